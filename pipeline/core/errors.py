@@ -1,0 +1,53 @@
+"""What can go wrong, as a tree.
+
+    A11yBenchError
+    ├── UserError             bad input: says file, line, field and what to do; exit code 2, nothing written
+    └── InfrastructureError   a broken engine, registry, disk or provider: never a model's failure; worth a retry
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class A11yBenchError(Exception):
+    """The root of everything this project raises on purpose."""
+
+
+class UserError(A11yBenchError):
+    """Input that cannot be used.
+
+    `path`, `line` (from 1) and `field` say where; `hint` says what to do about it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: Path | str | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.message, self.path, self.line, self.field, self.hint = message, path, line, field, hint
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        field = f"field '{self.field}'" if self.field else ""
+        text = ": ".join(part for part in (place, field, self.message) if part)
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+
+class InfrastructureError(A11yBenchError):
+    """Something outside broke. `cause` is one word of a closed list that records keep."""
+
+    def __init__(self, message: str, *, cause: str) -> None:
+        self.cause = cause
+        super().__init__(message)
+
+
+def unknown(kind: str, name: str, choices: list[str]) -> UserError:
+    """The error for a name that is not in a table: it lists what there is."""
+    there = ", ".join(sorted(choices)) or "none yet"
+    return UserError(f"unknown {kind} '{name}'", hint=f"there is: {there}")

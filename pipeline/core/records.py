@@ -1,0 +1,284 @@
+"""Everything that crosses a stage border, typed and versioned.
+
+`Instance` is a superset of a Multi-SWE-bench dataset record; `Prediction` of a SWE-bench prediction. The JSON Schemas
+are published by `a11y-bench schema NAME`. Unknown fields are refused, so that a typo never passes as data.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.core.names import Repo
+
+SCHEMA_VERSION = 1
+
+
+class Status(StrEnum):
+    """What one test did in one run; NONE is a test that was not there."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    SKIPPED = "SKIPPED"
+    NONE = "NONE"
+
+
+class Outcome(StrEnum):
+    """How the evaluation of one instance can end: a closed set (docs/rules.md, Verdicts)."""
+
+    RESOLVED = "resolved"
+    UNRESOLVED = "unresolved"
+    EMPTY = "empty"
+    NOT_APPLIED = "not_applied"
+    NO_PREDICTION = "no_prediction"
+    TAMPERED = "tampered"
+    TIMEOUT = "timeout"
+    NOT_EVALUATED = "not_evaluated"
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Versioned(Record):
+    schema_version: Literal[1] = SCHEMA_VERSION
+
+
+class Base(Record):
+    label: str
+    ref: str
+    sha: str
+
+
+class Issue(Record):
+    number: int
+    title: str
+    body: str = ""
+    state: str = "closed"
+    labels: tuple[str, ...] = ()
+
+
+class Evidence(Record):
+    """One match of one accessibility pattern: `field` (`title`, `body`, `label`, `issue 12 title`, …), what and where."""
+
+    field: str
+    pattern: str
+    text: str
+    place: int = Field(ge=0, description="offset of the match in the field, in characters")
+
+
+class PullRequest(Versioned):
+    """One merged pull request, as a source gave it."""
+
+    org: str
+    repo: str
+    number: int
+    state: str = "merged"
+    title: str
+    body: str = ""
+    author: str = ""
+    labels: tuple[str, ...] = ()
+    base: Base
+    merge_sha: str
+    merged_at: str
+    resolved_issues: tuple[Issue, ...] = ()
+
+    @property
+    def repository(self) -> Repo:
+        return Repo(self.org, self.repo)
+
+    @property
+    def instance_id(self) -> str:
+        return self.repository.instance_id(self.number)
+
+
+class Candidate(PullRequest):
+    """A pull request with source changes, test changes and accessibility evidence."""
+
+    fix_patch: str
+    test_patch: str
+    a11y_reason: tuple[Evidence, ...] = ()
+    statement_source: Literal["issue", "pull_request"]
+    chosen_by_hand: bool = False
+    filters: dict[str, bool] = Field(default_factory=dict, description="what each filter of the funnel says of it")
+
+
+class Rejection(Versioned):
+    """Why a pull request went no further. `reason` is from the closed list of its stage, `detail` is the evidence."""
+
+    instance_id: str
+    stage: Literal["collect", "build"]
+    reason: str
+    detail: str = ""
+
+
+class Review(Versioned):
+    """One rating of one candidate, by a person or a model (stage 00)."""
+
+    instance_id: str
+    rater: str
+    status: Literal["super", "ok", "bad"]
+    success_criteria: tuple[str, ...] = ()
+    principles: tuple[Literal["perceivable", "operable", "understandable", "robust"], ...] = ()
+    difficulty: Literal["easy", "medium", "hard"] | None = None
+    note: str = ""
+
+
+class Triple(Record):
+    """A test's status in the three runs of the qualification."""
+
+    run: Status
+    test: Status
+    fix: Status
+
+
+class Counts(Record):
+    """One run's result in Multi-SWE-bench's form."""
+
+    passed_count: int
+    failed_count: int
+    skipped_count: int
+    passed_tests: tuple[str, ...]
+    failed_tests: tuple[str, ...]
+    skipped_tests: tuple[str, ...]
+
+
+class Environment(Versioned):
+    """How the tests of a base commit are run, inferred from its own files; `evidence` says where each field is from."""
+
+    node: str
+    manager: Literal["npm", "yarn", "pnpm"]
+    manager_version: str
+    install: tuple[str, ...]
+    install_env: dict[str, str] = {}
+    runner: Literal["jest", "vitest"]
+    runner_version: str
+    test: tuple[str, ...] = Field(description="argv; {report}, {cache} and {files} are filled in")
+    parser: str
+    evidence: dict[str, str] = {}
+
+
+class Task(Versioned):
+    """All that an agent may see of an instance: never the gold patch, the test patch or later history."""
+
+    instance_id: str
+    org: str
+    repo: str
+    lang: str
+    statement: tuple[Issue, ...]
+    hints: str = ""
+
+
+class Instance(Versioned):
+    """An executable task: what an agent may see, and the gold patch, test patch and transitions, which it may not."""
+
+    instance_id: str
+    org: str
+    repo: str
+    number: int
+    state: str
+    title: str
+    body: str
+    base: Base
+    resolved_issues: tuple[Issue, ...]
+    fix_patch: str
+    test_patch: str
+    lang: str
+    hints: str = ""
+    fixed_tests: dict[str, Triple]
+    p2p_tests: dict[str, Triple]
+    f2p_tests: dict[str, Triple]
+    s2p_tests: dict[str, Triple]
+    n2p_tests: dict[str, Triple]
+    run_result: Counts
+    test_patch_result: Counts
+    fix_patch_result: Counts
+    merge_sha: str
+    merged_at: str
+    environment: Environment
+    environment_digest: str
+    image: str = Field(description="digest of everything the instance's image is made of")
+    sandbox: str
+    files: tuple[str, ...] = Field(description="test files that are run: the scope")
+    repeats: int = Field(ge=1)
+    quarantine: dict[str, dict[str, dict[str, int]]] = Field(
+        default={}, description="tests that disagree with themselves: run -> status -> count"
+    )
+    snapshot_only: tuple[str, ...] = Field(default=(), description="fixed tests that fail by snapshot alone")
+    a11y_reason: tuple[Evidence, ...] = ()
+    statement_source: Literal["issue", "pull_request"]
+    chosen_by_hand: bool = False
+    deviations: tuple[str, ...] = ()
+
+    @property
+    def repository(self) -> Repo:
+        return Repo(self.org, self.repo)
+
+    @property
+    def expected(self) -> frozenset[str]:
+        """Names of the tests that must pass for a patch to resolve this instance."""
+        return frozenset(self.p2p_tests) | frozenset(self.f2p_tests) | frozenset(self.s2p_tests) | frozenset(self.n2p_tests)
+
+    def task(self) -> Task:
+        """The part that an agent may see. Without an issue the pull request's own text is the statement."""
+        own = Issue(number=self.number, title=self.title, body=self.body)
+        return Task(
+            instance_id=self.instance_id,
+            org=self.org,
+            repo=self.repo,
+            lang=self.lang,
+            statement=self.resolved_issues if self.statement_source == "issue" else (own,),
+            hints=self.hints,
+        )
+
+
+class Prediction(Versioned):
+    """An agent's patch for one instance; `outcome` is the agent's own closed word for how it ended."""
+
+    instance_id: str
+    model_name_or_path: str
+    model_patch: str
+    agent: str
+    run: str
+    outcome: str = ""
+    trusted: bool = Field(default=False, description="no model wrote it: gold, empty, or a script of this project")
+
+
+class Verdict(Versioned):
+    """How one prediction fared, from (instance, image, patch, command, parser) and nothing else."""
+
+    instance_id: str
+    agent: str
+    model: str
+    run: str
+    outcome: Outcome
+    cause: str = ""
+    patch_digest: str
+    image: str
+    expected: int = 0
+    fixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that pass")
+    unfixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that do not pass")
+    broken: tuple[str, ...] = Field(default=(), description="other expected tests that do not pass")
+    restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
+    tests: dict[str, Status] = {}
+
+
+class CostRow(Record):
+    """A row of `data/costs.csv`; costs are USD as decimals, tokens are in plus out."""
+
+    repo: str
+    model: str
+    agent: str
+    embed: str = ""
+    req_llm: int = 0
+    tok_llm: int = 0
+    cost_llm_usd: Decimal = Decimal(0)
+    req_emb: int = 0
+    tok_emb: int = 0
+    cost_emb_usd: Decimal = Decimal(0)
+
+
+PUBLISHED = (PullRequest, Candidate, Rejection, Review, Environment, Task, Instance, Prediction, Verdict, CostRow)

@@ -1,0 +1,93 @@
+"""The one protocol of all sandboxes: layers of an image, and a fresh workspace of it in which commands run.
+
+A command that failed is a returned result; a broken sandbox raises InfrastructureError. An install that fails raises
+InstallFailed with the end of its log, since that is the repository's fault and not the machine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.records import Environment
+
+#: `none`: the runner starts cold; `use`: a private copy of the environment's cache; `fill`: the cache itself, which
+#: only code of the repository's own history may write (a candidate could poison it).
+Cache = Literal["none", "use", "fill"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a workspace may use: wall-clock seconds per command, bytes of memory and output, CPUs, processes."""
+
+    seconds: float = 1800
+    memory: int = 4 * 2**30
+    cpus: float = 2
+    processes: int = 1024
+    output: int = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A command that ended: exit code (negative: killed by a signal), merged output up to the limit, seconds."""
+
+    code: int
+    output: bytes
+    seconds: float
+    timed_out: bool = False
+    out_of_memory: bool = False
+    truncated: bool = False
+
+
+class InstallFailed(A11yBenchError):
+    """The dependencies of an environment could not be installed; `log` is the end of what the manager said."""
+
+    def __init__(self, message: str, log: str) -> None:
+        self.log = log
+        super().__init__(message)
+
+
+class Workspace(Protocol):
+    """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted."""
+
+    root: str
+    """The repository's root, as commands see it."""
+    scratch: str
+    """A writable folder outside the repository, for patches and reports."""
+    cache: str
+    """The runner's transform cache, as commands see it."""
+
+    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
+        """Run one command in the repository's root, without a shell, within the limits."""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file; `path` is absolute, as commands see it."""
+
+    def read(self, path: str) -> bytes | None:
+        """A file's bytes, None where there is none (or no regular file, or one above the output limit)."""
+
+
+class Sandbox(Protocol):
+    """A place where code of repositories runs. `name` is its row in the table of `sandbox/__init__.py`."""
+
+    name: str
+
+    def check(self) -> None:
+        """Raise UserError, with what to do, when this sandbox can not work here."""
+
+    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+        """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
+
+        `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.
+        Raises InstallFailed or InfrastructureError.
+        """
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        """Make the layer of sources on the environment's: `checkout` holds one commit, no history, no patch."""
+
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = Limits()) -> AbstractContextManager[Workspace]:  # noqa: B008
+        """A fresh workspace of an instance's image: no network, unprivileged, limited. Gone when it is closed."""
