@@ -154,7 +154,7 @@ class Environment(Versioned):
     manager_version: str
     install: tuple[str, ...]
     install_env: dict[str, str] = {}
-    runner: Literal["jest", "vitest"]
+    runner: str
     runner_version: str
     test: tuple[str, ...] = Field(description="argv; {report}, {cache} and {files} are filled in")
     parser: str
@@ -200,6 +200,7 @@ class Instance(Versioned):
     merged_at: str
     environment: Environment
     environment_digest: str
+    manifests: str = Field(description="commit whose manifests the environment is made of: the base, or the fix")
     image: str = Field(description="digest of everything the instance's image is made of")
     sandbox: str
     files: tuple[str, ...] = Field(description="test files that are run: the scope")

@@ -176,6 +176,13 @@ class Store:
         shutil.move(path, target)
         return target
 
+    def replace_records(self, path: Path, records: Iterable[Record]) -> None:
+        """Write JSON Lines; other records that were there move to the archive, equal ones stay as they are."""
+        text = "".join(record.model_dump_json() + "\n" for record in records).encode()
+        if not path.exists() or path.read_bytes() != text:
+            self.archive(path)
+            write_bytes(path, text)
+
     @contextmanager
     def lock(self, stage: str, repo: Repo, model: str = "") -> Iterator[None]:
         """Hold one stage, repository and model. Raises UserError while another process does."""

@@ -1,7 +1,8 @@
 """The one protocol of all sandboxes: layers of an image, and a fresh workspace of it in which commands run.
 
-A command that failed is a returned result; a broken sandbox raises InfrastructureError. An install that fails raises
-InstallFailed with the end of its log, since that is the repository's fault and not the machine's.
+A command that failed is a returned result; a broken sandbox raises InfrastructureError, with the cause `engine`,
+`registry`, `disk` or `workspace_gone`. An install that fails raises InstallFailed with the end of its log, since that
+is the repository's fault and not the machine's.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment
 
 #: `none`: the runner starts cold; `use`: a private copy of the environment's cache; `fill`: the cache itself, which
 #: only code of the repository's own history may write (a candidate could poison it).
 Cache = Literal["none", "use", "fill"]
+
+
+#: what every command sees beside its own PATH, HOME and TMPDIR: nothing of the host's environment
+COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,11 @@ class Completed:
     truncated: bool = False
 
 
+def exit_code(code: int) -> int:
+    """One form for all sandboxes: a death by signal n is -n, also where a shell or an engine reports it as 128 + n."""
+    return 128 - code if 128 < code < 192 else code
+
+
 class InstallFailed(A11yBenchError):
     """The dependencies of an environment could not be installed; `log` is the end of what the manager said."""
 
@@ -51,8 +61,17 @@ class InstallFailed(A11yBenchError):
         super().__init__(message)
 
 
+def gone() -> InfrastructureError:
+    """The error of a command in a workspace that a limit has ended."""
+    return InfrastructureError("an earlier command's limit has ended this workspace: open another", cause="workspace_gone")
+
+
 class Workspace(Protocol):
-    """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted."""
+    """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
+
+    A command that exceeds its seconds or its output ends the workspace: what it left can still be read, but the next
+    command raises InfrastructureError(cause="workspace_gone").
+    """
 
     root: str
     """The repository's root, as commands see it."""
@@ -85,6 +104,9 @@ class Sandbox(Protocol):
         `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.
         Raises InstallFailed or InfrastructureError.
         """
+
+    def has(self, digest: str) -> bool:
+        """Whether the instance's image is there."""
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         """Make the layer of sources on the environment's: `checkout` holds one commit, no history, no patch."""

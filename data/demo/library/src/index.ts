@@ -1,0 +1,11 @@
+export { Alert } from "./components/Alert/Alert";
+export { Avatar } from "./components/Avatar/Avatar";
+export { Badge } from "./components/Badge/Badge";
+export { Button } from "./components/Button/Button";
+export { Dialog } from "./components/Dialog/Dialog";
+export { IconButton } from "./components/IconButton/IconButton";
+export { Menu } from "./components/Menu/Menu";
+export { Tabs } from "./components/Tabs/Tabs";
+export { TextField } from "./components/TextField/TextField";
+export { Toggle } from "./components/Toggle/Toggle";
+export { VisuallyHidden } from "./components/VisuallyHidden/VisuallyHidden";

@@ -1,0 +1,24 @@
+"""Stage 05: frames, tables, figures and one HTML report from what the other stages left under `data/`.
+
+For notebooks: `frames = analyze.load("data")`, then `analyze.tables(frames)`, `analyze.figures(frames)` and
+`frames.notes`. The names load on first use, so that the command line stays free of pandas.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+#: public name -> the module that has it
+_HOMES = {
+    "load": "pipeline.analyze.frames",
+    "tables": "pipeline.analyze.measures",
+    "figures": "pipeline.analyze.plots",
+    "write": "pipeline.analyze.writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,74 @@
+"""What records may not say of each other: the same thing twice, or two things that can not both be true.
+
+Each check raises UserError with the file and says what to do. Reads nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo, folder_name
+from pipeline.core.records import Instance, Outcome, Review, Verdict
+
+_CRITERION = re.compile(r"[1-4]\.\d+\.\d+")
+
+
+def unique(records: Sequence[Any], path: Path, key: tuple[str, ...]) -> None:
+    """No two records of one file have the same key."""
+    counts = Counter(tuple(getattr(record, field) for field in key) for record in records)
+    for values, count in counts.items():
+        if count > 1:
+            name = " ".join(filter(None, values))
+            raise UserError(f"{name} stands here {count} times", path=path, field=key[0], hint="keep one of them")
+
+
+def belong(instances: Iterable[Instance], repo: Repo, path: Path) -> None:
+    """A repository's dataset holds its own instances, under their own names."""
+    for instance in instances:
+        if instance.instance_id != repo.instance_id(instance.number) or instance.repository != repo:
+            message = f"{instance.instance_id} is not number {instance.number} of {repo}"
+            raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
+
+
+def disjoint(kept: Iterable[Any], rejected: Iterable[Any], path: Path) -> None:
+    """Nothing is both kept and rejected by one stage."""
+    both = {record.instance_id for record in kept} & {record.instance_id for record in rejected}
+    for name in sorted(both):
+        raise UserError(f"{name} is kept and rejected", path=path, field="instance_id", hint="run that stage again")
+
+
+def known(records: Iterable[Any], instances: set[str], path: Path) -> None:
+    """Every prediction and verdict is of an instance of the dataset."""
+    for record in records:
+        if record.instance_id not in instances:
+            hint = "predict and evaluate again after a dataset has changed"
+            raise UserError(f"{record.instance_id} is not in the dataset", path=path, field="instance_id", hint=hint)
+
+
+def one_model(pairs: Iterable[tuple[str, str]], folder: Path, path: Path) -> None:
+    """All records are of the agent and model that their folder (agent/repository/model) is named by."""
+    for agent, model in pairs:
+        if (folder_name(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
+            raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
+
+
+def consistent(verdicts: Iterable[Verdict], path: Path) -> None:
+    """A resolved instance has no test that is unfixed or broken."""
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.RESOLVED and (verdict.unfixed or verdict.broken):
+            message = f"{verdict.instance_id} is resolved, with tests unfixed or broken"
+            raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
+
+
+def criteria(reviews: Iterable[Review], path: Path) -> None:
+    """Success criteria are WCAG numbers."""
+    for review in reviews:
+        for text in review.success_criteria:
+            if not _CRITERION.fullmatch(text):
+                message = f"'{text}' of {review.instance_id} is no success criterion"
+                raise UserError(message, path=path, field="success_criteria", hint="write it as 1.4.3")

@@ -1,0 +1,194 @@
+"""Read what the stages left, and refuse what contradicts itself.
+
+Reads `00_viewer`, `01_raw`, `02_dataset`, the newest run of each `03_predictions`, `04_evaluation` and `costs.csv`.
+What is missing is a note, not a zero. Does not read logs, manifests or the ledger.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from pipeline.analyze import checks
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, CostRow, Instance, Prediction, Record, Rejection, Review, Verdict
+from pipeline.core.store import Store, read_json, read_records
+
+R = TypeVar("R", bound=Record)
+
+
+class Funnel(Record):
+    """How many pull requests of one repository passed each filter (`funnel.json`)."""
+
+    repo: str
+    total: int
+    tests: int
+    a11y: int
+    issues: int
+    sample: int
+    without_issue: int
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The records of all stages, checked. `notes` says in words what there is not."""
+
+    repos: tuple[Repo, ...]
+    funnels: tuple[Funnel, ...]
+    candidates: tuple[Candidate, ...]
+    rejections: tuple[Rejection, ...]
+    reviews: tuple[Review, ...]
+    instances: tuple[Instance, ...]
+    predictions: tuple[Prediction, ...]
+    verdicts: tuple[Verdict, ...]
+    costs: tuple[CostRow, ...]
+    notes: tuple[str, ...] = ()
+
+    def with_issue(self) -> Sources:
+        """Without the instances whose statement is the pull request's own text, which can give the solution away."""
+        left_out = {r.instance_id for r in (*self.candidates, *self.instances) if r.statement_source != "issue"}
+        kept = {
+            field: tuple(r for r in getattr(self, field) if r.instance_id not in left_out)
+            for field in ("candidates", "rejections", "reviews", "instances", "predictions", "verdicts")
+        }
+        note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs are of all."
+        return replace(self, **kept, notes=(*self.notes, note))
+
+
+def read(store: Store, only: Repo | None = None) -> Sources:
+    """Read all stages, of one repository or of all.
+
+    Raises UserError for broken, duplicated or contradictory records (with the file), for a repository that is not
+    there, and when there is nothing at all.
+    """
+    repos = _repositories(store, only)
+    parts = [_read_repository(store, repo) for repo in repos]
+    costs = tuple(row for row in _costs(store.costs) if row.repo in {name for r in repos for name in (str(r), r.slug)})
+    notes = tuple(note for part in parts for note in part.pop("notes"))
+    merged = {field: tuple(record for part in parts for record in part[field]) for field in parts[0]}
+    return Sources(repos, costs=costs, notes=notes if costs else (*notes, "Costs: none recorded yet."), **merged)
+
+
+def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
+    stages = ("00_viewer", "01_raw", "02_dataset")
+    agents = [path.relative_to(store.root).as_posix() for path in sorted(store.root.glob("03_predictions/*"))]
+    repos = {repo for stage in (*stages, *agents) for repo in store.repositories(stage)}
+    if not repos:
+        raise UserError("nothing to analyse", path=store.root, hint="collect first, or name another folder with --data")
+    if only and only not in repos:
+        raise unknown("repository", str(only), [str(repo) for repo in repos])
+    return (only,) if only else tuple(sorted(repos))
+
+
+def _read_repository(store: Store, repo: Repo) -> dict[str, Any]:
+    collected, built = _collected(store, repo), _built(store, repo)
+    rejections = [*collected.pop("rejections"), *built.pop("rejections")]
+    reviews = _reviews(store.reviews(repo))
+    judged = _judged(store, repo, {instance.instance_id for instance in built["instances"]})
+    there = {"01 collect": store.raw(repo), "00 triage": store.reviews(repo), "02 build": store.dataset(repo)}
+    missing = [f"{stage}: nothing yet for {repo}." for stage, path in there.items() if not path.exists()]
+    notes = [*missing, *judged.pop("notes")]
+    return {**collected, **built, **judged, "rejections": rejections, "reviews": reviews, "notes": notes}
+
+
+def _collected(store: Store, repo: Repo) -> dict[str, Any]:
+    folder = store.raw(repo)
+    candidates = _unique(folder / "candidates.jsonl", Candidate)
+    rejections = _unique(folder / "rejections.jsonl", Rejection)
+    checks.disjoint(candidates, rejections, folder / "rejections.jsonl")
+    funnel = folder / "funnel.json"
+    funnels = [_valid(Funnel, read_json(funnel), funnel)] if funnel.exists() else []
+    return {"funnels": funnels, "candidates": candidates, "rejections": rejections}
+
+
+def _built(store: Store, repo: Repo) -> dict[str, Any]:
+    path = store.qualification(repo) / "rejections.jsonl"
+    instances = _unique(store.dataset(repo), Instance)
+    rejections = _unique(path, Rejection)
+    checks.belong(instances, repo, store.dataset(repo))
+    checks.disjoint(instances, rejections, path)
+    return {"instances": instances, "rejections": rejections}
+
+
+def _judged(store: Store, repo: Repo, known: set[str]) -> dict[str, Any]:
+    predictions = [record for path in _newest_runs(store, repo) for record in _predictions(path, known)]
+    verdicts = [record for path in _evaluations(store, repo) for record in _verdicts(path, known)]
+    current, stale = _current(verdicts, predictions)
+    notes = _model_notes(repo, predictions, current, stale)
+    return {"predictions": predictions, "verdicts": current, "notes": notes}
+
+
+def _unique(path: Path, kind: type[R], *key: str) -> list[R]:
+    records = read_records(path, kind)
+    checks.unique(records, path, key or ("instance_id",))
+    return records
+
+
+def _reviews(path: Path) -> list[Review]:
+    reviews = _unique(path, Review, "instance_id", "rater")
+    checks.criteria(reviews, path)
+    return reviews
+
+
+def _newest_runs(store: Store, repo: Repo) -> Iterator[Path]:
+    for model in sorted(store.root.glob(f"03_predictions/*/{repo.slug}/*/")):
+        yield from sorted(model.glob("*/predictions.jsonl"))[-1:]
+
+
+def _evaluations(store: Store, repo: Repo) -> list[Path]:
+    return sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/verdicts.jsonl"))
+
+
+def _predictions(path: Path, known: set[str]) -> list[Prediction]:
+    records = _unique(path, Prediction)
+    checks.known(records, known, path)
+    checks.one_model([(r.agent, r.model_name_or_path) for r in records], path.parent.parent, path)
+    return records
+
+
+def _verdicts(path: Path, known: set[str]) -> list[Verdict]:
+    records = _unique(path, Verdict)
+    checks.known(records, known, path)
+    checks.one_model([(r.agent, r.model) for r in records], path.parent, path)
+    checks.consistent(records, path)
+    return records
+
+
+def _current(verdicts: list[Verdict], predictions: list[Prediction]) -> tuple[list[Verdict], list[Verdict]]:
+    """The verdicts on the newest predictions, and those on older ones."""
+    runs = {(p.agent, p.model_name_or_path): p.run for p in predictions}
+    stale = [v for v in verdicts if runs.get((v.agent, v.model), v.run) != v.run]
+    return [v for v in verdicts if v not in stale], stale
+
+
+def _model_notes(repo: Repo, predictions: list[Prediction], verdicts: list[Verdict], stale: list[Verdict]) -> list[str]:
+    predicted = {(p.agent, p.model_name_or_path) for p in predictions}
+    evaluated, older = ({(v.agent, v.model) for v in group} for group in (verdicts, stale))
+    if not predicted and not evaluated:
+        return [f"03 predict: nothing yet for {repo}."]
+    why = {pair: "only of an older run" if pair in older else "none yet" for pair in sorted(predicted - evaluated)}
+    return [f"04 evaluate: {text} of {agent}, {model} on {repo}." for (agent, model), text in why.items()]
+
+
+def _costs(path: Path) -> list[CostRow]:
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = [_valid(CostRow, row, path, line) for line, row in enumerate(csv.DictReader(lines), 2)]
+    checks.unique(rows, path, ("repo", "model", "agent", "embed"))
+    return rows
+
+
+def _valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None

@@ -1,0 +1,145 @@
+"""Building a repository's dataset: qualify every candidate that is not done, and put the records together.
+
+A candidate is done when its unit's manifest names the same inputs. What is stale moves to the archive and is redone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.build.infer import Unsupported
+from pipeline.build.qualify import Settings, qualify, recipe
+from pipeline.core.console import Progress, log_file
+from pipeline.core.engine import each
+from pipeline.core.errors import InfrastructureError, UserError, unknown
+from pipeline.core.images import source
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Instance, Rejection, Review
+from pipeline.core.store import Store, Unit, digest, read_records, write_bytes, write_records
+from pipeline.core.trust import require_trust
+
+log = logging.getLogger(__name__)
+Outcome = Instance | Rejection
+
+
+def build(
+    store: Store,
+    repo: Repo,
+    settings: Settings,
+    *,
+    numbers: Sequence[int] = (),
+    reviewed: bool = False,
+    trust_local: bool = False,
+    jobs: int = 2,
+    repeats: dict[int, int] | None = None,
+) -> list[Outcome]:
+    """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
+
+    `repeats` overrides the settings' for single pull requests. Returns every outcome of the repository, old and new.
+    """
+    clone = source(store, repo)
+    candidates = _candidates(store, repo, numbers, reviewed)
+    for one in candidates:
+        require_trust(settings.sandbox.name, trust_local, one.base.sha, one.merge_sha)
+    with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"), Progress("qualifying", len(candidates)) as progress:
+        work = _Work(store, repo, settings, clone, progress, repeats or {})
+        outcomes = list(each(_by_environment(candidates), work, jobs=jobs))
+        return _assemble(store, repo, [one for one in outcomes if isinstance(one, Rejection)])
+
+
+class _Work:
+    """Qualifies one candidate, or takes what is there. The instance border: what breaks is recorded as data."""
+
+    def __init__(self, store: Store, repo: Repo, settings: Settings, clone: Any, progress: Progress, repeats: dict[int, int]) -> None:
+        self.store, self.repo, self.settings, self.clone = store, repo, settings, clone
+        self.progress, self.repeats = progress, repeats
+
+    def __call__(self, candidate: Candidate) -> Outcome:
+        name = candidate.instance_id
+        try:
+            outcome = self._outcome(candidate)
+        except Exception as error:  # the instance border
+            log.exception("%s", name)
+            cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
+            detail = f"{cause}: {error}"
+            outcome = Rejection(instance_id=name, stage="build", reason="not_evaluated", detail=detail)
+        self.progress.finish(name, describe(outcome))
+        return outcome
+
+    def _outcome(self, candidate: Candidate) -> Outcome:
+        unit = Unit(self.store.qualification(self.repo) / "units" / candidate.instance_id)
+        settings = Settings(self.settings.sandbox, self._repeats(candidate), self.settings.limits)
+        inputs = self._inputs(candidate, settings)
+        if unit.is_done(**inputs):
+            return _load(unit)
+        self.store.archive(unit.folder)
+        outcome = qualify(settings, self.clone, candidate, self._say(candidate), self._keep(unit.folder))
+        if isinstance(outcome, Instance) or outcome.reason != "not_evaluated":
+            unit.finish(outcome.model_dump(mode="json"), **inputs)
+        return outcome
+
+    def _repeats(self, candidate: Candidate) -> int:
+        return self.repeats.get(candidate.number, self.settings.repeats)
+
+    def _inputs(self, candidate: Candidate, settings: Settings) -> dict[str, str]:
+        try:
+            image = recipe(self.clone, candidate).image
+        except Unsupported as error:
+            image = digest(error.reason, str(error))
+        how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits))
+        return {"candidate": digest(candidate), "image": image, "settings": how}
+
+    def _say(self, candidate: Candidate) -> Any:
+        return lambda text: self.progress.step(candidate.instance_id, text)
+
+    @staticmethod
+    def _keep(folder: Path) -> Any:
+        return lambda name, data: write_bytes(folder / f"{name}.log.gz", gzip.compress(data, mtime=0))
+
+
+def describe(outcome: Outcome) -> str:
+    """One line on how a candidate ended."""
+    if isinstance(outcome, Rejection):
+        return f"rejected: {outcome.reason}"
+    flaky = f", {len(outcome.quarantine)} quarantined" if outcome.quarantine else ""
+    return f"qualified: {len(outcome.f2p_tests)} fail-to-pass, {len(outcome.p2p_tests)} pass-to-pass{flaky}"
+
+
+def _candidates(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool) -> list[Candidate]:
+    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    missing = sorted(set(numbers) - {one.number for one in candidates})
+    if missing:
+        raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in candidates])
+    if reviewed:
+        rated = {one.instance_id for one in read_records(store.reviews(repo), Review) if one.status == "super"}
+        candidates = [one for one in candidates if one.instance_id in rated]
+    wanted = [one for one in candidates if not numbers or one.number in numbers]
+    if not wanted:
+        raise UserError(f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage-rate)")
+    return wanted
+
+
+def _by_environment(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Neighbours in time share environments: work goes in the order of merging."""
+    return sorted(candidates, key=lambda one: one.merged_at)
+
+
+def _load(unit: Unit) -> Outcome:
+    result = unit.result()
+    return (Rejection if "reason" in result else Instance).model_validate(result)
+
+
+def _assemble(store: Store, repo: Repo, fresh: Sequence[Rejection]) -> list[Outcome]:
+    """Write the dataset and the rejections from all finished units, with what the machine failed at just now."""
+    folder = store.qualification(repo)
+    outcomes: dict[str, Outcome] = {one.instance_id: one for one in fresh}
+    for path in sorted(folder.glob("units/*/manifest.json")):
+        outcomes[path.parent.name] = _load(Unit(path.parent))
+    ordered = sorted(outcomes.values(), key=lambda one: int(one.instance_id.rpartition("-")[2]))
+    write_records(store.dataset(repo), [one for one in ordered if isinstance(one, Instance)])
+    write_records(folder / "rejections.jsonl", [one for one in ordered if isinstance(one, Rejection)])
+    return ordered

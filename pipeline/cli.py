@@ -1,0 +1,72 @@
+"""The console program `a11y-bench`: one sub-command per stage, each imported when it is called and not before."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from pipeline import __version__
+from pipeline.core.errors import A11yBenchError, UserError
+
+#: sub-command -> (module with `command`, the line that the overview shows), in the order of the pipeline
+COMMANDS = {
+    "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and compare with what is expected."),
+    "doctor": ("pipeline.doctor", "Say what this machine has, and what to do about what is missing."),
+    "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
+    "triage": ("pipeline.triage.cli", "00: rate candidates, add WCAG metadata."),
+    "build": ("pipeline.build.cli", "02: make environments and qualify candidates as instances."),
+    "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
+    "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
+    "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
+    "bench": ("pipeline.bench", "Stages 01 to 05 of one repository and model, one after the other."),
+    "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
+}
+
+
+class Program(click.Group):
+    """A group that knows its commands by name and imports only the one that is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(COMMANDS[cmd_name][0]).command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            ctx.fail(f"no command '{args[0]}'; there is: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__)
+def program() -> None:
+    """Turn real accessibility pull requests into executable repair tasks, and measure how models and agents do.
+
+    The stages meet only through files in data/ (see data/README.md). Start with: a11y-bench demo
+    """
+
+
+def main() -> None:
+    """Run the program. Exit codes: 0 done, 1 something failed, 2 bad input (nothing was written)."""
+    try:
+        program.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped; the same command goes on where it was", err=True)
+        sys.exit(130)
+    except A11yBenchError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2 if isinstance(error, UserError) else 1)

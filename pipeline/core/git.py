@@ -1,0 +1,131 @@
+"""Reading clones, through GitPython: diffs, files and single-commit checkouts.
+
+A clone is never changed. The host's git configuration is left out, so that the same commit gives the same bytes on
+every machine. Does not cover fetching: a clone is given.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import git
+
+from pipeline.core.errors import UserError
+
+#: no host configuration, no prompts, one identity and one date: a checkout's commit depends on its tree alone
+CLEAN = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_AUTHOR_NAME": "a11y-bench",
+    "GIT_AUTHOR_EMAIL": "a11y-bench@localhost",
+    "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
+    "GIT_COMMITTER_NAME": "a11y-bench",
+    "GIT_COMMITTER_EMAIL": "a11y-bench@localhost",
+    "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+}
+
+
+def open_clone(path: Path) -> git.Repo:
+    """The clone at `path`, bare or not. Raises UserError when there is none, or only a shallow one."""
+    try:
+        clone = git.Repo(path)
+    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
+        raise UserError("no git clone", path=path, hint="clone the repository and name its folder with --path") from None
+    clone.git.update_environment(**CLEAN)
+    clone.git.set_persistent_git_options(git_dir=str(clone.git_dir))  # a bare clone may lack its config file
+    if clone.git.rev_parse("--is-shallow-repository") == "true":
+        raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
+    return clone
+
+
+def has_commit(clone: git.Repo, sha: str) -> bool:
+    """Whether the commit and its tree are there."""
+    try:
+        clone.git.cat_file("-e", f"{sha}^{{tree}}")
+    except git.GitCommandError:
+        return False
+    return True
+
+
+def require_commit(clone: git.Repo, sha: str) -> None:
+    """Raise UserError when the clone lacks a commit."""
+    if not has_commit(clone, sha):
+        hint = "fetch it (git fetch --all), or name another clone with --path"
+        raise UserError(f"the clone has no commit {sha}", path=str(clone.git_dir), hint=hint)
+
+
+def changed_files(clone: git.Repo, base: str, head: str) -> list[str]:
+    """Paths that differ between two commits, a rename as both of its paths."""
+    names = clone.git.diff("--name-only", "-z", "--no-renames", base, head)
+    return [name for name in names.split("\0") if name]
+
+
+def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
+    """The patch from `base` to `head` on `paths`, exact to the byte: binary files, modes and missing newlines too.
+
+    Raises UnicodeDecodeError when a text file in it is not UTF-8, and git.GitCommandError when a blob is missing.
+    """
+    if not paths:
+        return ""
+    literal = [f":(literal){path}" for path in paths]
+    options = ["--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"]
+    command = ["git", f"--git-dir={clone.git_dir}", "-c", "core.quotepath=false", "diff", *options, base, head, "--", *literal]
+    raw = clone.git.execute(command, stdout_as_string=False, strip_newline_in_stdout=False)
+    return raw.decode("utf-8")
+
+
+def show(clone: git.Repo, sha: str, path: str) -> str | None:
+    """A file's text at a commit, None where there is none."""
+    try:
+        return clone.git.show(f"{sha}:{path}", strip_newline_in_stdout=False)
+    except git.GitCommandError:
+        return None
+
+
+def list_files(clone: git.Repo, sha: str) -> list[str]:
+    """Every path of a commit's tree."""
+    return [path for path in clone.git.ls_tree("-r", "-z", "--name-only", sha).split("\0") if path]
+
+
+def checkout(clone: git.Repo, sha: str, target: Path) -> list[str]:
+    """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
+
+    Returns the paths whose content the clone lacks; they are left out of the tree.
+    """
+    require_commit(clone, sha)
+    target.mkdir(parents=True)
+    with TemporaryDirectory() as folder:
+        environment = {**os.environ, **CLEAN, "GIT_INDEX_FILE": f"{folder}/index"}
+        plumbing = ["git", f"--git-dir={clone.git_dir}", f"--work-tree={target}", "-c", "core.autocrlf=false"]
+        subprocess.run([*plumbing, "read-tree", sha], check=True, env=environment, capture_output=True)
+        # ends with 1 when a blob is missing, and writes all the others
+        subprocess.run([*plumbing, "checkout-index", "-a", "-q"], cwd=target, env=environment, capture_output=True)
+    commit_all(target)
+    kept = set(list_files(git.Repo(target), "HEAD"))
+    return [path for path in list_files(clone, sha) if path not in kept and not _is_submodule(clone, sha, path)]
+
+
+def commit_all(folder: Path) -> str:
+    """Make a folder a repository of one commit of all its files, ignored ones too; returns the commit."""
+    environment = {**os.environ, **CLEAN}
+    settings = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "gc.auto=0"]
+    for arguments in (
+        ["init", "-q", "-b", "main", "--template="],
+        ["add", "-A", "-f"],
+        ["commit", "-q", "--allow-empty", "--no-verify", "-m", "base"],
+    ):
+        subprocess.run(["git", *settings, *arguments], cwd=folder, check=True, env=environment, capture_output=True)
+    shutil.rmtree(folder / ".git" / "logs", ignore_errors=True)
+    (folder / ".git" / "info").mkdir(exist_ok=True)
+    (folder / ".git" / "info" / "exclude").write_text("node_modules\n")
+    return git.Repo(folder).head.commit.hexsha
+
+
+def _is_submodule(clone: git.Repo, sha: str, path: str) -> bool:
+    return clone.git.ls_tree(sha, "--", path).startswith("160000 ")

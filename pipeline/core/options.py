@@ -1,0 +1,74 @@
+"""Options and arguments that several commands share, with the same words and the same checks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--data DIR`: passes `store`, the opened data directory."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, data: Path, **kwargs: Any) -> Any:
+        from pipeline.core.store import Store
+
+        return function(*args, store=Store(data), **kwargs)
+
+    return click.option(
+        "--data",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=Path("data"),
+        show_default=True,
+        envvar="A11Y_BENCH_DATA",
+        show_envvar=True,
+        help="The data directory.",
+    )(wrapper)
+
+
+def _repo(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Any:
+    from pipeline.core.names import parse_repo
+
+    return parse_repo(value) if value else None
+
+
+repo_argument: Decorator = click.argument("repo", callback=_repo)
+model_argument: Decorator = click.argument("model")
+
+sandbox_option: Decorator = click.option(
+    "--sandbox",
+    default="docker",
+    show_default=True,
+    envvar="A11Y_BENCH_SANDBOX",
+    show_envvar=True,
+    help="Where code runs: docker, or local (this machine, trusted code only).",
+)
+
+trust_local_option: Decorator = click.option(
+    "--trust-local",
+    is_flag=True,
+    help="Let the local sandbox run code that is not the demo's. It is NOT isolated from this machine.",
+)
+
+jobs_option: Decorator = click.option(
+    "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances that are worked on side by side."
+)
+
+agent_option: Decorator = click.option(
+    "--agent", default="magentless", show_default=True, help="The agent: a folder of vendors/ with an agent.toml."
+)
+
+
+#: model names that need no model: the gold patch, and no patch (docs/rules.md, Running)
+REFERENCES = ("oracle", "nop")
+
+
+def agent_of(agent: str, model: str) -> str:
+    """The agent that a command means: the references are agents of their own."""
+    return model if model in REFERENCES else agent

@@ -1,0 +1,81 @@
+"""Patches as text: their files, their parts, and which files a candidate must not decide.
+
+The patterns of test files are the seed's (appendix 9.5), anchored at path segments. Applying patches is `core.runs`'.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import unidiff
+
+#: what decides how tests run, besides the tests themselves: a candidate's changes here are restored and listed
+_CONFIGURATION = re.compile(
+    r"""(?:^|/)(?:
+        package\.json | package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | pnpm-workspace\.yaml
+      | \.npmrc | \.yarnrc | \.yarnrc\.yml | \.pnp\.[cm]?js | \.pnpmfile\.c?js | \.nvmrc | \.node-version
+      | (?:jest|vitest|vite|karma|mocha|playwright|babel)[.-][^/]*\.(?:[cm]?[jt]sx?|json)
+      | \.(?:babelrc|swcrc|mocharc|browserslistrc)[^/]*
+      | tsconfig[^/]*\.json
+      | (?:(?:jest|vitest|test)[-_.])?set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))*\.[cm]?[jt]sx?
+    )$""",
+    re.VERBOSE,
+)
+#: folders whose every file belongs to the tools: package managers' releases, module mocks
+_TOOL_FOLDERS = re.compile(r"(?:^|/)(?:\.yarn|__mocks__|\.git|node_modules)/")
+_SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
+
+
+@cache
+def patterns() -> dict[str, Any]:
+    """The mining patterns, `patterns.toml`."""
+    return tomllib.loads(files("pipeline.core").joinpath("patterns.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _test_file() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{row})" for row in patterns()["test_file"]["path"]), re.IGNORECASE)
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a path is a test, a snapshot or a fixture of tests."""
+    return bool(_test_file().search(path))
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a path is a manifest, a lock file, or configuration or set-up of a test runner."""
+    return bool(_CONFIGURATION.search(path) or _TOOL_FOLDERS.search(path))
+
+
+def is_protected(path: str) -> bool:
+    """Whether a candidate must not decide this file: it is as gold has it when tests run."""
+    return is_test_file(path) or is_configuration(path)
+
+
+def sections(patch: str) -> Iterator[tuple[str, str]]:
+    """Each file of a git patch, with its part of the text."""
+    parts = [part for part in _SECTION.split(patch) if part.startswith("diff --git ")]
+    names = [_unquote(file.path) for file in unidiff.PatchSet(patch)]
+    return zip(names, parts, strict=True)
+
+
+def select(patch: str, wanted: Callable[[str], bool]) -> str:
+    """The part of a patch that touches the wanted files."""
+    return "".join(text for path, text in sections(patch) if wanted(path))
+
+
+def paths(patch: str) -> list[str]:
+    """The files that a patch touches, in its order."""
+    return [path for path, _ in sections(patch)] if patch.strip() else []
+
+
+def _unquote(path: str) -> str:
+    """Git quotes paths with control characters or quotes in C's manner."""
+    if not path.startswith('"'):
+        return path
+    return path.strip('"').encode("latin-1", "backslashreplace").decode("unicode_escape").encode("latin-1").decode("utf-8")

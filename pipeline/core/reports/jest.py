@@ -1,0 +1,76 @@
+"""Jest's `--json` report (Jest 19 and later)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.core.records import Status
+from pipeline.core.reports import Case, Report, ReportError, audit, collect
+
+ANNOUNCEMENT = "Test results written to: {}"
+
+STATUSES = {
+    "passed": Status.PASSED,
+    "failed": Status.FAILED,
+    "pending": Status.SKIPPED,
+    "skipped": Status.SKIPPED,
+    "disabled": Status.SKIPPED,
+    "todo": Status.SKIPPED,
+}
+#: the runner's own totals; skipped ones stand in two
+_TOTALS = {
+    Status.PASSED: ("numPassedTests",),
+    Status.FAILED: ("numFailedTests",),
+    Status.SKIPPED: ("numPendingTests", "numTodoTests"),
+}
+_SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatching(?:Inline)?Snapshot")
+
+
+def read(text: bytes, root: str, snapshot: re.Pattern[str] = _SNAPSHOT) -> Report:
+    """Read the report; `snapshot` is how a failure by snapshot reads. Raises ReportError when it does not add up."""
+    data = load(text)
+    try:
+        cases = list(cases_of(data, root, snapshot))
+        audit(cases, {status: sum(data.get(key, 0) for key in keys) for status, keys in _TOTALS.items()})
+        suites = {relative(suite["name"], root): suite_status(suite) for suite in data["testResults"]}
+        return collect(cases, suites, bool(data["success"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def load(text: bytes) -> dict[str, Any]:
+    """Parse the JSON. Raises ReportError."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise ReportError(f"the report is no JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise ReportError("the report is no JSON object")
+    return data
+
+
+def cases_of(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -> Iterator[Case]:
+    """Every test of a report in Jest's form."""
+    for suite in data["testResults"]:
+        for test in suite["assertionResults"]:
+            groups = [group for group in test.get("ancestorTitles", []) if group]
+            messages = test.get("failureMessages") or []
+            yield Case(
+                file=relative(suite["name"], root),
+                path=(*groups, test["title"]),
+                status=STATUSES[test["status"]],
+                by_snapshot=bool(messages) and all(snapshot.search(message) for message in messages),
+            )
+
+
+def suite_status(suite: dict[str, Any]) -> Status:
+    """FAILED for a file that could not run at all, else PASSED."""
+    return Status.FAILED if suite["status"] == "failed" and not suite["assertionResults"] else Status.PASSED
+
+
+def relative(name: str, root: str) -> str:
+    """A file's path in the repository."""
+    return name.removeprefix(root.rstrip("/") + "/")

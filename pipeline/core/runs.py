@@ -1,0 +1,188 @@
+"""Patch, run, read the report: the one way in which tests are run, in qualification and in evaluation alike.
+
+A `Run` says what the tests did, or why nothing can be said. It writes nothing: the caller keeps `log`. Does not cover
+what the results mean (core.verdict).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pipeline.core import patches, reports
+from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.records import Environment, Status
+from pipeline.core.sandbox.base import Cache, Completed, Limits, Sandbox, Workspace
+
+End = Literal["ran", "timeout", "out_of_memory", "output_limit", "no_report"]
+
+
+class PatchFailed(A11yBenchError):
+    """A patch that does not apply; `name` says which, the message why."""
+
+    def __init__(self, name: str, message: str) -> None:
+        self.name = name
+        super().__init__(f"the {name} patch does not apply: {message}")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of the tests said.
+
+    `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
+    with the report, a runner that ended without announcing its report. `restored` lists protected files that a
+    candidate had changed. Results hold nothing of a file that could not run but the file itself, FAILED.
+    """
+
+    end: End = "ran"
+    results: dict[str, Status] = field(default_factory=dict)
+    suites: dict[str, Status] = field(default_factory=dict)
+    by_snapshot: frozenset[str] = frozenset()
+    faults: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    log: bytes = b""
+    seconds: float = 0.0
+
+    def with_files(self, names: Iterable[str]) -> Run:
+        """The same run, with these files as tests of their own: PASSED where the file could run."""
+        return replace(self, results={**self.results, **{n: self.suites[n] for n in names if n in self.suites}})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: an instance's image, its environment, the test files, and within which limits."""
+
+    sandbox: Sandbox
+    image: str
+    environment: Environment
+    files: Sequence[str]
+    limits: Limits = Limits()
+
+
+def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "fill") -> Run:
+    """Apply the named patches one by one, then run the tests (qualification). Raises PatchFailed."""
+    with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
+        for name, patch in steps:
+            apply(workspace, patch, name)
+        return run_tests(workspace, plan)
+
+
+def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Run:
+    """Apply a candidate, put every protected file into gold's state, then run the tests (evaluation).
+
+    Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
+    """
+    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
+        tools, rest = _split_tools(candidate)
+        apply(workspace, rest, "candidate")
+        restored = tuple(sorted({*tools, *restore(workspace)}))
+        apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
+        apply(workspace, test_patch, "test")
+        return replace(run_tests(workspace, plan), restored=restored)
+
+
+def _split_tools(candidate: str) -> tuple[list[str], str]:
+    """Parts of a patch that touch installed packages are never applied: git does not know those files."""
+    installed = [path for path in patches.paths(candidate) if "node_modules" in path.split("/")]
+    return installed, patches.select(candidate, lambda path: path not in installed) if installed else candidate
+
+
+def apply(workspace: Workspace, patch: str, name: str) -> None:
+    """`git apply`, then `--3way`; an empty patch is nothing. Raises PatchFailed and leaves the tree unspecified."""
+    if not patch.strip():
+        return
+    path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
+    workspace.write(path, patch.encode())
+    plain = workspace.run(["git", "apply", "--whitespace=nowarn", path])
+    if plain.code and workspace.run(["git", "apply", "--3way", "--whitespace=nowarn", path]).code:
+        raise PatchFailed(name, plain.output.decode(errors="replace").strip())
+
+
+def restore(workspace: Workspace) -> list[str]:
+    """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
+    known = _listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
+    new = _listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules")
+    changed, added = ([path for path in paths if patches.is_protected(path)] for paths in (known, new))
+    if changed:
+        in_head = _listed(workspace, "git", "ls-tree", "-r", "-z", "--name-only", "HEAD")
+        added += [path for path in changed if path not in set(in_head)]
+        changed = [path for path in changed if path not in added]
+        listing = f"{workspace.scratch}/restore"
+        workspace.write(listing, "\0".join(changed).encode())
+        if changed:
+            _must(workspace, "git", "checkout", "-q", "HEAD", f"--pathspec-from-file={listing}", "--pathspec-file-nul")
+    if added:
+        _must(workspace, "git", "rm", "-q", "-f", "--cached", "--ignore-unmatch", "--", *added)
+        _must(workspace, "rm", "-rf", "--", *added)
+    return [*changed, *added]
+
+
+def run_tests(workspace: Workspace, plan: Plan) -> Run:
+    """Run the test command on the files of the scope that exist, and read its report."""
+    there = _existing(workspace, plan.files)
+    if not there:
+        return Run(log=b"none of the test files exists in this run\n")
+    report = f"{workspace.scratch}/report-{secrets.token_hex(8)}.json"
+    argv = _command(plan.environment, report, workspace.cache, there)
+    done = workspace.run(argv)
+    end = _end(done)
+    if end != "ran":
+        return Run(end, log=done.output, seconds=done.seconds)
+    return _read(workspace, plan.environment.parser, report, done)
+
+
+def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
+    base = Run(log=done.output, seconds=done.seconds)
+    text = workspace.read(path)
+    if text is None:
+        return replace(base, end="no_report")
+    try:
+        report = reports.read(parser, text, workspace.root)
+    except reports.ReportError as error:
+        return replace(base, faults=(str(error),))
+    faults = []
+    if not reports.announced(parser, done.output, path):
+        faults.append("the runner ended without announcing its report")
+    if report.success != (done.code == 0):
+        faults.append(f"the report says {'success' if report.success else 'failure'}, the exit code is {done.code}")
+    failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
+    return replace(
+        base,
+        results={**report.tests, **failed},
+        suites=report.suites,
+        by_snapshot=report.by_snapshot,
+        faults=tuple(faults),
+    )
+
+
+def _end(done: Completed) -> End:
+    if done.timed_out:
+        return "timeout"
+    if done.out_of_memory:
+        return "out_of_memory"
+    return "output_limit" if done.truncated else "ran"
+
+
+def _command(environment: Environment, report: str, cache: str, files: Sequence[str]) -> list[str]:
+    argv: list[str] = []
+    for word in environment.test:
+        argv += files if word == "{files}" else [word.replace("{report}", report).replace("{cache}", cache)]
+    return argv
+
+
+def _existing(workspace: Workspace, files: Sequence[str]) -> list[str]:
+    listed = workspace.run(["ls", "-1d", "--", *files]).output.decode(errors="replace").splitlines()
+    return [file for file in files if file in listed]
+
+
+def _listed(workspace: Workspace, *argv: str) -> list[str]:
+    return [path for path in _must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
+
+
+def _must(workspace: Workspace, *argv: str) -> bytes:
+    done = workspace.run(argv)
+    if done.code:
+        raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")
+    return done.output

@@ -1,0 +1,126 @@
+"""One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
+
+Talks to the engine of DOCKER_HOST, else the local one. It works on a remote engine too: files travel as archives and
+nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError(cause="engine").
+Leftovers of a killed process are found by the label `a11y-bench` (`workspace` or `build`) of their containers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from typing import IO, Any
+
+import docker
+import requests
+import urllib3
+from docker.errors import DockerException, NotFound
+from docker.models.containers import Container
+from docker.types import LogConfig, Mount
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.sandbox.base import Limits
+
+LABEL = "a11y-bench"
+USER = "bench"
+
+FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError)
+
+#: no right that a user would not have, and no log on the engine's disk: output is read as it comes
+UNPRIVILEGED: dict[str, Any] = {
+    "user": USER,
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges"],
+    "init": True,
+    "log_config": LogConfig(type=LogConfig.types.NONE),
+}
+
+#: seconds that one answer of the engine may take (committing a large layer is one)
+PATIENCE = 900
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """Raise what the engine gets wrong as InfrastructureError."""
+    try:
+        yield
+    except FAULTS as error:
+        raise InfrastructureError(f"the Docker engine failed: {error}", cause="engine") from error
+
+
+class Engine:
+    """Raises InfrastructureError when no engine answers, in every method."""
+
+    @faults()
+    def __init__(self) -> None:
+        self._client = docker.from_env(timeout=PATIENCE, max_pool_size=64)
+
+    @cached_property
+    @faults()
+    def architecture(self) -> str:
+        """`amd64` or `arm64`: the engine's, which need not be the host's."""
+        return self._client.version()["Arch"]
+
+    @cached_property
+    @faults()
+    def processors(self) -> int:
+        return self._client.info()["NCPU"]
+
+    @faults()
+    def labels(self, image: str) -> dict[str, str] | None:
+        """An image's labels, None when there is no such image."""
+        with suppress(NotFound):
+            return self._client.images.get(image).labels
+        return None
+
+    @faults()
+    def has_volume(self, name: str) -> bool:
+        with suppress(NotFound):
+            return bool(self._client.volumes.get(name))
+        return False
+
+    @faults()
+    def create_volume(self, name: str, labels: dict[str, str]) -> None:
+        """Make a volume, unless it is there. Its first use gives it the content and owner of the image's folder."""
+        self._client.volumes.create(name, labels=labels)
+
+    @contextmanager
+    def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
+        """An unprivileged container that has not been started; removed at the end, whatever happens."""
+        with faults():
+            settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose}} | options
+            container = self._client.containers.create(image, ["sleep", "infinity"], **settings)
+        try:
+            yield container
+        finally:
+            with faults():
+                container.remove(force=True, v=True)
+
+    def _limited(self, limits: Limits) -> dict[str, Any]:
+        return {
+            "mem_limit": limits.memory,
+            "memswap_limit": limits.memory,
+            "shm_size": limits.memory,
+            "nano_cpus": int(min(limits.cpus, self.processors) * 1e9),
+            "pids_limit": limits.processes,
+        }
+
+
+def mount(volume: str, folder: str, read_only: bool) -> Mount:
+    return Mount(folder, volume, type="volume", read_only=read_only)
+
+
+@faults()
+def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
+    """Unpack an archive in a folder; False when there is no such folder."""
+    with suppress(NotFound):
+        return container.put_archive(folder, archive)
+    return False
+
+
+@faults()
+def commit(container: Container, image: str, labels: dict[str, str]) -> None:
+    """Make an image of a container. The labels replace the container's own."""
+    repository, _, tag = image.partition(":")
+    container.commit(repository, tag, conf={"Labels": {LABEL: "image", **labels}})

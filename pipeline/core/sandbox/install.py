@@ -1,0 +1,85 @@
+"""What installing dependencies takes in any sandbox: its environment variables, and who is to blame when it fails.
+
+Reads the host's CA bundle and npm registry, by the names below. They are for the install only and stay in no layer.
+Does not cover: credentials of a private registry, registries on the host's loopback, Plug'n'Play (the manager's
+caches are not kept; only what it links or copies into node_modules is).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.records import Environment
+from pipeline.core.sandbox.base import COMMON, Completed, InstallFailed, Limits
+
+LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096)
+
+#: where hosts name their CA bundle; whole bundles come first, the last may hold additions only
+CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+
+#: lock files that managers write unasked
+LOCK_FILES = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml")
+
+_CODES = r"(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EPROTO)"
+_STATUS = r"(?:429|50[0-9])"
+
+#: what a log says when the machine or the registry is to blame, as each manager puts it; scripts of packages that
+#: fail to download something of their own look otherwise on purpose: those are the repository's
+FAULTS = (
+    (r"ENOSPC", "disk"),
+    (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)", "registry"),
+    (rf'error An unexpected error occurred: "https?://.*(?:{_CODES}|Request failed \\"{_STATUS})', "registry"),
+    (rf"YN0001:.*(?:RequestError|TimeoutError|ReadError).*(?:{_CODES}|[Tt]imeout|certificate)", "registry"),
+    (rf"YN0035:.*Response Code:.*{_STATUS}", "registry"),
+    (rf"ERR_PNPM_(?:META_)?FETCH_(?:FAIL|{_STATUS})|ERR_PNPM_{_CODES}", "registry"),
+)
+
+
+def host_ca() -> Path | None:
+    """The CA bundle that this host trusts beyond the usual, if it names one."""
+    named = (Path(os.environ[name]) for name in CA_BUNDLES if os.environ.get(name))
+    return next((path for path in named if path.is_file()), None)
+
+
+def variables(spec: Environment, scratch: str, registry: str, ca: str | None) -> dict[str, str]:
+    """The environment of an install whose downloads go to `scratch`, with the CA bundle at `ca`.
+
+    What the specification sets wins.
+    """
+    trust = ("NODE_EXTRA_CA_CERTS", "npm_config_cafile", "YARN_HTTPS_CA_FILE_PATH") if ca else ()
+    return {
+        **COMMON,
+        "TMPDIR": scratch,
+        "XDG_CACHE_HOME": f"{scratch}/cache",
+        "npm_config_cache": f"{scratch}/npm",
+        "npm_config_store_dir": f"{scratch}/pnpm",
+        "npm_config_manage_package_manager_versions": "false",
+        "npm_config_registry": registry,
+        "YARN_CACHE_FOLDER": f"{scratch}/yarn",
+        "YARN_GLOBAL_FOLDER": f"{scratch}/berry",
+        "YARN_ENABLE_TELEMETRY": "0",
+        "YARN_IGNORE_PATH": "1",
+        "YARN_REGISTRY": registry,
+        "YARN_NPM_REGISTRY_SERVER": registry,
+        **dict.fromkeys(trust, ca or ""),
+        **spec.install_env,
+    }
+
+
+def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
+    """The error for a failed install: the machine's or the registry's fault, else the repository's."""
+    for pattern, cause in FAULTS:
+        if match := re.search(pattern, log):
+            return InfrastructureError(f"{message}: {match[0]}", cause=cause)
+    return InstallFailed(message, "\n".join(log.splitlines()[-lines:]))
+
+
+def check(spec: Environment, done: Completed) -> None:
+    """Raise unless the install ended well."""
+    if done.code == 0:
+        return
+    why = "ran out of time" if done.timed_out else "ran out of memory" if done.out_of_memory else f"ended with {done.code}"
+    raise failure(f"{' '.join(spec.install)} {why}", done.output.decode(errors="replace"))

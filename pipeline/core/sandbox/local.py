@@ -1,0 +1,101 @@
+"""LocalSandbox: no container engine, for trusted code only. The caller decides what is trusted.
+
+Writes to its cache folder: `environments/DIGEST` (tree with node_modules, runner-cache), `instances/DIGEST` (sources),
+`workspaces/N` (emptied after use) and `npm/`. A command gets a clean environment, a time limit, an output limit and a
+session that is killed with it. Not limited: memory, CPUs, processes, disk and network. Not isolated: it runs as the
+caller, on the host's Node, and may read and write whatever the caller may.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Environment
+from pipeline.core.sandbox import install, node, process
+from pipeline.core.sandbox.base import Cache, Limits
+from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy, environ, link_modules, slot
+from pipeline.core.sandbox.once import lock, once
+from pipeline.core.sandbox.progress import telling
+from pipeline.core.store import Unit
+
+TOOLS = ("node", "npm", "git")
+
+
+class LocalSandbox:
+    """Layers are folders; a workspace is a copy of the sources with links to the environment's modules."""
+
+    name = "local"
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache.absolute()
+
+    def check(self) -> None:
+        if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
+            raise UserError(f"not on this machine: {', '.join(missing)}", hint="install Node (npm comes with it) and git")
+
+    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+        made = once(self._environment(digest), lambda folder: self._install(spec, folder, manifests, say))
+        return made["deviations"]
+
+    def _install(self, spec: Environment, folder: Path, manifests: Path, say: Callable[[str], None]) -> dict[str, Any]:
+        here = node.version()
+        tools, deviations = self._tools(spec, here, say)
+        scratch, ca = folder / "scratch", install.host_ca()
+        for made in (scratch, folder / "runner-cache"):
+            made.mkdir()
+        copy(manifests, folder / "tree")
+        env = environ(tools, scratch) | install.variables(spec, str(scratch), node.registry(), ca and str(ca))
+        with telling(say, f"installing: {' '.join(spec.install)}"):
+            install.check(spec, process.run(spec.install, folder=folder / "tree", env=env, limits=install.LIMITS))
+        shutil.rmtree(scratch)
+        return {"tools": str(tools), "deviations": deviations}
+
+    def _tools(self, spec: Environment, here: str, say: Callable[[str], None]) -> tuple[Path, list[str]]:
+        """The folder of the package manager's programs, and what is not as specified."""
+        wanted = node.manager(spec, here)
+        found = node.exact(self.cache, wanted)
+        with telling(say, f"fetching {found}"):
+            tools = node.prefix(self.cache, found) / "bin"
+        host = f"Node {here} of this machine" if node.major(here) != node.major(spec.node) else spec.node
+        return tools, node.deviations({spec.node: host, str(wanted): str(found)})
+
+    def has(self, digest: str) -> bool:
+        return Unit(self._instance(digest)).path.exists()
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        def make(folder: Path) -> str:
+            copy(checkout, folder / "repo")
+            return environment
+
+        once(self._instance(digest), make)
+
+    @contextmanager
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = Limits()) -> Iterator[LocalWorkspace]:  # noqa: B008
+        instance = self._instance(digest)
+        environment = self._environment(Unit(instance).result())
+        filled, tools = environment / "runner-cache", Unit(environment).result()["tools"]
+        with slot(self.cache / "workspaces") as folder:
+            workspace = LocalWorkspace(folder, Path(tools), limits)
+            copy(instance / "repo", folder / "repo")
+            link_modules(environment / "tree", folder / "repo")
+            if cache != "none":
+                _copy_cache(filled, folder / "cache", environment)
+            yield workspace
+            if cache == "fill":
+                _copy_cache(folder / "cache", filled, environment)
+
+    def _environment(self, digest: str) -> Path:
+        return self.cache / "environments" / digest
+
+    def _instance(self, digest: str) -> Path:
+        return self.cache / "instances" / digest
+
+
+def _copy_cache(source: Path, target: Path, environment: Path) -> None:
+    with lock(environment / "runner-cache.lock"):
+        copy(source, target)

@@ -1,0 +1,79 @@
+"""One command on the host, in a session of its own that dies with it.
+
+Does not cover: memory, CPUs, processes and network, which are not limited; a child that starts a session of its own,
+which outlives its parents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.core.sandbox.base import Completed, Limits, exit_code
+
+NOT_FOUND = 127
+
+
+def run(argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limits) -> Completed:
+    """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
+
+    A command that can not be started ends with 127. What it leaves running is killed.
+    """
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            argv,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Completed(NOT_FOUND, str(error).encode(), 0)
+    with process, _killed(process):
+        output = _read(process, started + limits.seconds, limits.output)
+        truncated = len(output) > limits.output
+        timed_out = not truncated and not _ended(process, started + limits.seconds)
+    seconds = time.monotonic() - started
+    return Completed(exit_code(process.returncode), output[: limits.output], seconds, timed_out, truncated=truncated)
+
+
+@contextlib.contextmanager
+def _killed(process: subprocess.Popen[bytes]):
+    """Kill the whole session at the end, whatever the reason."""
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
+    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on."""
+    assert process.stdout
+    kept = bytearray()
+    while len(kept) <= most and time.monotonic() < deadline:
+        ready, _, _ = select.select([process.stdout], [], [], 0.1)
+        if not ready and process.poll() is not None:
+            break
+        data = os.read(process.stdout.fileno(), min(2**16, most + 1 - len(kept))) if ready else None
+        if data == b"":
+            break
+        kept += data or b""
+    return bytes(kept)
+
+
+def _ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    try:
+        process.wait(timeout=max(0, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    return True

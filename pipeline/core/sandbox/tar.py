@@ -1,0 +1,57 @@
+"""Tar archives, the form in which files enter and leave containers. Owners are set here, so nothing is ever chowned."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+#: uid and gid of the user that owns a repository in a container, and of the one that owns its tools
+BENCH, ROOT = 1000, 0
+
+
+def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
+    """A folder as `name`, links kept as links, in a temporary file at its start."""
+
+    def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        member.uid = member.gid = owner
+        member.uname = member.gname = ""
+        member.mode |= 0o755 if member.isdir() else 0o444
+        return member
+
+    file = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads it to its end
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.add(folder, name, filter=owned)
+    file.seek(0)
+    return file
+
+
+def of_entries(entries: Mapping[str, bytes | None], owner: int = BENCH) -> bytes:
+    """Files by their bytes, and folders (None)."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in entries.items():
+            archive.addfile(_member(name, data, owner), io.BytesIO(data or b""))
+    return file.getvalue()
+
+
+def _member(name: str, data: bytes | None, owner: int) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.mode = (tarfile.DIRTYPE, 0o755) if data is None else (tarfile.REGTYPE, 0o644)
+    member.size, member.mtime = len(data or b""), int(time.time())
+    member.uid = member.gid = owner
+    return member
+
+
+def only_file(data: bytes) -> bytes | None:
+    """The bytes of an archive's first member, None when that is no regular file or the archive breaks off."""
+    with suppress(tarfile.ReadError), tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        member = archive.next()
+        content = archive.extractfile(member) if member and member.isreg() else None
+        return content.read() if content else None
+    return None

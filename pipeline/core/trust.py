@@ -1,0 +1,36 @@
+"""Who may run in the local sandbox, which isolates nothing: code of the embedded demo, or what the user vouches for.
+
+The demo's commits are known by their SHAs, so that nothing else can pass for them.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+from pipeline.core.errors import UserError
+
+DEMO = Path(__file__).parents[2] / "data" / "demo"
+
+
+@cache
+def demo_commits() -> frozenset[str]:
+    """Base and merge commits of the embedded benchmark; none where the project's data is not there."""
+    path = DEMO / "commits.json"
+    if not path.exists():
+        return frozenset()
+    pulls = json.loads(path.read_text(encoding="utf-8"))["pulls"]
+    return frozenset(sha for pull in pulls.values() for sha in pull.values())
+
+
+def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch: bool = True) -> None:
+    """Raise UserError when code would run in the local sandbox that is neither the demo's nor vouched for.
+
+    `trusted_patch` is False for a patch that a model wrote.
+    """
+    if sandbox != "local" or trust_local or (trusted_patch and demo_commits().issuperset(commits)):
+        return
+    whose = "a model's patch" if not trusted_patch else "code that is not the demo's"
+    hint = "use --sandbox docker, or add --trust-local if you would run this code as yourself"
+    raise UserError(f"the local sandbox isolates nothing and would run {whose}", hint=hint)

@@ -1,0 +1,77 @@
+"""`a11y-bench evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipeline.core.options import (
+    agent_option,
+    data_option,
+    jobs_option,
+    model_argument,
+    repo_argument,
+    sandbox_option,
+    trust_local_option,
+)
+
+
+@click.command()
+@repo_argument
+@model_argument
+@agent_option
+@click.option("--run", default="", help="A run's folder name; the newest one unless told.")
+@click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
+@sandbox_option
+@trust_local_option
+@jobs_option
+@data_option
+def command(
+    repo: Any, model: str, agent: str, run: str, timeout: int, sandbox: str, trust_local: bool, jobs: int, store: Any
+) -> None:
+    """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
+
+    \b
+    MODEL is the one of `predict`, or oracle or nop.
+    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
+    Patches that were run already are not run again.
+    \b
+    Example: a11y-bench evaluate grommet/grommet oracle
+    Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
+    """
+    from pipeline.core.cache import cache_root
+    from pipeline.core.options import agent_of
+    from pipeline.core.records import Outcome
+    from pipeline.core.sandbox import open_sandbox
+    from pipeline.core.sandbox.base import Limits
+    from pipeline.evaluate.stage import Subject, evaluate
+
+    subject = Subject(repo, agent_of(agent, model), model, run)
+    limits = Limits(seconds=timeout)
+    place = open_sandbox(sandbox, cache_root())
+    verdicts = evaluate(store, subject, place, limits=limits, trust_local=trust_local, jobs=jobs)
+    _report(subject, verdicts)
+    if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
+        raise SystemExit(1)
+
+
+def _report(subject: Any, verdicts: list[Any]) -> None:
+    from pipeline.core.console import table
+    from pipeline.core.records import Outcome
+
+    rows = [
+        (
+            v.instance_id,
+            str(v.outcome),
+            f"{len(v.fixed)} of {len(v.fixed) + len(v.unfixed)}" if v.tests else "-",
+            len(v.broken) if v.tests else "-",
+            v.cause.splitlines()[0] if v.cause else "",
+        )
+        for v in verdicts
+    ]
+    title = f"{subject.agent} with {subject.model} on {subject.repo}"
+    table(title, ("instance", "outcome", "fixed", "broken", "cause"), rows)
+    resolved = sum(v.outcome is Outcome.RESOLVED for v in verdicts)
+    missing = sum(v.outcome is Outcome.NOT_EVALUATED for v in verdicts)
+    click.echo(f"resolved: {resolved} of {len(verdicts)}" + (f" (incomplete: {missing} not evaluated)" if missing else ""))

@@ -1,0 +1,66 @@
+"""From what a run said to a verdict: pure functions, so that stored runs can be graded again at any time."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pipeline.core import verdict
+from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
+from pipeline.core.runs import Run
+from pipeline.core.store import digest
+
+#: how a run can end without a result -> (outcome, cause)
+_ENDS = {
+    "timeout": (Outcome.TIMEOUT, "the tests took too long"),
+    "output_limit": (Outcome.TIMEOUT, "the tests wrote too much"),
+    "out_of_memory": (Outcome.NOT_EVALUATED, "out_of_memory"),
+    "no_report": (Outcome.TAMPERED, "the runner ended without its report"),
+}
+
+
+class Graded(NamedTuple):
+    """All that a run decides; what a verdict adds is only who made the patch."""
+
+    outcome: Outcome
+    cause: str = ""
+    fields: dict[str, Any] = {}
+
+
+def without_run(prediction: Prediction | None) -> Graded | None:
+    """The outcome of a patch that need not be run, None for one that must be."""
+    if prediction is None:
+        return Graded(Outcome.NO_PREDICTION)
+    return None if prediction.model_patch.strip() else Graded(Outcome.EMPTY)
+
+
+def of_run(instance: Instance, run: Run) -> Graded:
+    """Compare a run with what the instance expects (docs/rules.md, Verdicts)."""
+    if run.end != "ran":
+        outcome, cause = _ENDS[run.end]
+        return Graded(outcome, cause, {"restored": run.restored})
+    results = run.with_files(run.suites).results
+    found = verdict.resolve(instance.f2p_tests, instance.expected, results)
+    fields = {
+        **found._asdict(),
+        "restored": run.restored,
+        "tests": {name: results.get(name, Status.NONE) for name in sorted(instance.expected)},
+    }
+    if run.faults:
+        return Graded(Outcome.TAMPERED, "; ".join(run.faults), fields)
+    return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)
+
+
+def sign(instance: Instance, agent: str, model: str, run: str, prediction: Prediction | None, graded: Graded) -> Verdict:
+    """The verdict of one agent and model."""
+    return Verdict(
+        instance_id=instance.instance_id,
+        agent=agent,
+        model=model,
+        run=run,
+        outcome=graded.outcome,
+        cause=graded.cause,
+        patch_digest=digest(prediction.model_patch) if prediction else "",
+        image=instance.image,
+        expected=len(instance.expected),
+        **graded.fields,
+    )

@@ -1,0 +1,70 @@
+"""`a11y-bench predict`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import agent_option, data_option, jobs_option, model_argument, repo_argument
+
+STEPS = ("preprocess", "runtime", "postprocess")
+
+
+@click.command()
+@repo_argument
+@model_argument
+@agent_option
+@click.option("--models", type=click.Path(path_type=Path), help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
+@click.option("--settings", type=click.Path(path_type=Path), help="The agent's settings [default: the agent's own file].")
+@click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
+@click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
+@jobs_option
+@data_option
+def command(
+    repo: Any,
+    model: str,
+    agent: str,
+    models: Path | None,
+    settings: Path | None,
+    step: str | None,
+    fresh: bool,
+    jobs: int,
+    store: Any,
+) -> None:
+    """Let an agent with MODEL write patches for the instances of REPO.
+
+    \b
+    MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
+    Writes DATA/03_predictions/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
+    The same command goes on where it was; other settings archive the old run.
+    \b
+    Example: a11y-bench predict grommet/grommet GLM-4.6
+    Exit code: 0 every instance has its answer, 1 some have none (run it again).
+    """
+    from pipeline.core.llm.models import SHIPPED
+    from pipeline.core.options import agent_of
+    from pipeline.predict.stage import Predictor
+
+    predictor = Predictor(store, repo, agent_of(agent, model), model, models=models or SHIPPED, settings=settings, jobs=jobs)
+    if step == "preprocess":
+        click.echo(predictor.preprocess(fresh=fresh).folder)
+    elif step == "runtime":
+        predictor.runtime()
+    else:
+        _report(predictor, predictor.postprocess() if step else predictor.predict(fresh=fresh))
+
+
+def _report(predictor: Any, predictions: list[Any]) -> None:
+    from pipeline.core.console import table
+    from pipeline.predict.run import resume
+
+    experiment = predictor.experiment
+    run = resume(predictor.store, experiment)
+    rows = [(one.instance_id, one.outcome, len(one.model_patch.splitlines())) for one in predictions]
+    table(f"{experiment.agent} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows)
+    unanswered = [one.instance_id for one in run.missing()]
+    if unanswered:
+        click.echo(f"no answer yet: {', '.join(unanswered)} (see error.json in {run.folder / 'instances'}); run it again", err=True)
+        raise SystemExit(1)

@@ -1,0 +1,18 @@
+"""The two references that need no model: `oracle` answers with the gold patch, `nop` with none.
+
+They are the benchmark's own check (oracle resolves every instance, nop none) and the only ones that see gold.
+"""
+
+from __future__ import annotations
+
+from pipeline.core.records import Instance
+
+REFERENCES = {
+    "oracle": lambda instance: instance.fix_patch,
+    "nop": lambda instance: "",
+}
+
+
+def answer(agent: str, instance: Instance) -> tuple[str, str]:
+    """A reference's patch and the word for how it ended."""
+    return REFERENCES[agent](instance), "REFERENCE"

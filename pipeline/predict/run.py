@@ -1,0 +1,93 @@
+"""One run of an experiment: a folder named by its time, and a digest of everything that shapes it.
+
+The same digest resumes the run that is there; another one moves it to the archive and starts anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, Unit, digest, now, read_json, read_records, write_json
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is asked of whom; `settings` is a digest of the agent, its settings and the model list's entry."""
+
+    repo: Repo
+    agent: str
+    model: str
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder. `instances` is the dataset that it answers."""
+
+    experiment: Experiment
+    folder: Path
+    digest: str
+    instances: tuple[Instance, ...]
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    def unit(self, instance: Instance) -> Unit:
+        """The unit of one instance: its folder holds the agent's output."""
+        return Unit(self.folder / "instances" / instance.instance_id)
+
+    def missing(self) -> list[Instance]:
+        """The instances that have no finished answer yet."""
+        return [one for one in self.instances if not self.unit(one).is_done(run=self.digest, task=digest(one.task()))]
+
+
+def dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
+    """The instances of a repository. Raises UserError, with what there is, when it has none."""
+    instances = tuple(read_records(store.dataset(repo), Instance))
+    if not instances:
+        there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
+        raise UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
+    return instances
+
+
+def open_run(store: Store, experiment: Experiment, *, fresh: bool = False) -> Run:
+    """Resume the run of the same digest, or archive what is there and start one. Call it under the experiment's lock."""
+    instances = dataset(store, experiment.repo)
+    key = digest(asdict(experiment), [digest(one.task(), one.base.sha) for one in instances], _gold(experiment, instances))
+    there = newest(store, experiment)
+    if there and not fresh and read_json(there / "run.json")["digest"] == key:
+        return Run(experiment, there, key, instances)
+    parent = store.predictions(experiment.repo, experiment.agent, experiment.model)
+    for old in sorted(parent.glob("*/run.json")):
+        store.archive(old.parent)
+    folder = parent / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    described = {"repo": str(experiment.repo), "agent": experiment.agent, "model": experiment.model}
+    write_json(folder / "run.json", {**described, "settings": experiment.settings, "digest": key, "started": now()})
+    return Run(experiment, folder, key, instances)
+
+
+def _gold(experiment: Experiment, instances: tuple[Instance, ...]) -> list[str]:
+    """The oracle's answers are the gold patches: when they change, so does its experiment."""
+    return [digest(one.fix_patch) for one in instances] if experiment.agent == "oracle" else []
+
+
+def newest(store: Store, experiment: Experiment) -> Path | None:
+    """The folder of the newest run, None when there is none."""
+    parent = store.predictions(experiment.repo, experiment.agent, experiment.model)
+    runs = sorted(path.parent for path in parent.glob("*/run.json"))
+    return runs[-1] if runs else None
+
+
+def resume(store: Store, experiment: Experiment) -> Run:
+    """The newest run, for the single steps. Raises UserError when there is none."""
+    folder = newest(store, experiment)
+    if folder is None:
+        hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
+        raise UserError(f"no run of {experiment.agent} with {experiment.model} on {experiment.repo}", hint=hint)
+    return Run(experiment, folder, read_json(folder / "run.json")["digest"], dataset(store, experiment.repo))

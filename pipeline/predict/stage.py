@@ -1,0 +1,129 @@
+"""The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
+
+Each can be called on its own; `predict` composes them. A step that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from pipeline.core.console import Progress, log_file
+from pipeline.core.engine import each
+from pipeline.core.errors import UserError
+from pipeline.core.images import source
+from pipeline.core.llm.experiment import Experiment as Account
+from pipeline.core.llm.gateway import Gateway, open_gateway
+from pipeline.core.llm.models import load_models
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance, Prediction
+from pipeline.core.store import Store, digest, read_json, write_json, write_records
+from pipeline.predict.agents import load_agent
+from pipeline.predict.references import REFERENCES, answer
+from pipeline.predict.run import Experiment, Run, open_run, resume
+from pipeline.predict.runtime import Job, work
+
+STEPS = ("preprocess", "runtime", "postprocess")
+
+
+class Predictor:
+    """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file."""
+
+    def __init__(
+        self, store: Store, repo: Repo, agent: str, model: str, *, models: Path, settings: Path | None = None, jobs: int = 2
+    ) -> None:
+        self.store, self.models, self.jobs = store, models, jobs
+        self.reference = agent in REFERENCES
+        self.agent = None if self.reference else load_agent(agent, settings)
+        self.scripted = False if self.reference else load_models(models).get(model).scripted
+        self.experiment = Experiment(repo, agent, model, self._settings(model))
+
+    def _settings(self, model: str) -> str:
+        if self.agent is None:
+            return ""
+        return digest(self.agent.digest, self.agent.settings.read_bytes(), load_models(self.models).get(model).entry)
+
+    def predict(self, *, fresh: bool = False) -> list[Prediction]:
+        """All three steps."""
+        self.preprocess(fresh=fresh)
+        self.runtime()
+        return self.postprocess()
+
+    def _lock(self):
+        return self.store.lock("predict", self.experiment.repo, f"{self.experiment.agent}-{self.experiment.model}")
+
+    def preprocess(self, *, fresh: bool = False) -> Run:
+        """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
+        with self._lock():
+            run = open_run(self.store, self.experiment, fresh=fresh)
+            write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
+            return run
+
+    def runtime(self) -> None:
+        """Let the agent answer every task that has no answer yet."""
+        with self._lock():
+            run = self._current()
+            missing = run.missing()
+            with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
+                if self.reference:
+                    self._answer(run, missing, progress)
+                elif missing:
+                    self._ask(run, missing, progress)
+
+    def _current(self) -> Run:
+        run = resume(self.store, self.experiment)
+        if read_json(run.folder / "run.json")["settings"] != self.experiment.settings:
+            hint = f"run: just agt-preprocess {self.experiment.repo} {self.experiment.model}"
+            raise UserError("the newest run was made with other settings", path=run.folder, hint=hint)
+        return run
+
+    def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
+        for instance in missing:
+            patch, outcome = answer(self.experiment.agent, instance)
+            unit = run.unit(instance)
+            unit.finish({"patch": patch, "outcome": outcome}, run=run.digest, task=digest(instance.task()))
+            progress.finish(instance.instance_id, outcome)
+
+    def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
+        clone = source(self.store, self.experiment.repo)
+        say = self._say(progress)
+        with open_gateway(self.models, self.store.ledger, say=say, log=run.folder / "gateway.log") as gateway:
+            jobs = [Job(self.agent, run, one, clone, gateway.base_url, self._key(gateway, one)) for one in missing]
+            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
+                pass
+
+    @staticmethod
+    def _say(progress: Progress) -> Callable[[str], None]:
+        return lambda text: progress.step("gateway", text)
+
+    def _key(self, gateway: Gateway, instance: Instance) -> str:
+        account = Account(str(self.experiment.repo), self.experiment.model, self.experiment.agent, self.experiment.settings)
+        return gateway.issue_key(account, instance.instance_id)
+
+    def postprocess(self) -> list[Prediction]:
+        """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""
+        from pipeline.core.llm.costs import write_costs
+
+        with self._lock():
+            run = self._current()
+            done = [one for one in run.instances if run.unit(one).inputs()]
+            predictions = [self._prediction(run, one) for one in done]
+            write_records(run.folder / "predictions.jsonl", predictions)
+            ends = Counter(one.outcome for one in predictions)
+            unanswered = [one.instance_id for one in run.missing()]
+            write_json(run.folder / "metadata.json", {"outcomes": ends, "unanswered": unanswered})
+            write_costs(self.store)
+            return predictions
+
+    def _prediction(self, run: Run, instance: Instance) -> Prediction:
+        result = run.unit(instance).result()
+        return Prediction(
+            instance_id=instance.instance_id,
+            model_name_or_path=self.experiment.model,
+            model_patch=result["patch"],
+            agent=self.experiment.agent,
+            run=run.name,
+            outcome=result["outcome"],
+            trusted=self.reference or self.scripted,
+        )

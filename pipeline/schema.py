@@ -1,0 +1,23 @@
+"""`a11y-bench schema`: the published JSON Schemas of all records."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("name", required=False)
+def command(name: str | None) -> None:
+    """Print the JSON Schema of record NAME, or the names of all records."""
+    from pipeline.core.errors import unknown
+    from pipeline.core.records import PUBLISHED
+
+    kinds = {kind.__name__: kind for kind in PUBLISHED}
+    if name is None:
+        click.echo("\n".join(kinds))
+    elif name in kinds:
+        click.echo(json.dumps(kinds[name].model_json_schema(), indent=2))
+    else:
+        raise unknown("record", name, list(kinds))

@@ -1,0 +1,68 @@
+"""`a11y-bench triage`: `list`, `rate`, `import`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option, repo_argument
+
+PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
+
+
+@click.group()
+def command() -> None:
+    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes the super ones."""
+
+
+@command.command("list")
+@repo_argument
+@data_option
+def list_(repo: Any, store: Any) -> None:
+    """Show the candidates of REPO with their evidence and ratings."""
+    from pipeline.core.console import table
+    from pipeline.core.records import Candidate, Review
+    from pipeline.core.store import read_records
+
+    ratings: dict[str, list[str]] = {}
+    for one in read_records(store.reviews(repo), Review):
+        ratings.setdefault(one.instance_id, []).append(f"{one.status} ({one.rater})")
+    rows = [
+        (one.instance_id, one.title, ", ".join(sorted({e.text for e in one.a11y_reason})), ", ".join(ratings.get(one.instance_id, ["-"])))
+        for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    ]
+    table(f"Candidates of {repo}", ("instance", "title", "evidence", "ratings"), rows)
+
+
+@command.command()
+@click.argument("instance")
+@click.argument("status", type=click.Choice(["super", "ok", "bad"]))
+@click.option("--by", "rater", required=True, help="Who rates.")
+@click.option("--criterion", "criteria", multiple=True, help="A WCAG success criterion, such as 4.1.2.")
+@click.option("--principle", "principles", multiple=True, type=click.Choice(PRINCIPLES), help="A WCAG principle.")
+@click.option("--difficulty", type=click.Choice(["easy", "medium", "hard"]))
+@click.option("--note", default="", help="Why.")
+@data_option
+def rate(instance: str, store: Any, **fields: Any) -> None:
+    """Rate one candidate, INSTANCE in any of its forms (org__repo-N, org/repo#N)."""
+    from pipeline.core.names import parse_instance_id
+    from pipeline.core.records import Review
+    from pipeline.triage.stage import add
+
+    repo, number = parse_instance_id(instance)
+    fields["success_criteria"] = fields.pop("criteria")
+    add(store, repo, [Review(instance_id=repo.instance_id(number), **fields)])
+
+
+@command.command("import")
+@repo_argument
+@click.argument("file", type=click.Path(path_type=Path))
+@data_option
+def import_(repo: Any, file: Path, store: Any) -> None:
+    """Add the ratings of FILE (JSON Lines of Review records) to those of REPO."""
+    from pipeline.core.console import say
+    from pipeline.triage.stage import import_file
+
+    say(f"{len(import_file(store, repo, file))} ratings of {repo}")

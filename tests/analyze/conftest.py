@@ -1,0 +1,104 @@
+"""A small data directory, written from records: what every table must show of it is counted by hand in the tests.
+
+acme/ui     candidates 1 2 3 4 5, instances 1 2 3, rejected 4, pending 5; model-a on all, model-b on 1 and 2
+acme/forms  candidate 1, instance 1; model-a is not evaluated there, model-b resolves it
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.names import Repo
+from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
+from pipeline.core.store import Store, write_bytes, write_json, write_records
+from tests.factories import (
+    make_candidate,
+    make_instance,
+    make_prediction,
+    make_rejection,
+    make_review,
+    make_verdict,
+)
+
+UI, FORMS = Repo("acme", "ui"), Repo("acme", "forms")
+HOSTILE = "</code><script>alert(1)</script>"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """The data directory that this module's docstring tells of."""
+    store = Store(tmp_path / "data")
+    collect(store)
+    build(store)
+    review(store)
+    predict_and_evaluate(store)
+    spend(store)
+    return store
+
+
+def collect(store: Store) -> None:
+    candidates = [make_candidate(number) for number in (1, 2, 3, 4)]
+    write_records(store.raw(UI) / "candidates.jsonl", [*candidates, make_candidate(5, statement_source="pull_request")])
+    dropped = [make_rejection(n, stage="collect", reason="no_test_changes") for n in (6, 7)]
+    write_records(store.raw(UI) / "rejections.jsonl", dropped)
+    write_records(store.raw(FORMS) / "candidates.jsonl", [make_candidate(1, FORMS)])
+    passed = {"tests": 5, "a11y": 4, "issues": 4, "sample": 4, "without_issue": 1}
+    write_json(store.raw(UI) / "funnel.json", {"repo": "acme/ui", "total": 7} | passed)
+    write_json(store.raw(FORMS) / "funnel.json", {"repo": "acme/forms", "total": 1} | dict.fromkeys(passed, 1))
+
+
+def build(store: Store) -> None:
+    hostile = {"title": f"Name the menu {HOSTILE}", "fix_patch": HOSTILE, "statement_source": "pull_request"}
+    tests = {"Menu.test.tsx > has a name": "PFP", "Menu.test.tsx > is new": "NFP", "Menu.test.tsx > opens": "PPP"}
+    instances = [make_instance(1, tests=tests), make_instance(2), make_instance(3, **hostile)]
+    write_records(store.dataset(UI), instances)
+    write_records(store.dataset(FORMS), [make_instance(1, FORMS)])
+    write_records(store.qualification(UI) / "rejections.jsonl", [make_rejection(4, reason="regression")])
+
+
+def review(store: Store) -> None:
+    reviews = [
+        make_review(1, success_criteria=("1.1.1", "1.3.1", "4.1.2"), principles=("perceivable", "robust")),
+        make_review(1, rater="ben", success_criteria=("1.1.1",), principles=("perceivable",)),
+        make_review(2, success_criteria=(), principles=("operable",)),
+    ]
+    write_records(store.reviews(UI), reviews)
+
+
+def predict_and_evaluate(store: Store) -> None:
+    a = [make_prediction(1), make_prediction(2, model_patch=""), make_prediction(3, model_patch=HOSTILE)]
+    b = [make_prediction(number, model_name_or_path="lab/model-b") for number in (1, 2)]
+    forms = make_prediction(1, FORMS, model_name_or_path="lab/model-b")
+    add_run(store, UI, a)
+    add_run(store, UI, b)
+    add_run(store, FORMS, [forms])
+    unresolved = make_verdict(a[2], Outcome.UNRESOLVED, broken=("opens",), cause="")
+    add_verdicts(store, UI, [make_verdict(a[0]), make_verdict(a[1], Outcome.EMPTY), unresolved])
+    add_verdicts(store, UI, [make_verdict(b[0]), make_verdict(b[1], Outcome.NOT_EVALUATED, cause="engine")])
+    add_verdicts(store, FORMS, [make_verdict(forms)])
+
+
+def add_run(store: Store, repo: Repo, predictions: list[Prediction], time: str = "20240506T070809Z") -> Path:
+    """A run's folder, as stage 03 leaves it."""
+    agent, model = predictions[0].agent, predictions[0].model_name_or_path
+    folder = store.predictions(repo, agent, model) / time
+    write_records(folder / "predictions.jsonl", predictions)
+    write_json(folder / "run.json", {"repo": str(repo), "agent": agent, "model": model, "started": time})
+    return folder / "predictions.jsonl"
+
+
+def add_verdicts(store: Store, repo: Repo, verdicts: list[Verdict]) -> Path:
+    path = store.evaluation(repo, verdicts[0].agent, verdicts[0].model) / "verdicts.jsonl"
+    write_records(path, verdicts)
+    return path
+
+
+def spend(store: Store) -> None:
+    lines = (
+        "acme/ui,model-a,magentless,embed-4b,10,1000,0.10,2,200,0.01",
+        "acme/ui,lab/model-b,magentless,embed-4b,20,3000,0.20,4,400,0.02",
+        "acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
+    )
+    write_bytes(store.costs, "\n".join((",".join(CostRow.model_fields), *lines, "")).encode())

@@ -1,0 +1,61 @@
+"""start.sh and stop.sh with real engines: the running one, and one of our own beside it.
+
+Not covered: install.sh on a machine without an engine, which is the first step of CI.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from docker_scripts import START, STOP, needs, needs_root, run
+
+pytestmark = pytest.mark.engine
+
+
+def engine_in_use() -> str:
+    """Identity of the engine that answers: its id, version and data root."""
+    return run("docker", "info", "--format", "{{.ID}} {{.ServerVersion}} {{.DockerRootDir}}").stdout
+
+
+def test_start_leaves_a_running_engine_alone(tmp_path: Path) -> None:
+    before = engine_in_use()
+    started = run(START, A11Y_BENCH_DOCKER_RUN=str(tmp_path / "run"), A11Y_BENCH_DOCKER_ROOT=str(tmp_path / "root"))
+    assert started.returncode == 0
+    assert "left alone" in started.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert engine_in_use() == before
+
+
+@pytest.fixture
+def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Environment for an engine beside the running one; whatever a test started there is stopped."""
+    folder = tmp_path_factory.mktemp("e")  # short: a socket's path has at most 107 characters
+    env = {
+        "DOCKER_HOST": f"unix://{folder}/sock",
+        "A11Y_BENCH_DOCKER_ROOT": f"{folder}/root",
+        "A11Y_BENCH_DOCKER_RUN": f"{folder}/run",
+    }
+    yield env
+    run(STOP, **env)
+
+
+@needs_root
+@needs("dockerd")
+def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) -> None:
+    """In a network namespace of its own, since two engines take the bridge docker0 from each other."""
+    other = engine_in_use()
+    first, second = (run("unshare", "--net", START, **own_engine) for _ in range(2))
+    assert "engine up" in first.stderr
+    assert "left alone" in second.stderr
+    assert "stopped" in run(STOP, **own_engine).stderr
+    assert run("docker", "version", **own_engine).returncode != 0
+    assert "nothing to stop" in run(STOP, **own_engine).stderr
+    assert engine_in_use() == other
+
+
+@needs_root
+@needs("dockerd")
+def test_start_shows_the_log_when_the_engine_does_not_come_up(own_engine: dict[str, str]) -> None:
+    failed = run("unshare", "--net", START, **own_engine, A11Y_BENCH_DOCKER_ARGS="--nonsense")
+    assert failed.returncode == 1
+    assert "unknown flag: --nonsense" in failed.stderr

@@ -1,0 +1,66 @@
+"""Where searched lines are found, and what the file is afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from magentless.causes import Ended
+from magentless.edits import Edit
+from magentless.matching import apply_edit
+
+TEXT = "<ul>\n  <li>\n    one\n  </li>\n</ul>\n"
+
+
+def applied(text: str, search: str, replace: str) -> tuple[str, str]:
+    return apply_edit(text, Edit("a.tsx", tuple(search.splitlines()), tuple(replace.splitlines())))
+
+
+@pytest.mark.parametrize(
+    ("search", "replace", "expected", "way"),
+    [
+        ("    one", "    two", TEXT.replace("one", "two"), "exact"),
+        ("  <li>\t\n    one  ", "  <li>\n    two", TEXT.replace("one", "two"), "trailing"),
+        ("<li>\n  one\n</li>", "<li>\n  two\n</li>", TEXT.replace("one", "two"), "indentation"),
+        ("<li>\n  one", '<li role="option">\n  one', TEXT.replace("<li>", '<li role="option">'), "indentation"),
+    ],
+)
+def test_the_strictest_way_that_finds_the_lines_decides(search, replace, expected, way):
+    assert applied(TEXT, search, replace) == (expected, way)
+
+
+@pytest.mark.trap("deletion-and-new-file")
+def test_a_pure_deletion(make_checkout):
+    """In MagentLess a pure deletion never matches."""
+    assert applied(TEXT, "    one", "")[0] == TEXT.replace("    one\n", "")
+
+
+@pytest.mark.trap("interval-at-line-1")
+def test_an_edit_of_the_first_line_adds_no_blank_line():
+    """In MagentLess an interval that starts at line 1 adds a blank line, even where nothing matched."""
+    assert applied(TEXT, "<ul>", "<ol>")[0] == TEXT.replace("<ul>", "<ol>")
+    with pytest.raises(Ended, match="SEARCH_MISMATCH"):
+        applied(TEXT, "<dl>", "<ol>")
+
+
+def test_lines_that_occur_twice_are_refused():
+    with pytest.raises(Ended, match="2 times"):
+        applied("a\nb\na\n", "a", "c")
+
+
+def test_lines_longer_than_the_file_are_refused():
+    with pytest.raises(Ended, match="do not occur"):
+        applied("a\n", "a\nb", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "search", "replace", "expected"),
+    [
+        ("a\r\nb\r\n", "b", "c\nd", "a\r\nc\r\nd\r\n"),
+        ("a\nb", "b", "c\nd", "a\nc\nd"),
+        ("a\r\nb", "b", "c\nd", "a\r\nc\r\nd"),
+        ("a\nb", "a", "c", "c\nb"),
+        ("a", "a", "", ""),
+        ("a\u2028b\nc\n", "c", "d", "a\u2028b\nd\n"),
+    ],
+)
+def test_line_ends_stay_as_the_file_has_them(text, search, replace, expected):
+    assert applied(text, search, replace)[0] == expected

@@ -1,0 +1,62 @@
+"""What the prompts say, and what they give up when there is little room."""
+
+from __future__ import annotations
+
+import pytest
+from magentless.causes import Ended
+from magentless.prompting import CHARS_PER_TOKEN, Prompter
+
+LONG = "The label is lost. " * 400
+
+
+def prompter(task, settings) -> Prompter:
+    return Prompter(task, "some-model", settings)
+
+
+def room_for(characters: int, reply_tokens: int = 12_000) -> str:
+    return f"[context]\ndefault = {int(characters / CHARS_PER_TOKEN) + reply_tokens}\n"
+
+
+@pytest.mark.trap("first-issue-only")
+def test_every_linked_issue_is_in_every_prompt(make_task, make_settings):
+    """MagentLess shows the first linked issue only, and a null body crashes it."""
+    task = make_task(
+        {"title": "Menu has no role", "body": "See ARIA.", "labels": ["a11y", "bug"]},
+        {"title": "Menu loses focus", "body": None, "labels": None},
+        hints="Compare with the listbox.",
+    )
+    maker = prompter(task, make_settings())
+    for prompt in (maker.localize(["src/Menu.tsx"]).text, maker.repair(["### src/Menu.tsx\n"]).text):
+        for words in ("Menu has no role", "See ARIA.", "a11y, bug", "Menu loses focus", "listbox", "src/Menu.tsx"):
+            assert words in prompt
+        assert "None" not in prompt
+
+
+def test_prompts_name_their_step_and_carry_the_preamble(make_task, make_settings):
+    maker = prompter(make_task(), make_settings("[prompt]\npreamble = 'Mind $5 contrast.'\n"))
+    assert maker.localize(["a"]).text.startswith("Step: localize\n\nMind $5 contrast.")
+    assert maker.repair(["a"]).text.startswith("Step: repair\n\nMind $5 contrast.")
+
+
+def test_text_of_issues_and_files_is_never_a_template(make_task, make_settings):
+    prompt = prompter(make_task({"title": "$material ${HOME} %s {x}"}), make_settings()).repair(["`${id}-label`"])
+    assert "$material ${HOME} %s {x}" in prompt.text and "`${id}-label`" in prompt.text
+
+
+def test_files_from_the_end_go_first_then_hints_then_bodies(make_task, make_settings):
+    task = make_task({"title": "Title stays", "body": LONG}, hints=LONG)
+
+    def shown(room: int) -> tuple[tuple[int, ...], bool, bool]:
+        prompt = prompter(task, make_settings(room_for(room))).repair(["a" * 3000, "b" * 3000, "c" * 100])
+        assert len(prompt.text) <= room and "Title stays" in prompt.text
+        return prompt.shown, "From the discussion" in prompt.text, LONG.strip() in prompt.text
+
+    assert shown(25_000) == ((0, 1, 2), True, True)
+    assert shown(21_000) == ((0, 2), True, True)
+    assert shown(12_000) == ((0, 2), False, True)
+    assert shown(8_000) == ((0, 2), False, False)
+
+
+def test_no_room_at_all_is_a_context_overflow(make_task, make_settings):
+    with pytest.raises(Ended, match="CONTEXT_OVERFLOW"):
+        prompter(make_task(), make_settings(room_for(1500))).repair(["a" * 1000])

@@ -1,0 +1,80 @@
+"""From a reply to a patch, stage by stage."""
+
+from __future__ import annotations
+
+import pytest
+from magentless.causes import Cause, Ended
+from magentless.repair import repair
+
+from .conftest import BUTTON, edit
+
+TSX = "src/IconButton.tsx"
+
+
+def ended(reply, sample, checkout) -> Cause:
+    with pytest.raises(Ended) as end:
+        repair(sample, reply, checkout)
+    return end.value.cause
+
+
+def test_edits_of_several_files_and_twice_in_one(sample, checkout):
+    first = edit(TSX, "  <button onClick={icon.act}>", '  <button type="button" onClick={icon.act}>')
+    second = edit(TSX, "    <img src={icon.url} />", "    <img src={icon.url} alt={label} />")
+    repair(sample, first + second + edit("src/theme.css", "  outline: none;", ""), checkout)
+    assert sample.reached == "parses"
+    assert sample.patch.count(b"diff --git") == 2
+    assert b'type="button"' in sample.patch and b"alt={label}" in sample.patch
+
+
+@pytest.mark.trap("deletion-and-new-file")
+def test_an_empty_search_makes_a_file(sample, checkout):
+    """In MagentLess new files are impossible."""
+    repair(sample, edit("src/useId.ts", "", "export const useId = () => 'a';"), checkout)
+    assert sample.edits == [{"path": "src/useId.ts", "match": "new file"}]
+    assert b"new file mode 100644" in sample.patch
+
+
+def test_an_empty_search_does_not_overwrite_a_file(sample, checkout):
+    assert ended(edit(TSX, "", "lost"), sample, checkout) == Cause.SEARCH_MISMATCH
+
+
+@pytest.mark.trap("hallucinated-path")
+@pytest.mark.parametrize("path", ["../secret.ts", "/etc/passwd", ".git/config", "src/Missing.tsx"])
+@pytest.mark.parametrize("search", ["a", ""])
+def test_a_path_that_is_not_in_the_checkout_is_refused(sample, checkout, path, search):
+    """A path of a model's making is refused before anything is opened, and one such path does not stop a batch."""
+    if (path, search) == ("src/Missing.tsx", ""):
+        pytest.skip("that is a new file")
+    assert ended(edit(path, search, "b"), sample, checkout) == Cause.HALLUCINATED_FILE
+    assert sample.patch == b""
+
+
+@pytest.mark.trap("eval-on-path")
+def test_a_path_is_never_evaluated(sample, checkout, tmp_path):
+    """MagentLess calls eval() on the path of an edit: the model runs code on the host."""
+    path = f"__import__('pathlib').Path('{tmp_path}/evaluated').touch()"
+    assert ended(edit(path, "a", "b"), sample, checkout) == Cause.HALLUCINATED_FILE
+    assert not (tmp_path / "evaluated").exists()
+
+
+def test_one_edit_that_does_not_match_ends_the_sample(sample, checkout):
+    good = edit(TSX, "    <img src={icon.url} />", "    <img alt={label} />")
+    assert ended(good + edit(TSX, "nowhere", "x"), sample, checkout) == Cause.SEARCH_MISMATCH
+    assert (sample.reached, sample.patch) == ("edited", b"")
+
+
+@pytest.mark.trap("interval-at-line-1")
+def test_white_space_alone_is_no_patch(sample, checkout):
+    """MagentLess gives patches that add one blank line and nothing else."""
+    first = BUTTON.splitlines()[0]
+    assert ended(edit(TSX, first, f"\n{first}"), sample, checkout) == Cause.WHITESPACE_ONLY
+
+
+def test_edits_that_undo_each_other_are_no_patch(sample, checkout):
+    there = edit("src/theme.css", "  outline: none;", "  outline: auto;")
+    back = edit("src/theme.css", "  outline: auto;", "  outline: none;")
+    assert ended(there + back, sample, checkout) == Cause.WHITESPACE_ONLY
+
+
+def test_new_syntax_errors_are_refused(sample, checkout):
+    assert ended(edit("src/theme.css", "}", "} }"), sample, checkout) == Cause.INVALID_PATCH

@@ -1,0 +1,94 @@
+"""The closed lists of how an instance can end and of what can break around it.
+
+An attempt that ends without a patch raises `Ended`; of several attempts the one that came furthest speaks for the
+instance. What broke outside is a `ProviderFailure` and says nothing about the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+FUNNEL = ("located", "shown", "edited", "matched", "applied", "parses", "selected")
+
+
+class Cause(StrEnum):
+    """How an instance, or one attempt at it, came to its end; `CAUSES` says what each means."""
+
+    NO_LOCALISATION = "NO_LOCALISATION"
+    NO_MODEL_RESPONSE = "NO_MODEL_RESPONSE"
+    CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+    NO_EDITS = "NO_EDITS"
+    HALLUCINATED_FILE = "HALLUCINATED_FILE"
+    SEARCH_MISMATCH = "SEARCH_MISMATCH"
+    WHITESPACE_ONLY = "WHITESPACE_ONLY"
+    INVALID_PATCH = "INVALID_PATCH"
+    SUCCESSFUL_PATCH = "SUCCESSFUL_PATCH"
+
+
+class Fault(StrEnum):
+    """What broke outside the agent: never a model's failure, worth a retry (but for the budget and the key)."""
+
+    BUDGET_EXCEEDED = "budget_exceeded"
+    AUTHENTICATION = "authentication"
+    UNKNOWN_MODEL = "unknown_model"
+    RATE_LIMITED = "rate_limited"
+    UNREACHABLE = "unreachable"
+    PROVIDER_ERROR = "provider_error"
+
+
+# cause, meaning; from the least progress to the most
+CAUSES = (
+    (Cause.NO_LOCALISATION, "the model named no file"),
+    (Cause.NO_MODEL_RESPONSE, "the reply was empty or refused"),
+    (Cause.CONTEXT_OVERFLOW, "not even the shortest prompt fits the model's context"),
+    (Cause.NO_EDITS, "the reply has no edit that changes anything"),
+    (Cause.HALLUCINATED_FILE, "a path that is not in the repository, or leads out of it"),
+    (Cause.SEARCH_MISMATCH, "searched lines that do not occur in the file, or more than once"),
+    (Cause.WHITESPACE_ONLY, "the patch changes nothing but white space"),
+    (Cause.INVALID_PATCH, "a patched file has syntax errors that it did not have before"),
+    (Cause.SUCCESSFUL_PATCH, "a patch was selected"),
+)
+
+# status, cause: what a provider's refusal means when its text says nothing more exact
+FAULTS_BY_STATUS = (
+    (401, Fault.AUTHENTICATION),
+    (403, Fault.AUTHENTICATION),
+    (404, Fault.UNKNOWN_MODEL),
+    (429, Fault.RATE_LIMITED),
+)
+
+# word in the provider's error, cause: these are told by their text, whatever their status
+ERRORS_BY_TEXT = (
+    ("budget_exceeded", Fault.BUDGET_EXCEEDED),
+    ("context_length_exceeded", Cause.CONTEXT_OVERFLOW),
+    ("ContextWindowExceededError", Cause.CONTEXT_OVERFLOW),
+    ("content_policy_violation", Cause.NO_MODEL_RESPONSE),
+    ("content_filter", Cause.NO_MODEL_RESPONSE),
+)
+
+
+class BadInput(Exception):
+    """An argument, file or environment variable that cannot be used: says which, and the field."""
+
+
+class Ended(Exception):
+    """An attempt came to its end without a patch: data, caught where attempts are recorded."""
+
+    def __init__(self, cause: Cause, detail: str) -> None:
+        self.cause, self.detail = cause, detail
+        super().__init__(f"{cause}: {detail}")
+
+
+class ProviderFailure(Exception):
+    """The provider failed after all retries: the instance has no result, and nothing is said about the model."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        self.fault = fault
+        super().__init__(message)
+
+
+def furthest(causes: Iterable[Cause]) -> Cause:
+    """The cause that made the most progress through the funnel."""
+    order = [cause for cause, _ in CAUSES]
+    return max(causes, key=order.index)

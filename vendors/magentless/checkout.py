@@ -1,0 +1,101 @@
+"""The repository as its HEAD commit holds it, read and diffed with git plumbing.
+
+Nothing is written to the checkout: file contents come from git's objects (so line ends are what git stores), and a
+patch is made in an index and an object store of its own. Not covered: changes of the working tree, files that git does
+not track, symbolic links, submodules, files that are not UTF-8 text.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from magentless.causes import BadInput, Cause, Ended
+
+REGULAR_MODES = {"100644", "100755"}
+NEW_FILE_MODE = "100644"
+DIFF = ("diff", "--cached", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames")
+PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
+
+
+class Checkout:
+    """A git working tree; raises BadInput when `root` is none, or has no commit."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        try:
+            listing = self._git("ls-tree", "-r", "-z", "HEAD").decode(errors="replace")
+        except (OSError, subprocess.CalledProcessError) as error:
+            reason = getattr(error, "stderr", None) or str(error).encode()
+            raise BadInput(f"{root}: not a git working tree with a commit: {reason.decode().strip()}") from None
+        entries = [line.partition("\t") for line in listing.split("\0") if line]
+        self._entries = {path: (mode, sha) for meta, _, path in entries for mode, _, sha in [meta.split()]}
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """Paths of the tracked regular files, in git's order."""
+        return tuple(path for path, (mode, _) in self._entries.items() if mode in REGULAR_MODES)
+
+    def text(self, path: str) -> str | None:
+        """The committed text of a tracked file; None for what is unknown, absent from the clone or not UTF-8."""
+        mode, sha = self._entries.get(path, ("", ""))
+        if mode not in REGULAR_MODES:
+            return None
+        try:
+            text = self._git("cat-file", "blob", sha).decode("utf-8")
+        except (subprocess.CalledProcessError, UnicodeDecodeError):
+            return None
+        return None if "\0" in text else text
+
+    def may_be_new(self, path: str) -> bool:
+        """Whether a file may be made at `path`: relative, printable, inside, and in nobody's place."""
+        parts = PurePosixPath(path).parts
+        plain = path == "/".join(parts) and path.isprintable() and "\\" not in path and len(path) <= 255
+        if not plain or not parts or path.startswith("/") or any(part.lower() in {"..", ".git"} for part in parts):
+            return False
+        parents = {"/".join(parts[:end]) for end in range(1, len(parts))}
+        taken = path in self._folders or any(place in self._entries for place in parents | {path})
+        return not taken and (self.root / path).resolve().is_relative_to(self.root)
+
+    def diff(self, files: Mapping[str, str]) -> bytes:
+        """A patch that `git apply` takes on HEAD, giving each path of `files` the text beside it.
+
+        Raises Ended (INVALID_PATCH) when git cannot hold these files together.
+        """
+        with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
+            env = self._separate(Path(scratch))
+            self._git("read-tree", "HEAD", env=env)
+            for path, text in files.items():
+                mode, _ = self._entries.get(path, (NEW_FILE_MODE, ""))
+                sha = self._git("hash-object", "-w", "--stdin", env=env, stdin=text.encode()).decode().strip()
+                self._stage(f"{mode},{sha},{path}", env)
+            return self._git(*DIFF, *PREFIXES, "HEAD", env=env)
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(str(parent) for path in self._entries for parent in PurePosixPath(path).parents)
+
+    def _stage(self, entry: str, env: Mapping[str, str]) -> None:
+        try:
+            self._git("update-index", "--add", "--cacheinfo", entry, env=env)
+        except subprocess.CalledProcessError as error:
+            raise Ended(Cause.INVALID_PATCH, error.stderr.decode(errors="replace").strip()) from None
+
+    def _separate(self, scratch: Path) -> dict[str, str]:
+        objects = self._git("rev-parse", "--path-format=absolute", "--git-path", "objects").decode().rstrip("\n")
+        (scratch / "objects").mkdir()
+        return {
+            "GIT_INDEX_FILE": str(scratch / "index"),
+            "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+        }
+
+    def _git(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
+        command = ["git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "-C", str(self.root), *args]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        ours = {"GIT_CEILING_DIRECTORIES": str(self.root.parent), **(env or {})}
+        return subprocess.run(command, input=stdin, capture_output=True, check=True, env=clean | ours).stdout

@@ -1,0 +1,134 @@
+"""The task and the settings: read, checked, typed.
+
+Unknown fields are refused in both: a typo in the settings never passes silently, and a task that carries more than an
+agent may see (a patch, a test) is not worked on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
+
+from magentless.causes import BadInput
+
+DEFAULT_SETTINGS = Path(__file__).with_name("settings.toml")
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else tuple(value))]
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Issue(Model):
+    """One linked issue. A body or labels of null are empty."""
+
+    number: int | None = None
+    title: Text
+    body: Text = ""
+    labels: Labels = ()
+    state: Text = ""
+
+
+class Task(Model):
+    """What the agent is told of an instance."""
+
+    schema_version: Literal[1]
+    instance_id: str
+    org: str
+    repo: str
+    lang: str
+    statement: Annotated[tuple[Issue, ...], Field(min_length=1)]
+    hints: Text = ""
+
+
+class Samples(Model):
+    sets: PositiveInt
+    per_set: PositiveInt
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Output(Model):
+    localize: PositiveInt
+    repair: PositiveInt
+
+
+class Context(Model):
+    default: PositiveInt
+    models: dict[str, PositiveInt]
+
+    def limit(self, model: str) -> int:
+        """The tokens that `model` takes, prompt and reply together."""
+        return self.models.get(model, self.default)
+
+
+class Files(Model):
+    top: PositiveInt
+    whole_file_lines: PositiveInt
+    max_file_lines: PositiveInt
+    window: Annotated[int, Field(ge=0)]
+    extensions: tuple[str, ...]
+    excluded_folders: tuple[str, ...]
+    excluded_names: tuple[str, ...]
+
+
+class Provider(Model):
+    max_retries: Annotated[int, Field(ge=0)]
+    timeout_seconds: Annotated[float, Field(gt=0)]
+
+
+class Prompt(Model):
+    preamble: str
+
+
+class Settings(Model):
+    """All settings of `settings.toml`, which documents them."""
+
+    samples: Samples
+    output: Output
+    context: Context
+    files: Files
+    provider: Provider
+    prompt: Prompt
+
+    def digest(self) -> str:
+        """SHA-256 of the settings in force, defaults included."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def load_task(path: Path) -> Task:
+    """The task in the JSON file `path`; raises BadInput."""
+    return _checked(Task, path, json.loads)
+
+
+def load_settings(path: Path) -> Settings:
+    """The defaults with the values of the TOML file `path` in place of theirs; raises BadInput."""
+    defaults = tomllib.loads(DEFAULT_SETTINGS.read_text(encoding="utf-8"))
+    return _checked(Settings, path, lambda text: _overlaid(defaults, tomllib.loads(text)))
+
+
+def _checked(kind: type[Kind], path: Path, parse: Callable[[str], Any]) -> Kind:
+    try:
+        return kind.model_validate(parse(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{path}: field '{field}': {first['msg']}") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _overlaid(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _overlaid(base[key], value) if both else value
+    return merged

@@ -1,0 +1,40 @@
+"""The files that a run leaves: each whole or not there. `metadata.json` comes last: the others are done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+PATCH, TRAJECTORY, METADATA, ERROR = "patch.diff", "trajectory.jsonl", "metadata.json", "error.json"
+
+
+def clear(out: Path) -> None:
+    """Makes the folder and removes what an earlier run left there."""
+    out.mkdir(parents=True, exist_ok=True)
+    for name in (METADATA, PATCH, TRAJECTORY, ERROR):
+        (out / name).unlink(missing_ok=True)
+
+
+def write_result(out: Path, patch: bytes, trajectory: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> None:
+    """Writes the three files of a run that came to its end."""
+    lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in trajectory)
+    _write(out / PATCH, patch)
+    _write(out / TRAJECTORY, "".join(lines).encode())
+    _write(out / METADATA, _document(metadata))
+
+
+def write_error(out: Path, cause: str, message: str) -> None:
+    """Writes why there is no result."""
+    _write(out / ERROR, _document({"cause": cause, "message": message}))
+
+
+def _document(data: Mapping[str, Any]) -> bytes:
+    return (json.dumps(data, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _write(path: Path, content: bytes) -> None:
+    unfinished = path.with_name(f".{path.name}.tmp")
+    unfinished.write_bytes(content)
+    unfinished.replace(path)

@@ -1,0 +1,79 @@
+"""Second step: from the model's reply to a patch, through the stages edited, matched, applied, parses.
+
+An edit that cannot be applied ends its sample: half a change is not the change that the model meant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from magentless.causes import FUNNEL, Cause, Ended
+from magentless.checkout import Checkout
+from magentless.edits import Edit, parse_edits
+from magentless.matching import apply_edit
+from magentless.syntax import collapsed, errors
+
+
+@dataclass
+class Sample:
+    """One attempt at a patch. `files` are the patched texts, `reached` is the last stage of the funnel it came to."""
+
+    number: int
+    set: int
+    temperature: float
+    reached: str = "shown"
+    cause: Cause | None = None
+    detail: str = ""
+    edits: list[dict[str, str]] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    patch: bytes = b""
+
+    def came_to(self, stage: str) -> bool:
+        """Whether the sample reached this stage of the funnel."""
+        return FUNNEL.index(self.reached) >= FUNNEL.index(stage)
+
+    def record(self) -> dict[str, Any]:
+        """What the metadata keep of the sample."""
+        names = ("number", "set", "temperature", "reached", "cause", "detail", "edits")
+        return {name: getattr(self, name) for name in names} | {"files": sorted(self.files)}
+
+
+def repair(sample: Sample, reply: str, checkout: Checkout) -> None:
+    """Takes the reply as far as it goes. Raises Ended where that is not a patch."""
+    edits = parse_edits(reply)
+    if not edits:
+        raise Ended(Cause.NO_EDITS, "repair: the reply has no complete edit that changes anything")
+    sample.reached = "edited"
+    for edit in edits:
+        _apply(edit, sample, checkout)
+    sample.reached = "matched"
+    _refuse_blank(sample, checkout)
+    sample.patch = checkout.diff(sample.files)
+    sample.reached = "applied"
+    _refuse_broken(sample, checkout)
+    sample.reached = "parses"
+
+
+def _apply(edit: Edit, sample: Sample, checkout: Checkout) -> None:
+    text = sample.files.get(edit.path, checkout.text(edit.path))
+    if text is not None:
+        if edit.makes_file:
+            raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: SEARCH is empty, and the file exists")
+        sample.files[edit.path], way = apply_edit(text, edit)
+    elif edit.makes_file and checkout.may_be_new(edit.path):
+        sample.files[edit.path], way = "".join(f"{line}\n" for line in edit.replace), "new file"
+    else:
+        raise Ended(Cause.HALLUCINATED_FILE, f"repair: no such file: {edit.path!r}")
+    sample.edits.append({"path": edit.path, "match": way})
+
+
+def _refuse_blank(sample: Sample, checkout: Checkout) -> None:
+    if all(collapsed(text) == collapsed(checkout.text(path) or "") for path, text in sample.files.items()):
+        raise Ended(Cause.WHITESPACE_ONLY, f"only white space changes in {', '.join(sample.files)}")
+
+
+def _refuse_broken(sample: Sample, checkout: Checkout) -> None:
+    for path, text in sample.files.items():
+        if errors(path, text) > errors(path, checkout.text(path) or ""):
+            raise Ended(Cause.INVALID_PATCH, f"{path}: syntax errors that were not there before")
