@@ -1,17 +1,15 @@
-"""Tables on how models did: resolution, outcomes, results by WCAG principle, costs. Pure, over frames.
+"""Tables on how models did: resolution, outcomes, results by WCAG principle. Pure, over frames.
 
 Every instance of the dataset is in the denominator of every model: one without a verdict is `not_evaluated`.
 """
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pandas as pd
 
 from pipeline.analyze.about_dataset import assignments, score
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.shares import ALL, percent, with_total
+from pipeline.analyze.shares import ALL, percent
 from pipeline.core.records import Outcome
 
 WHO = ["agent", "model"]
@@ -67,15 +65,3 @@ def _scores(rows: pd.DataFrame) -> pd.DataFrame:
     solved = score(rows[rows["resolved"]]).set_index("principle").add_suffix("_resolved").reset_index()
     joined = score(rows).merge(solved, "left", on="principle")
     return joined.fillna({"criteria_resolved": 0, "instances_resolved": 0})
-
-
-def costs(frames: Frames) -> pd.DataFrame:
-    """What each experiment asked and spent, in exact decimals, with the share of the model against embeddings."""
-    table = with_total(frames.costs.drop(columns="embed"), "repo")
-    total = table["cost_llm_usd"] + table["cost_emb_usd"]
-    shares = [_share(*pair) for pair in zip(table["cost_llm_usd"], total, strict=True)]
-    return table.assign(cost_usd=total, llm_pct=shares)
-
-
-def _share(part: Decimal, whole: Decimal) -> float | None:
-    return float(100 * part / whole) if whole else None

@@ -9,13 +9,27 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name
-from pipeline.core.records import Instance, Outcome, Review, Verdict
+from pipeline.core.records import Instance, Outcome, Record, Review, Verdict
+
+R = TypeVar("R", bound=Record)
 
 _CRITERION = re.compile(r"[1-4]\.\d+\.\d+")
+
+
+def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
+    """The value as a record. `line` is from 1."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None
 
 
 def unique(records: Sequence[Any], path: Path, key: tuple[str, ...]) -> None:

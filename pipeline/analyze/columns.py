@@ -118,6 +118,21 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("embed", "string", "", "costs.csv"),
         *_SPENT,
     ),
+    "requests": (
+        Column("time", "string", "UTC", "ledger"),
+        Column("repo", "string", "", "ledger"),
+        Column("model", "string", "", "ledger: the experiment's"),
+        Column("agent", "string", "", "ledger"),
+        Column("holder", "string", "", "ledger: instance_id, or 'shared'"),
+        Column("kind", "string", "", "ledger: llm or embedding"),
+        Column("served_by", "string", "", "ledger: the model that was asked"),
+        Column("tokens_in", "Int64", "tokens", "ledger"),
+        Column("tokens_out", "Int64", "tokens", "ledger"),
+        Column("tokens_cached", "Int64", "tokens", "ledger"),
+        Column("cost_usd", "decimal", "USD", "ledger"),
+        Column("latency_ms", "Int64", "ms", "ledger"),
+        Column("status", "string", "", "ledger: ok, or how it failed"),
+    ),
     "tables/funnel": (_COUNTED_REPO, *_FUNNEL),
     "tables/qualification": (
         _COUNTED_REPO,
@@ -169,6 +184,15 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         *_SPENT,
         Column("cost_usd", "decimal", "USD", "cost_llm_usd + cost_emb_usd"),
         Column("llm_pct", "Float64", "%", "cost_llm_usd / cost_usd"),
+    ),
+    "tables/instance_costs": (
+        Column("repo", "string", "", "requests"),
+        Column("model", "string", "", "requests"),
+        Column("agent", "string", "", "requests"),
+        Column("holder", "string", "", "requests"),
+        Column("requests", "Int64", "requests", "requests"),
+        Column("tokens", "Int64", "tokens", "tokens_in + tokens_out"),
+        Column("cost_usd", "decimal", "USD", "requests"),
     ),
 }
 

@@ -1,4 +1,5 @@
-"""Typed frames: one row per candidate, rejection, assigned criterion, instance, test transition, prediction, verdict.
+"""Typed frames: one row per candidate, rejection, assigned criterion, instance, test transition, prediction,
+verdict, experiment's cost and request.
 
 Made from `reading.Sources`; what the columns are stands in `columns.py`. Computes nothing.
 """
@@ -38,6 +39,7 @@ class Frames:
     predictions: pd.DataFrame
     verdicts: pd.DataFrame
     costs: pd.DataFrame
+    requests: pd.DataFrame
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -139,6 +141,12 @@ def _costs(sources: Sources) -> Iterator[Row]:
         yield record.model_dump() | {"repo": str(parse_repo(record.repo))}
 
 
+def _requests(sources: Sources) -> Iterator[Row]:
+    for request in sources.requests:
+        names = {"repo": str(parse_repo(request.repo)), "model": request.key_model, "served_by": request.model}
+        yield request._asdict() | names
+
+
 #: frame -> its rows
 ROWS: dict[str, Callable[[Sources], Iterator[Row]]] = {
     "funnel": _funnel,
@@ -150,4 +158,5 @@ ROWS: dict[str, Callable[[Sources], Iterator[Row]]] = {
     "predictions": _predictions,
     "verdicts": _verdicts,
     "costs": _costs,
+    "requests": _requests,
 }

@@ -10,11 +10,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 import pandas as pd
-from pandas.api.types import is_bool, is_bool_dtype, is_integer, is_numeric_dtype
+from pandas.api.types import is_bool, is_integer
 
-from pipeline.analyze import about_dataset, about_models
+from pipeline.analyze import about_costs, about_dataset, about_models
 from pipeline.analyze.columns import typed
 from pipeline.analyze.frames import Frames
+from pipeline.analyze.shares import is_amount
 
 
 class Table(NamedTuple):
@@ -39,7 +40,8 @@ TABLES = (
         ("verdicts", "criteria"),
         about_models.principle_results,
     ),
-    Table("costs", "Requests, tokens and costs", ("costs",), about_models.costs),
+    Table("costs", "Requests, tokens and costs", ("costs",), about_costs.costs),
+    Table("instance_costs", "Costs by instance, with what serves several", ("requests",), about_costs.instance_costs),
 )
 
 TITLES = {table.name: table.title for table in TABLES}
@@ -60,10 +62,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
 def amounts(table: pd.DataFrame) -> list[bool]:
     """Which columns are numbers, to stand to the right."""
-    return [
-        column.dtype == object or (is_numeric_dtype(column) and not is_bool_dtype(column))
-        for _, column in table.items()
-    ]
+    return [is_amount(column) for _, column in table.items()]
 
 
 def _header(name: str) -> str:

@@ -1,26 +1,27 @@
 """Read what the stages left, and refuse what contradicts itself.
 
-Reads `00_viewer`, `01_raw`, `02_dataset`, the newest run of each `03_predictions`, `04_evaluation` and `costs.csv`.
-What is missing is a note, not a zero. Does not read logs, manifests or the ledger.
+Reads `00_viewer`, `01_raw`, `02_dataset`, the newest run of each `03_predictions` and `04_evaluation`; what was spent
+through `spending`. What is missing is a note, not a zero. Does not read logs or manifests.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
-from pipeline.analyze import checks
+from pipeline.analyze import checks, spending
 from pipeline.core.errors import UserError, unknown
+from pipeline.core.llm.ledger import Request
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, CostRow, Instance, Prediction, Record, Rejection, Review, Verdict
 from pipeline.core.store import Store, read_json, read_records
 
 R = TypeVar("R", bound=Record)
+
+#: some of the fields of `Sources`, and what a part of the data adds to each
+Part = dict[str, list[Any]]
 
 
 class Funnel(Record):
@@ -48,6 +49,7 @@ class Sources:
     predictions: tuple[Prediction, ...]
     verdicts: tuple[Verdict, ...]
     costs: tuple[CostRow, ...]
+    requests: tuple[Request, ...]
     notes: tuple[str, ...] = ()
 
     def with_issue(self) -> Sources:
@@ -68,11 +70,11 @@ def read(store: Store, only: Repo | None = None) -> Sources:
     there, and when there is nothing at all.
     """
     repos = _repositories(store, only)
-    parts = [_read_repository(store, repo) for repo in repos]
-    costs = tuple(row for row in _costs(store.costs) if row.repo in {name for r in repos for name in (str(r), r.slug)})
-    notes = tuple(note for part in parts for note in part.pop("notes"))
-    merged = {field: tuple(record for part in parts for record in part[field]) for field in parts[0]}
-    return Sources(repos, costs=costs, notes=notes if costs else (*notes, "Costs: none recorded yet."), **merged)
+    parts = [part for repo in repos for part in _parts(store, repo)]
+    parts.append(spending.read(store, repos))
+    names = [field.name for field in fields(Sources) if field.name != "repos"]
+    merged = {name: tuple(record for part in parts for record in part.get(name, ())) for name in names}
+    return Sources(repos=repos, **merged)
 
 
 def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
@@ -86,28 +88,26 @@ def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
     return (only,) if only else tuple(sorted(repos))
 
 
-def _read_repository(store: Store, repo: Repo) -> dict[str, Any]:
-    collected, built = _collected(store, repo), _built(store, repo)
-    rejections = [*collected.pop("rejections"), *built.pop("rejections")]
-    reviews = _reviews(store.reviews(repo))
+def _parts(store: Store, repo: Repo) -> list[Part]:
+    """What each stage has of one repository."""
+    built = _built(store, repo)
     judged = _judged(store, repo, {instance.instance_id for instance in built["instances"]})
     there = {"01 collect": store.raw(repo), "00 triage": store.reviews(repo), "02 build": store.dataset(repo)}
     missing = [f"{stage}: nothing yet for {repo}." for stage, path in there.items() if not path.exists()]
-    notes = [*missing, *judged.pop("notes")]
-    return {**collected, **built, **judged, "rejections": rejections, "reviews": reviews, "notes": notes}
+    return [{"notes": missing}, _collected(store, repo), _reviewed(store.reviews(repo)), built, judged]
 
 
-def _collected(store: Store, repo: Repo) -> dict[str, Any]:
+def _collected(store: Store, repo: Repo) -> Part:
     folder = store.raw(repo)
     candidates = _unique(folder / "candidates.jsonl", Candidate)
     rejections = _unique(folder / "rejections.jsonl", Rejection)
     checks.disjoint(candidates, rejections, folder / "rejections.jsonl")
     funnel = folder / "funnel.json"
-    funnels = [_valid(Funnel, read_json(funnel), funnel)] if funnel.exists() else []
+    funnels = [checks.valid(Funnel, read_json(funnel), funnel)] if funnel.exists() else []
     return {"funnels": funnels, "candidates": candidates, "rejections": rejections}
 
 
-def _built(store: Store, repo: Repo) -> dict[str, Any]:
+def _built(store: Store, repo: Repo) -> Part:
     path = store.qualification(repo) / "rejections.jsonl"
     instances = _unique(store.dataset(repo), Instance)
     rejections = _unique(path, Rejection)
@@ -116,7 +116,7 @@ def _built(store: Store, repo: Repo) -> dict[str, Any]:
     return {"instances": instances, "rejections": rejections}
 
 
-def _judged(store: Store, repo: Repo, known: set[str]) -> dict[str, Any]:
+def _judged(store: Store, repo: Repo, known: set[str]) -> Part:
     predictions = [record for path in _newest_runs(store, repo) for record in _predictions(path, known)]
     verdicts = [record for path in _evaluations(store, repo) for record in _verdicts(path, known)]
     current, stale = _current(verdicts, predictions)
@@ -130,10 +130,10 @@ def _unique(path: Path, kind: type[R], *key: str) -> list[R]:
     return records
 
 
-def _reviews(path: Path) -> list[Review]:
+def _reviewed(path: Path) -> Part:
     reviews = _unique(path, Review, "instance_id", "rater")
     checks.criteria(reviews, path)
-    return reviews
+    return {"reviews": reviews}
 
 
 def _newest_runs(store: Store, repo: Repo) -> Iterator[Path]:
@@ -174,21 +174,3 @@ def _model_notes(repo: Repo, predictions: list[Prediction], verdicts: list[Verdi
         return [f"03 predict: nothing yet for {repo}."]
     why = {pair: "only of an older run" if pair in older else "none yet" for pair in sorted(predicted - evaluated)}
     return [f"04 evaluate: {text} of {agent}, {model} on {repo}." for (agent, model), text in why.items()]
-
-
-def _costs(path: Path) -> list[CostRow]:
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as lines:
-        rows = [_valid(CostRow, row, path, line) for line, row in enumerate(csv.DictReader(lines), 2)]
-    checks.unique(rows, path, ("repo", "model", "agent", "embed"))
-    return rows
-
-
-def _valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import defaultdict
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pipeline.analyze.frames import Frames, transitions_of
 from pipeline.analyze.measures import TITLES, amounts, shown
 from pipeline.analyze.plots import Plot
 from pipeline.core import verdict as law
+from pipeline.core.llm.prices import total
 from pipeline.core.records import Instance, Prediction, Triple, Verdict
 from pipeline.core.store import now
 
@@ -32,12 +34,13 @@ CHAPTERS = (
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one agent and model made of an instance: either part may be missing."""
+    """What one agent and model made of an instance: each part may be missing. `cost` is USD."""
 
     agent: str
     model: str
     prediction: Prediction | None
     verdict: Verdict | None
+    cost: Decimal | None
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,14 @@ def _page(instance: Instance, attempts: list[Attempt]) -> Page:
 def _attempts(frames: Frames) -> dict[str, list[Attempt]]:
     predictions = {(p.instance_id, p.agent, p.model_name_or_path): p for p in frames.sources.predictions}
     verdicts = {(v.instance_id, v.agent, v.model): v for v in frames.sources.verdicts}
+    costs = _costs(frames)
     found: dict[str, list[Attempt]] = defaultdict(list)
     for key in sorted(predictions.keys() | verdicts.keys()):
         instance_id, agent, model = key
-        found[instance_id].append(Attempt(agent, model, predictions.get(key), verdicts.get(key)))
+        found[instance_id].append(Attempt(agent, model, predictions.get(key), verdicts.get(key), costs.get(key)))
     return found
+
+
+def _costs(frames: Frames) -> dict[tuple[str, str, str], Decimal]:
+    sums = frames.requests.groupby(["holder", "agent", "model"])["cost_usd"].agg(total)
+    return dict(sums.items())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from pipeline.core.llm.prices import total
 
 #: the label of a row of totals
 ALL = "all"
@@ -21,9 +24,14 @@ def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
     """
     if len(table) < 2:
         return table
-    sums = {name: column.sum(skipna=False) for name, column in table.items() if _is_amount(column)}
+    sums = {name: _sum(column) for name, column in table.items() if is_amount(column)}
     return pd.concat([table, pd.DataFrame([sums | {label: ALL}]).astype(object)], ignore_index=True)
 
 
-def _is_amount(column: pd.Series) -> bool:
-    return column.dtype == object or pd.api.types.is_numeric_dtype(column)
+def is_amount(column: pd.Series) -> bool:
+    """Whether it holds numbers: counts, rates, or exact money (the only objects in a table)."""
+    return column.dtype == object or (is_numeric_dtype(column) and not is_bool_dtype(column))
+
+
+def _sum(column: pd.Series) -> object:
+    return total(column) if column.dtype == object else column.sum(skipna=False)

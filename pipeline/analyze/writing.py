@@ -49,10 +49,15 @@ def write_tables(made: dict[str, pd.DataFrame], folder: Path) -> None:
     """Each table for programs (CSV) and for people (Markdown)."""
     for name, table in made.items():
         _csv(folder / f"{name}.csv", table)
-        sides = ["right" if amount else "left" for amount in amounts(table)]
-        grid = shown(table).to_markdown(index=False, disable_numparse=True, colalign=sides)
-        text = f"### {TITLES[name]}\n\n{grid}\n"
-        write_bytes(folder / f"{name}.md", text.encode())
+        write_bytes(folder / f"{name}.md", f"### {TITLES[name]}\n\n{markdown(table)}".encode())
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """The table as GitHub-flavoured Markdown, numbers to the right."""
+    text = shown(table)
+    rule = ["--:" if amount else ":--" for amount in amounts(table)]
+    rows = [text.columns, rule, *text.itertuples(index=False)]
+    return "".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
 
 
 def _csv(path: Path, frame: pd.DataFrame) -> None:

@@ -63,7 +63,7 @@ LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "package-lock.json": "np
 LOCK_FORMATS = {
     "yarn": {r"^# yarn lockfile v1": "1.22.22", r"^  version: [89]\b": "4.5.3", r"^  version: [4-7]\b": "3.8.7"},
     "pnpm": {r"^lockfileVersion: '?9": "9.15.9", r"^lockfileVersion: '?6": "8.15.9", r"^lockfileVersion: '?5": "7.33.7"},
-    "npm": {r"": "bundled"},
+    "npm": {r"": ""},  # the one that comes with Node
 }
 _NPM = ("--ignore-scripts", "--no-audit", "--no-fund")
 #: manager, with a lock file or not -> the install command

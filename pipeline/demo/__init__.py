@@ -1,1 +1,1 @@
-"""The embedded benchmark: a small UI library of our own, its history made from the files in `data/demo/`."""
+"""The embedded benchmark of `data/demo/`: its history, all stages on it, and the comparison with what is expected."""

@@ -5,8 +5,9 @@ Each can be called on its own; `predict` composes them. A step that was interrup
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pipeline.core.console import Progress, log_file
@@ -28,12 +29,24 @@ STEPS = ("preprocess", "runtime", "postprocess")
 
 
 class Predictor:
-    """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file."""
+    """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
+
+    `given` is the environment in which the providers' keys are.
+    """
 
     def __init__(
-        self, store: Store, repo: Repo, agent: str, model: str, *, models: Path, settings: Path | None = None, jobs: int = 2
+        self,
+        store: Store,
+        repo: Repo,
+        agent: str,
+        model: str,
+        *,
+        models: Path,
+        settings: Path | None = None,
+        jobs: int = 2,
+        given: Mapping[str, str] = os.environ,
     ) -> None:
-        self.store, self.models, self.jobs = store, models, jobs
+        self.store, self.models, self.jobs, self.given = store, models, jobs, given
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.scripted = False if self.reference else load_models(models).get(model).scripted
@@ -88,7 +101,9 @@ class Predictor:
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         clone = source(self.store, self.experiment.repo)
         say = self._say(progress)
-        with open_gateway(self.models, self.store.ledger, say=say, log=run.folder / "gateway.log") as gateway:
+        with open_gateway(
+            self.models, self.store.ledger, say=say, log=run.folder / "gateway.log", given=self.given
+        ) as gateway:
             jobs = [Job(self.agent, run, one, clone, gateway.base_url, self._key(gateway, one)) for one in missing]
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
                 pass

@@ -6,10 +6,14 @@ acme/forms  candidate 1, instance 1; model-a is not evaluated there, model-b res
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from pipeline.core.llm.experiment import SHARED
+from pipeline.core.llm.ledger import Booking, Key, Ledger, key_hash
+from pipeline.core.llm.prices import Usage
 from pipeline.core.names import Repo
 from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
 from pipeline.core.store import Store, write_bytes, write_json, write_records
@@ -102,3 +106,15 @@ def spend(store: Store) -> None:
         "acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
     )
     write_bytes(store.costs, "\n".join((",".join(CostRow.model_fields), *lines, "")).encode())
+
+
+def fill_ledger(store: Store) -> None:
+    """Three requests of one experiment, as the gateway books them: two of an instance, one shared."""
+    ledger = Ledger(store.ledger)
+    spent = ((SHARED, "embedding", "0.01"), ("acme__ui-1", "llm", "0.04"), ("acme__ui-1", "llm", "0.06"))
+    for holder, kind, cost in spent:
+        hashed = key_hash(f"{holder} {cost}")
+        ledger.issue(hashed, Key("alias", "experiment", "acme/ui", "model-a", "magentless", "settings", holder))
+        booking = Booking("ok", Usage(tokens_in=100, tokens_out=10), Decimal(cost))
+        ledger.book(ledger.open(hashed, "served", kind), booking)
+    ledger.close()

@@ -6,7 +6,7 @@ with white space collapsed, and are never found to have errors (SCSS and Less ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import tree_sitter_css
@@ -30,9 +30,9 @@ def fingerprint(path: str, text: str) -> str:
 
 
 def errors(path: str, text: str) -> int:
-    """Number of places that the grammar of the file's type cannot read."""
+    """Number of places that are no syntax: what the grammar cannot read, and JSX closed under another name."""
     tree = _tree(path, text)
-    return sum(node.is_error or node.is_missing for node in _nodes(tree.root_node)) if tree else 0
+    return sum(map(_is_wrong, _nodes(tree.root_node))) if tree else 0
 
 
 def collapsed(text: str) -> str:
@@ -51,12 +51,23 @@ def _tree(path: str, text: str) -> Tree | None:
 
 
 def _nodes(root: Node) -> Iterator[Node]:
-    """The nodes with an error in or below them."""
-    pending = [root] if root.has_error else []
+    pending = [root]
     while pending:
         node = pending.pop()
         yield node
-        pending.extend(child for child in node.children if child.has_error)
+        pending.extend(node.children)
+
+
+def _is_wrong(node: Node) -> bool:
+    if node.type == "jsx_element":
+        return _tag(node, "open_tag") != _tag(node, "close_tag")
+    return node.is_error or node.is_missing
+
+
+def _tag(element: Node, field: str) -> bytes | None:
+    tag = element.child_by_field_name(field)
+    name = tag and tag.child_by_field_name("name")
+    return name.text if name else None
 
 
 def _meaning(root: Node) -> Iterator[str]:
@@ -67,12 +78,17 @@ def _meaning(root: Node) -> Iterator[str]:
         if isinstance(node, str):
             yield node
         elif node.type == "parenthesized_expression":
-            pending.extend(reversed(node.named_children))
+            pending.extend(_content(node.named_children))
         elif node.child_count:
             yield f"({node.type}"
-            pending.extend([")", *reversed([child for child in node.children if not _is_form(child)])])
+            pending.extend([")", *_content(node.children)])
         else:
             yield collapsed((node.text or b"").decode())
+
+
+def _content(children: Sequence[Node]) -> list[Node]:
+    """The children that mean something, last first."""
+    return [child for child in reversed(children) if not _is_form(child)]
 
 
 def _is_form(node: Node) -> bool:

@@ -63,7 +63,10 @@ def environment(
     """The whole environment of the proxy's process, of which `given` is the caller's."""
     wanted = {*PASSED, *(name for model in models.models.values() for name in model.environment)}
     listed = {
-        model.name: ("embedding" if model.kind == "embedding" else "llm", *(format(price, "f") for price in model.price))
+        model.name: (
+            "embedding" if model.kind == "embedding" else "llm",
+            *(format(price, "f") for price in model.price),
+        )
         for model in models.models.values()
     }
     return {

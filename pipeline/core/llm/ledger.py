@@ -155,7 +155,8 @@ class Ledger:
         query = """SELECT id, time, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
                           tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status
                    FROM requests JOIN keys USING (key_hash)
-                   WHERE experiment = coalesce(?, experiment) AND holder = coalesce(?, holder) ORDER BY requests.rowid"""
+                   WHERE experiment = coalesce(?, experiment) AND holder = coalesce(?, holder)
+                   ORDER BY requests.rowid"""
         with self._transaction() as db:
             found = [Request(*row) for row in db.execute(query, (experiment, holder))]
         return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in found]

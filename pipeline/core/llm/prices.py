@@ -6,7 +6,7 @@ the prompt or the hour; a list of models must not contain such a model without s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ class Price(NamedTuple):
         return total(EXACT.multiply(count, price) for count, price in zip(counts, self, strict=True))
 
 
-def total(amounts: Any) -> Decimal:
+def total(amounts: Iterable[Decimal]) -> Decimal:
     """The exact sum of amounts."""
     result = Decimal(0)
     for amount in amounts:
@@ -55,5 +55,5 @@ def usage_of(reported: Mapping[str, Any] | None) -> Usage:
         tokens_in=reported.get("prompt_tokens") or 0,
         tokens_out=reported.get("completion_tokens") or 0,
         tokens_cached=details.get("cached_tokens") or 0,
-        tokens_stored=reported.get("cache_creation_input_tokens") or 0,
+        tokens_stored=details.get("cache_creation_tokens") or 0,
     )

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -35,6 +35,7 @@ def running_proxy(
     *,
     say: Callable[[str], None],
     log: Path,
+    stop_limit: float = STOP_LIMIT,
 ) -> Iterator[str]:
     """A proxy that answers; gives its address. Raises InfrastructureError when it does not start."""
     _furnish(home, configuration)
@@ -55,7 +56,7 @@ def running_proxy(
         _wait(process, f"http://127.0.0.1:{port}/health/liveliness", say, log)
         yield f"http://127.0.0.1:{port}"
     finally:
-        _end(process)
+        _end(process, stop_limit)
 
 
 def _furnish(home: Path, configuration: Mapping[str, Any]) -> None:
@@ -76,7 +77,9 @@ def _wait(process: subprocess.Popen[bytes], health: str, say: Callable[[str], No
     while not _answers(health):
         passed = time.monotonic() - began
         if process.poll() is not None or passed > START_LIMIT:
-            raise InfrastructureError(f"the LiteLLM proxy did not start:\n{_tail(log)}\n(all of it: {log})", cause="proxy")
+            raise InfrastructureError(
+                f"the LiteLLM proxy did not start:\n{_tail(log)}\n(all of it: {log})", cause="proxy"
+            )
         if passed - said >= MESSAGE_EVERY:
             said = passed
             say(f"the LiteLLM proxy is starting ({passed:.0f} s)")
@@ -95,16 +98,14 @@ def _tail(log: Path, lines: int = 20) -> str:
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], limit: float) -> None:
     """Ask first, so that what is answered is booked; then end the whole group."""
     process.terminate()
     try:
-        process.wait(STOP_LIMIT)
+        process.wait(limit)
     except subprocess.TimeoutExpired:
         process.kill()
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
     process.stdin.close()

@@ -54,8 +54,10 @@ def read(parser: str, text: bytes, root: str) -> Report:
 
 
 def announced(parser: str, output: bytes, report: str) -> bool:
-    """Whether the runner itself said, at its end, that it wrote the report to this path."""
-    return import_module(PARSERS[parser]).ANNOUNCEMENT.format(report).encode() in output
+    """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder)."""
+    words, name = import_module(PARSERS[parser]).ANNOUNCEMENT, report.rpartition("/")[2]
+    lines = output.decode(errors="replace").splitlines()
+    return any(line.startswith(words) and line.rstrip().endswith(name) for line in lines)
 
 
 def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> Report:

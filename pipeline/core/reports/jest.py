@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.core.records import Status
 from pipeline.core.reports import Case, Report, ReportError, audit, collect
 
-ANNOUNCEMENT = "Test results written to: {}"
+ANNOUNCEMENT = "Test results written to: "
 
 STATUSES = {
     "passed": Status.PASSED,

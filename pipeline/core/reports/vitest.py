@@ -6,7 +6,7 @@ import re
 
 from pipeline.core.reports import Report, jest
 
-ANNOUNCEMENT = "JSON report written to {}"
+ANNOUNCEMENT = "JSON report written to "
 
 _SNAPSHOT = re.compile(r"Snapshot [`'\"].*[`'\"] mismatched|toMatch(?:Inline)?Snapshot")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from pipeline.core.errors import unknown
+from pipeline.core.errors import UserError, unknown
 from pipeline.core.sandbox.base import Sandbox
 
 #: name -> module:class; the class takes the folder of its cache
@@ -20,7 +21,15 @@ def open_sandbox(name: str, cache: Path) -> Sandbox:
     """The sandbox of that name, checked. Raises UserError for an unknown one, or one that can not work here."""
     if name not in SANDBOXES:
         raise unknown("sandbox", name, list(SANDBOXES))
-    module, _, attribute = SANDBOXES[name].partition(":")
-    sandbox = getattr(import_module(module), attribute)(cache)
+    sandbox = _sandbox_class(name)(cache)
     sandbox.check()
     return sandbox
+
+
+def _sandbox_class(name: str) -> Callable[[Path], Sandbox]:
+    module, _, attribute = SANDBOXES[name].partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        hint = "install the project with all its extras: uv sync --all-extras"
+        raise UserError(f"the sandbox '{name}' needs the Python package '{error.name}'", hint=hint) from None

@@ -36,6 +36,9 @@ class Limits:
     output: int = 64 * 2**20
 
 
+DEFAULT = Limits()
+
+
 @dataclass(frozen=True)
 class Completed:
     """A command that ended: exit code (negative: killed by a signal), merged output up to the limit, seconds."""
@@ -63,7 +66,7 @@ class InstallFailed(A11yBenchError):
 
 def gone() -> InfrastructureError:
     """The error of a command in a workspace that a limit has ended."""
-    return InfrastructureError("an earlier command's limit has ended this workspace: open another", cause="workspace_gone")
+    return InfrastructureError("a limit has ended this workspace: open another", cause="workspace_gone")
 
 
 class Workspace(Protocol):
@@ -111,5 +114,5 @@ class Sandbox(Protocol):
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         """Make the layer of sources on the environment's: `checkout` holds one commit, no history, no patch."""
 
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = Limits()) -> AbstractContextManager[Workspace]:  # noqa: B008
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> AbstractContextManager[Workspace]:
         """A fresh workspace of an instance's image: no network, unprivileged, limited. Gone when it is closed."""

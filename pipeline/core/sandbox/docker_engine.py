@@ -17,7 +17,8 @@ import requests
 import urllib3
 from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
-from docker.types import LogConfig, Mount
+from docker.models.images import Image
+from docker.types import LogConfig
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limits
@@ -68,10 +69,10 @@ class Engine:
         return self._client.info()["NCPU"]
 
     @faults()
-    def labels(self, image: str) -> dict[str, str] | None:
-        """An image's labels, None when there is no such image."""
+    def image(self, name: str) -> Image | None:
+        """An image (id, labels), None when there is none of that name."""
         with suppress(NotFound):
-            return self._client.images.get(image).labels
+            return self._client.images.get(name)
         return None
 
     @faults()
@@ -107,8 +108,9 @@ class Engine:
         }
 
 
-def mount(volume: str, folder: str, read_only: bool) -> Mount:
-    return Mount(folder, volume, type="volume", read_only=read_only)
+@faults()
+def start(container: Container) -> None:
+    container.start()
 
 
 @faults()
@@ -120,7 +122,7 @@ def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
 
 
 @faults()
-def commit(container: Container, image: str, labels: dict[str, str]) -> None:
-    """Make an image of a container. The labels replace the container's own."""
-    repository, _, tag = image.partition(":")
-    container.commit(repository, tag, conf={"Labels": {LABEL: "image", **labels}})
+def commit(container: Container, image: str, labels: dict[str, str]) -> Image:
+    """Make an image of a container. The labels are added to the container's own."""
+    repository, _, tag = image.rpartition(":")
+    return container.commit(repository, tag, conf={"Labels": {LABEL: "image", **labels}})

@@ -29,7 +29,9 @@ ARCHIVE_OVERHEAD = 2**16
 
 
 @faults()
-def execute(container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits) -> Completed:
+def execute(
+    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits
+) -> Completed:
     """Run a command as the user `bench` in a running container.
 
     `out_of_memory` says that the kernel killed a process of this container since it was started.

@@ -1,16 +1,16 @@
-"""The layers of images that come before the sources: Node, its package manager, and a repository's dependencies.
+"""The layers of images: Node, its package managers, a repository's dependencies, and the sources of an instance.
 
-    base (docker/base/build.sh)  ->  a11y-bench/node:VERSION  ->  a11y-bench/node:VERSION-MANAGERS  ->  a11y-bench/env:DIGEST
+    base (docker/base/build.sh) -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
+                                -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
 
-Each is a container, an archive put into it and a commit: no Dockerfile, no builder, no image registry. Files of the
-install that are the host's (its CA bundle) or of no use later (downloads) lie in one folder that is gone before the
-commit, and variables are given to the one command only; so neither is in an image.
+Each is a container, archives put into it and a commit: no Dockerfile, no builder, no image registry. What is the
+host's (its CA bundle) or of no use later (downloads) lies in one folder that is gone before the commit, and the
+variables of the install are given to that one command; so neither is in an image.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,26 +21,33 @@ from pipeline.core.names import folder_name
 from pipeline.core.records import Environment
 from pipeline.core.sandbox import install, node, tar
 from pipeline.core.sandbox.base import Limits
-from pipeline.core.sandbox.docker_engine import Engine, commit, put
+from pipeline.core.sandbox.docker_engine import Engine, commit, put, start
 from pipeline.core.sandbox.docker_exec import execute
+from pipeline.core.sandbox.docker_names import (
+    DEVIATIONS,
+    DIGEST,
+    ENVIRONMENT,
+    HOME,
+    LAYER,
+    PARENT,
+    REPO,
+    RUNNER_CACHE,
+    SCRATCH,
+    base_image,
+    environment_image,
+    instance_image,
+)
 from pipeline.core.sandbox.once import lock
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import digest as digest_of
-
-PARENT, REPO, SCRATCH, HOME = "/workspace", "/workspace/repo", "/workspace/scratch", "/home/bench"
-RUNNER_CACHE = f"{HOME}/.cache/runner"
-
-LAYER, DIGEST, ENVIRONMENT, DEVIATIONS = (f"a11y-bench.{name}" for name in ("layer", "digest", "environment", "deviations"))
 
 INSTALL_FOLDER = "a11y-install"
 
 #: architectures, as the engine and as npm packages call them
 ARCHITECTURES = {"amd64": "x64", "arm64": "arm64"}
 
-
-def base_image() -> str:
-    """The image that all stand on: A11Y_BENCH_BASE_IMAGE, else the one that docker/base/build.sh makes."""
-    return os.environ.get("A11Y_BENCH_BASE_IMAGE") or "a11y-bench/base:bookworm"
+Say = Callable[[str], None]
+Fill = Callable[[Container], None]
 
 
 class Layers:
@@ -49,5 +56,89 @@ class Layers:
     def __init__(self, engine: Engine, cache: Path) -> None:
         self.engine, self.cache = engine, cache
 
-    def make(self, image: str, layer: str, digest: str, build: Callable[[], dict[str, str]], parent: str, limits=install.LIMITS) -> dict[str, str]:
-        ...
+    def environment(self, spec: Environment, digest: str, manifests: Path, say: Say) -> list[str]:
+        """The layer of dependencies. Returns the deviations from `spec`, which the image remembers."""
+        image = environment_image(digest)
+        if found := self.engine.image(image):
+            return json.loads(found.labels[DEVIATIONS])
+        parent, deviations = self._tools(spec, say)
+        labels = {LAYER: "environment", DIGEST: digest, DEVIATIONS: json.dumps(deviations)}
+        self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
+        return deviations
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        """The layer of sources: it knows the digest of its environment."""
+
+        def fill(container: Container) -> None:
+            put(container, PARENT, tar.of_folder(checkout, "repo"))
+
+        labels = {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment}
+        self._layer(instance_image(digest), environment_image(environment), labels, fill)
+
+    def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill) -> str:
+        with lock(self.cache / "locks" / folder_name(image)):
+            found = self.engine.image(image)
+            if not found or found.labels.get(DIGEST) != labels[DIGEST]:
+                with self.engine.container(parent, "build", install.LIMITS, network_mode="bridge") as container:
+                    fill(container)
+                    commit(container, image, labels)
+        return image
+
+    # -- tools ------------------------------------------------------------------------------------------------------
+    def _tools(self, spec: Environment, say: Say) -> tuple[str, list[str]]:
+        """The image with Node and the package manager, and what is not as specified."""
+        runtime = node.Package(f"node-linux-{ARCHITECTURES[self.engine.architecture]}", spec.node)
+        found = node.exact(self.cache, runtime)
+        wanted = {package.name: package for package in (node.npm_for(found.version), node.manager(spec, found.version))}
+        managers = [node.exact(self.cache, package) for package in wanted.values()]
+        image = self._node(found, say)
+        pairs = zip((runtime, *wanted.values()), (found, *managers), strict=True)
+        return self._managers(image, managers, say), node.deviations({str(a): str(b) for a, b in pairs})
+
+    def _node(self, package: node.Package, say: Say) -> str:
+        def fill(container: Container) -> None:
+            with telling(say, f"fetching {package}"):
+                program = node.prefix(self.cache, package) / "lib" / "node_modules" / package.name / "bin"
+                put(container, "/usr/local", tar.of_folder(program, "bin", tar.ROOT))
+
+        return self._tool_layer(f"a11y-bench/node:{package.version}", base_image(), [package], fill)
+
+    def _managers(self, parent: str, packages: list[node.Package], say: Say) -> str:
+        def fill(container: Container) -> None:
+            with telling(say, f"fetching {', '.join(map(str, packages))}"):
+                tools = node.prefix(self.cache, *packages)
+                put(container, "/usr", tar.of_folder(tools, "local", tar.ROOT))
+
+        name = "-".join((parent, *(folder_name(str(package)) for package in packages)))
+        return self._tool_layer(name, parent, packages, fill)
+
+    def _tool_layer(self, image: str, parent: str, packages: list[node.Package], fill: Fill) -> str:
+        """A layer that follows its parent: a new base image gets new tools."""
+        found = self.engine.image(parent)
+        labels = {LAYER: "node", DIGEST: digest_of(found.id if found else "", *map(str, packages))}
+        return self._layer(image, parent, labels, fill)
+
+    # -- dependencies -----------------------------------------------------------------------------------------------
+    def _install(self, container: Container, spec: Environment, manifests: Path, say: Say) -> None:
+        start(container)
+        scratch, ca = f"/tmp/{INSTALL_FOLDER}", install.host_ca()
+        put(container, PARENT, tar.of_folder(manifests, "repo"))
+        put(container, "/tmp", tar.of_entries({INSTALL_FOLDER: None} | _bundle(ca)))
+        bundle = f"{scratch}/{ca.name}" if ca else None
+        env = {"HOME": HOME} | install.variables(spec, scratch, node.registry(), bundle)
+        with telling(say, f"installing: {' '.join(spec.install)}"):
+            install.check(spec, execute(container, spec.install, folder=REPO, env=env, limits=install.LIMITS))
+        unasked = [f"{REPO}/{name}" for name in install.LOCK_FILES if not (manifests / name).exists()]
+        _settle(container, ["rm", "-rf", scratch, *unasked])
+        _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
+
+
+def _bundle(ca: Path | None) -> dict[str, bytes | None]:
+    return {f"{INSTALL_FOLDER}/{ca.name}": ca.read_bytes()} if ca else {}
+
+
+def _settle(container: Container, argv: list[str]) -> None:
+    done = execute(container, argv, folder=PARENT, env={}, limits=Limits(seconds=600))
+    if done.code:
+        said = done.output.decode(errors="replace")
+        raise InfrastructureError(f"{argv[0]} after the install failed: {said}", cause="engine")

@@ -79,7 +79,8 @@ def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
 
 def check(spec: Environment, done: Completed) -> None:
     """Raise unless the install ended well."""
-    if done.code == 0:
-        return
-    why = "ran out of time" if done.timed_out else "ran out of memory" if done.out_of_memory else f"ended with {done.code}"
-    raise failure(f"{' '.join(spec.install)} {why}", done.output.decode(errors="replace"))
+    if done.code:
+        limits = {"time": done.timed_out, "memory": done.out_of_memory, "output": done.truncated}
+        over = [name for name, reached in limits.items() if reached]
+        why = f"ran out of {' and '.join(over)}" if over else f"ended with {done.code}"
+        raise failure(f"{' '.join(spec.install)} {why}", done.output.decode(errors="replace"))

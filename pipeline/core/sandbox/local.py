@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.core.errors import UserError
 from pipeline.core.records import Environment
 from pipeline.core.sandbox import install, node, process
-from pipeline.core.sandbox.base import Cache, Limits
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limits
 from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy, environ, link_modules, slot
 from pipeline.core.sandbox.once import lock, once
 from pipeline.core.sandbox.progress import telling
@@ -36,7 +36,7 @@ class LocalSandbox:
 
     def check(self) -> None:
         if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
-            raise UserError(f"not on this machine: {', '.join(missing)}", hint="install Node (npm comes with it) and git")
+            raise UserError(f"not on this machine: {', '.join(missing)}", hint="install Node with npm, and git")
 
     def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         made = once(self._environment(digest), lambda folder: self._install(spec, folder, manifests, say))
@@ -75,7 +75,7 @@ class LocalSandbox:
         once(self._instance(digest), make)
 
     @contextmanager
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = Limits()) -> Iterator[LocalWorkspace]:  # noqa: B008
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[LocalWorkspace]:
         instance = self._instance(digest)
         environment = self._environment(Unit(instance).result())
         filled, tools = environment / "runner-cache", Unit(environment).result()["tools"]

@@ -1,4 +1,4 @@
-"""The workspace of LocalSandbox: a numbered folder, emptied after use. See local.py for what it does not protect from."""
+"""The workspace of LocalSandbox: a numbered folder, emptied after use. What it does not protect from: see local.py."""
 
 from __future__ import annotations
 
@@ -92,4 +92,4 @@ def _link(source: Path, target: Path) -> None:
         if entry.name.startswith("@") and not entry.is_symlink():
             _link(entry, target / entry.name)
         else:
-            (target / entry.name).symlink_to(os.readlink(entry) if entry.is_symlink() else entry)
+            (target / entry.name).symlink_to(entry.readlink() if entry.is_symlink() else entry)

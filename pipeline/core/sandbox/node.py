@@ -20,8 +20,8 @@ from pipeline.core.sandbox.once import once
 from pipeline.core.store import read_json, write_json
 
 #: major of Node -> major of the npm that runs on all its releases; other ones take NEWEST_NPM
-NPM = {8: "6", 10: "6", 12: "6", 14: "6", 15: "7", 16: "8", 17: "8", 18: "9", 19: "9", 20: "10", 21: "10", 22: "10", 23: "10"}
-NEWEST_NPM = "11"
+NPM = {8: 6, 10: 6, 12: 6, 14: 6, 15: 7, 16: 8, 17: 8, 18: 9, 19: 9, 20: 10, 21: 10, 22: 10, 23: 10}
+NEWEST_NPM = 11
 
 SECONDS = 600
 
@@ -45,7 +45,7 @@ def major(version: str) -> int:
 
 def npm_for(node: str) -> Package:
     """The npm that comes with a version of Node."""
-    return Package("npm", NPM.get(major(node), NEWEST_NPM))
+    return Package("npm", str(NPM.get(major(node), NEWEST_NPM)))
 
 
 def manager(spec: Environment, node: str) -> Package:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def telling(say: Callable[[str], None], what: str, every: float = 15) -> Iterator[None]:
-    """Say `what` at the start, then again with the time so far every so many seconds, and at the end how long it took."""
+    """Say `what` at the start, again with the time so far `every` so many seconds, and how long it took at the end."""
     started, over = time.monotonic(), threading.Event()
 
     def tick() -> None:

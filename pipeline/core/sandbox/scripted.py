@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.core.records import Environment
-from pipeline.core.sandbox.base import Cache, Completed, Limits
+from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limits
 
 Files = dict[str, bytes]
 Respond = Callable[[tuple[str, ...], Files], Completed]
@@ -28,9 +28,7 @@ class ScriptedSandbox:
 
     name = "scripted"
 
-    def __init__(
-        self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None
-    ) -> None:
+    def __init__(self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None) -> None:
         self.respond, self.failures = respond, failures or {}
         self.environments: list[str] = []
         self.instances: dict[str, str] = {}
@@ -54,7 +52,7 @@ class ScriptedSandbox:
         self.instances[digest] = environment
 
     @contextmanager
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = Limits()) -> Iterator[ScriptedWorkspace]:  # noqa: B008
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[ScriptedWorkspace]:
         yield ScriptedWorkspace(self)
 
 

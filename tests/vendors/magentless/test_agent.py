@@ -60,7 +60,11 @@ def test_an_attempt_without_a_patch_ends_with_its_cause(make_checkout, run_agent
 
 @pytest.mark.parametrize(
     ("reply", "outcome"),
-    [("I can not tell.", "NO_LOCALISATION"), ("```\nsrc/Imagined.tsx\n```", "HALLUCINATED_FILE"), ("", "NO_MODEL_RESPONSE")],
+    [
+        ("I can not tell.", "NO_LOCALISATION"),
+        ("```\nsrc/Imagined.tsx\n```", "HALLUCINATED_FILE"),
+        ("", "NO_MODEL_RESPONSE"),
+    ],
 )
 def test_a_localisation_without_files_is_an_end_and_no_crash(make_checkout, run_agent, reply, outcome):
     """In MagentLess a failed retrieval crashes a later step."""

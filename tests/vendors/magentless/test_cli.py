@@ -27,7 +27,8 @@ def test_without_a_key_nothing_is_tried(make_checkout, run_agent):
 
 
 @pytest.mark.parametrize(
-    ("toml", "field"), [("[samples]\nset = 1\n", "samples.set"), ("[files]\ntop = 'x'\n", "files.top"), ("[", "run.toml")]
+    ("toml", "field"),
+    [("[samples]\nset = 1\n", "samples.set"), ("[files]\ntop = 'x'\n", "files.top"), ("[", "run.toml")],
 )
 def test_settings_that_cannot_be_used_are_named(make_checkout, run_agent, toml, field):
     done = run_agent(make_checkout(FILES), "http://127.0.0.1:9/v1", toml=toml)

@@ -37,7 +37,9 @@ def test_a_task_that_carries_a_patch_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"schema_version": 2}, {"statement": []}, {"statement": [{"title": 3}]}], ids=["version", "none", "type"]
+    "changes",
+    [{"schema_version": 2}, {"statement": []}, {"statement": [{"title": 3}]}],
+    ids=["version", "none", "type"],
 )
 def test_a_broken_task_is_refused_with_file_and_field(tmp_path, changes):
     with pytest.raises(BadInput, match=f"task.json: field '{next(iter(changes))}"):

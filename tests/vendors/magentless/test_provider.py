@@ -39,7 +39,13 @@ def answering(status: int, body: dict[str, Any]) -> Iterator[ChatModel]:
 
 def completion(content: str | None, **choice: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": content}
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"message": message, **choice}]}
+    return {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"message": message, **choice}],
+    }
 
 
 def ask(model: ChatModel) -> str:
@@ -87,7 +93,10 @@ def test_a_quoted_prompt_does_not_decide_what_an_error_means():
 @pytest.mark.invariant(6)
 def test_an_error_that_quotes_the_key_is_cleaned():
     """No secret is written to data, a log or a report."""
-    with answering(401, {"error": {"message": "bad key sk-secret-1"}}) as model, pytest.raises(ProviderFailure) as failure:
+    with (
+        answering(401, {"error": {"message": "bad key sk-secret-1"}}) as model,
+        pytest.raises(ProviderFailure) as failure,
+    ):
         ask(model)
     assert "sk-secret-1" not in str(failure.value) and "***" in str(failure.value)
 
@@ -99,7 +108,9 @@ def test_nobody_there():
     assert failure.value.fault == Fault.UNREACHABLE
 
 
-@pytest.mark.parametrize("body", [completion(None), completion(" \n"), completion("<think>hm"), {**completion(""), "choices": []}])
+@pytest.mark.parametrize(
+    "body", [completion(None), completion(" \n"), completion("<think>hm"), {**completion(""), "choices": []}]
+)
 def test_no_answer_is_an_outcome_and_is_recorded(body):
     with answering(200, body) as model, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
         ask(model)

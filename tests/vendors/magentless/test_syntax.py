@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from magentless.syntax import errors, fingerprint
 
-TSX = "export const A = () => (\n  <B x=\"a\" y={1}>\n    hi <C />\n  </B>\n);\n"
+TSX = 'export const A = () => (\n  <B x="a" y={1}>\n    hi <C />\n  </B>\n);\n'
 SAME = {
     "comment": "// why\n" + TSX,
     "jsx comment": TSX.replace("hi", "{/* greet */}\n    hi"),
@@ -38,6 +38,7 @@ def test_meaning_does(name):
     [
         ("a.ts", "f(<T>a, [1, 2,],);", "f(<T>a, [1, 2])", "f(<T>a, [2, 1])"),
         ("a.ts", "x = (a + b) * c", "x = ((a + b)) * c;", "x = a + b * c"),
+        ("a.ts", "x = (// c\n a)", "x = a", "x = b"),
         ("a.css", "/* c */ .a { color : red; }", ".a {\n  color: red\n}", ".b { color: red; }"),
         ("a.scss", "$a: 1;\n\n.b { c: $a }", "$a: 1; .b { c: $a }", "$a: 2; .b { c: $a }"),
         ("a.json", '{"a":  1}', '{"a": 1}\n', '{"a": 2}'),
@@ -50,6 +51,8 @@ def test_other_languages(path, one, same, other):
 def test_errors_are_counted():
     assert errors("a.tsx", TSX) == 0
     assert errors("a.tsx", TSX.replace("</B>", "</D")) > 0
+    assert errors("a.tsx", TSX.replace("</B>", "</D>")) == 1
+    assert errors("a.tsx", "const a = <><A.B></A.B></>;") == 0
     assert errors("a.ts", "const a = <T>b;") == 0
     assert errors("a.scss", "@if {{{") == 0
 

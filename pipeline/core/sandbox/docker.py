@@ -1,0 +1,86 @@
+"""DockerSandbox: layers are images, a workspace is a container without network or rights that is removed after use.
+
+Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keeps what it fetches in its cache folder.
+The runner's cache of an environment is the volume `a11y-bench-cache-DIGEST`. The number of open files is limited by
+the engine's own setting, disk space not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from docker.types import Mount
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.records import Environment
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limits
+from pipeline.core.sandbox.docker_engine import Engine, start
+from pipeline.core.sandbox.docker_layers import Layers
+from pipeline.core.sandbox.docker_names import (
+    DIGEST,
+    ENVIRONMENT,
+    FILLED_CACHE,
+    LAYER,
+    RUNNER_CACHE,
+    base_image,
+    cache_volume,
+    instance_image,
+)
+from pipeline.core.sandbox.docker_workspace import DockerWorkspace
+
+
+class DockerSandbox:
+    """The sandbox for code that nobody has read."""
+
+    name = "docker"
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache.absolute()
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return Engine()
+
+    def check(self) -> None:
+        try:
+            found = self._engine.image(base_image())
+        except InfrastructureError as error:
+            hint = "start one with docker/engine/start.sh (docker/engine/install.sh installs it), or set DOCKER_HOST"
+            raise UserError(str(error), hint=hint) from None
+        if found is None:
+            raise UserError(f"the engine has no image {base_image()}", hint="make it with docker/base/build.sh")
+
+    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+        return Layers(self._engine, self.cache).environment(spec, digest, manifests, say)
+
+    def has(self, digest: str) -> bool:
+        return self._engine.image(instance_image(digest)) is not None
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        Layers(self._engine, self.cache).instance(environment, digest, checkout)
+
+    @contextmanager
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
+        image = instance_image(digest)
+        mounts = self._mounts(image, cache)
+        with self._engine.container(image, "workspace", limits, network_mode="none", mounts=mounts) as container:
+            start(container)
+            workspace = DockerWorkspace(container, limits)
+            if cache == "use" and mounts:
+                workspace.run(["cp", "-a", f"{FILLED_CACHE}/.", RUNNER_CACHE])
+            yield workspace
+
+    def _mounts(self, image: str, cache: Cache) -> list[Mount]:
+        """The volume of the environment's runner cache: itself to fill it, read-only elsewhere to copy it."""
+        found = self._engine.image(image)
+        if cache == "none" or found is None:
+            return []
+        environment = found.labels[ENVIRONMENT]
+        volume = cache_volume(environment)
+        if cache == "fill":
+            self._engine.create_volume(volume, {LAYER: "cache", DIGEST: environment})
+            return [Mount(RUNNER_CACHE, volume, type="volume")]
+        return [Mount(FILLED_CACHE, volume, type="volume", read_only=True)] if self._engine.has_volume(volume) else []

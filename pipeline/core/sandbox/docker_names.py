@@ -1,0 +1,33 @@
+"""What images, labels and folders of DockerSandbox are called."""
+
+from __future__ import annotations
+
+import os
+
+#: folders in a container; the base image has the first and the user
+PARENT, HOME = "/workspace", "/home/bench"
+REPO, SCRATCH, RUNNER_CACHE = f"{PARENT}/repo", f"{PARENT}/scratch", f"{HOME}/.cache/runner"
+
+#: where a workspace that gets a copy of the runner's cache finds the filled one
+FILLED_CACHE = "/var/cache/a11y-bench"
+
+#: labels of images: which layer, the digest of what it is made of, the environment's digest, deviations as JSON
+LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"
+ENVIRONMENT, DEVIATIONS = "a11y-bench.environment", "a11y-bench.deviations"
+
+
+def base_image() -> str:
+    """The image that all stand on: A11Y_BENCH_BASE_IMAGE, else the one that docker/base/build.sh makes."""
+    return os.environ.get("A11Y_BENCH_BASE_IMAGE") or "a11y-bench/base:bookworm"
+
+
+def environment_image(digest: str) -> str:
+    return f"a11y-bench/env:{digest}"
+
+
+def instance_image(digest: str) -> str:
+    return f"a11y-bench/instance:{digest}"
+
+
+def cache_volume(environment: str) -> str:
+    return f"a11y-bench-cache-{environment}"

@@ -1,0 +1,43 @@
+"""A workspace in a container: its commands, its files, and the runner's cache in a volume."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+
+from docker.models.containers import Container
+
+from pipeline.core.sandbox import tar
+from pipeline.core.sandbox.base import COMMON, Completed, Limits, gone
+from pipeline.core.sandbox.docker_engine import put
+from pipeline.core.sandbox.docker_exec import execute, read
+from pipeline.core.sandbox.docker_names import HOME, REPO, RUNNER_CACHE, SCRATCH
+
+ENV = {**COMMON, "HOME": HOME}
+
+
+class DockerWorkspace:
+    """A running container. A time-out kills it; its files can be read until it is removed."""
+
+    root, scratch, cache = REPO, SCRATCH, RUNNER_CACHE
+
+    def __init__(self, container: Container, limits: Limits) -> None:
+        self._container, self._limits, self._gone = container, limits, False
+
+    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
+        if self._gone:
+            raise gone()
+        limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
+        done = execute(self._container, argv, folder=self.root, env=ENV | (env or {}), limits=limits)
+        self._gone = done.timed_out or done.truncated
+        return done
+
+    def write(self, path: str, data: bytes) -> None:
+        folder, name = posixpath.split(path)
+        if not put(self._container, folder, tar.of_entries({name: data})):
+            self.run(["mkdir", "-p", folder])
+            put(self._container, folder, tar.of_entries({name: data}))
+
+    def read(self, path: str) -> bytes | None:
+        return read(self._container, path, self._limits.output)

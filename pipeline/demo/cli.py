@@ -1,0 +1,50 @@
+"""`a11y-bench demo`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from pipeline.core.options import jobs_option
+
+
+@click.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("data/demo/out"),
+    show_default=True,
+    envvar="A11Y_BENCH_DATA",
+    show_envvar=True,
+    help="The data directory of the demo.",
+)
+@click.option("--sandbox", help="docker or local [default: docker where an engine answers, else local].")
+@jobs_option
+def command(data: Path, sandbox: str | None, jobs: int) -> None:
+    """Run all stages on the embedded benchmark: a small UI library with twelve pull requests.
+
+    \b
+    The agents are oracle (gold patches), nop (empty patches) and magentless with a scripted model.
+    Every outcome and verdict is compared with data/demo/expected.json; a difference is an error (exit code 1).
+    It ends with a table and the path of an HTML report. A second run does only what is missing.
+    """
+    from pipeline.analyze.stage import analyze
+    from pipeline.core.console import say
+    from pipeline.core.store import Store
+    from pipeline.core.trust import DEMO
+    from pipeline.demo.expected import differences
+    from pipeline.demo.stage import REPO, choose_sandbox, run_demo
+
+    started = time.monotonic()
+    store = Store(data)
+    run_demo(store, DEMO, choose_sandbox(sandbox), jobs=jobs)
+    report = analyze(store)
+    wrong = differences(store, REPO, DEMO)
+    for line in wrong:
+        say(f"NOT AS EXPECTED: {line}")
+    say(f"{time.monotonic() - started:.0f} s; every outcome and verdict is as expected" if not wrong else "")
+    click.echo(f"report: {report}")
+    if wrong:
+        raise SystemExit(1)

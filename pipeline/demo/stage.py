@@ -1,0 +1,69 @@
+"""All stages on the embedded benchmark, one after the other, as a user would call them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pipeline.bench import evaluate_and_say, say_stage
+from pipeline.build.qualify import Settings
+from pipeline.build.stage import build
+from pipeline.collect.stage import collect
+from pipeline.core.cache import cache_root
+from pipeline.core.console import say
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate
+from pipeline.core.sandbox import open_sandbox
+from pipeline.core.sandbox.base import Sandbox
+from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.history import build_history
+from pipeline.demo.model import scripted_model
+from pipeline.predict.stage import Predictor
+from pipeline.triage.stage import import_file
+
+REPO = Repo("a11y-bench", "harbor-ui")
+
+
+def choose_sandbox(name: str | None) -> Sandbox:
+    """The named sandbox; else docker where an engine and the base image are, else local. Says which, and why."""
+    if name:
+        return open_sandbox(name, cache_root())
+    try:
+        sandbox = open_sandbox("docker", cache_root())
+        say("sandbox: docker")
+        return sandbox
+    except UserError as error:
+        say(f"sandbox: local, without isolation (the demo's own code only), since: {error.message}")
+        return open_sandbox("local", cache_root())
+
+
+def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:
+    """Stages 01 to 04 with the agents oracle, nop and magentless."""
+    clone = store.root / "harbor-ui.git"
+    say_stage("history", "making the demo's repository from files")
+    build_history(demo, clone)
+    say_stage("01 collect", "pull requests with accessibility evidence and tests")
+    collect(store, REPO, clone, demo / "issues.jsonl")
+    import_file(store, REPO, demo / "reviews.jsonl")
+    say_stage("02 build", "environments, and three runs for each candidate")
+    repeats = {int(number): times for number, times in read_json(demo / "repeats.json").items()}
+    build(store, REPO, Settings(sandbox, repeats=1), jobs=jobs, repeats=repeats)
+    for model in ("oracle", "nop"):
+        say_stage("03 predict", model)
+        Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()
+        evaluate_and_say(store, REPO, model, model, sandbox, jobs=jobs)
+    say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
+    _predict_scripted(store, demo, jobs)
+    evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
+
+
+def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
+    candidates = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
+    with scripted_model(demo, candidates) as model:
+        given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+        settings = demo / "magentless.toml"
+        predictor = Predictor(
+            store, REPO, "magentless", "scripted", models=demo / "models.yaml", settings=settings, jobs=jobs, given=given
+        )
+        predictor.predict()

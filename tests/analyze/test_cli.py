@@ -1,0 +1,34 @@
+"""`a11y-bench analyze`, as a person calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from click.testing import CliRunner
+
+from pipeline.analyze.cli import command
+
+
+def test_it_shows_the_summary_and_ends_with_the_report(store):
+    result = CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False)
+    lines = result.stdout.splitlines()
+    assert "Resolved instances by agent, model and repository" in result.stdout
+    assert "lab/model-b" in result.stdout
+    assert lines[-1] == f"report: {store.analysis / 'report.html'}"
+    assert "00 triage: nothing yet for acme/forms." in result.stderr
+
+
+def test_the_folder_comes_from_the_environment_too(store, tmp_path):
+    environment = {"A11Y_BENCH_DATA": str(store.root)}
+    arguments = ["--repo", "acme/forms", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(command, arguments, env=environment, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert (tmp_path / "out" / "instances.csv").read_text().count("acme__") == 1
+
+
+def test_help_needs_no_pandas():
+    code = (
+        "import sys, pipeline.analyze.cli; assert not {'pandas', 'matplotlib', 'jinja2', 'pydantic'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

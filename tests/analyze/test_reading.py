@@ -1,0 +1,150 @@
+"""What is read of the stages, what is said to be missing, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import analyze
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome
+from pipeline.core.store import Store, write_bytes, write_json, write_records
+from tests.analyze.conftest import FORMS, UI, add_run, add_verdicts, collect, fill_ledger
+from tests.factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
+
+
+def refusal(store: Store) -> UserError:
+    with pytest.raises(UserError) as caught:
+        analyze.load(store)
+    return caught.value
+
+
+def test_missing_stages_are_said_and_left_out(tmp_path):
+    store = Store(tmp_path)
+    collect(store)
+    frames = analyze.load(store)
+    assert "02 build: nothing yet for acme/ui." in frames.notes
+    assert "03 predict: nothing yet for acme/ui." in frames.notes
+    assert "Costs: none recorded yet." in frames.notes
+    assert list(analyze.tables(frames)) == ["funnel", "rejections"]
+    assert analyze.figures(frames) == []
+
+
+def test_a_prediction_without_evaluation_is_said_and_left_out(store):
+    add_run(store, UI, [make_prediction(1, agent="other")])
+    frames = analyze.load(store)
+    assert "04 evaluate: none yet of other, model-a on acme/ui." in frames.notes
+    assert "other" not in set(analyze.tables(frames)["resolution"]["agent"])
+
+
+def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
+    add_run(store, UI, [make_prediction(1, run="n" * 32)], time="20250101T000000Z")
+    frames = analyze.load(store, "acme/ui")
+    newest = frames.predictions[frames.predictions["model"] == "model-a"]
+    assert newest["run"].tolist() == ["n" * 32]
+    assert set(frames.verdicts["model"]) == {"lab/model-b"}
+    assert "04 evaluate: only of an older run of magentless, model-a on acme/ui." in frames.notes
+
+
+def test_one_repository_alone(store):
+    frames = analyze.load(store, "acme__forms")
+    assert frames.instances["instance_id"].tolist() == ["acme__forms-1"]
+    assert frames.costs["repo"].tolist() == ["acme/forms"]
+
+
+def test_an_unknown_repository_lists_what_there_is(store):
+    with pytest.raises(UserError, match="there is: acme/forms, acme/ui"):
+        analyze.load(store, "acme/nothing")
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    assert "nothing to analyse" in str(refusal(Store(tmp_path)))
+
+
+@pytest.mark.rule("statement-source")
+def test_instances_without_an_issue_can_be_left_out(store):
+    """RULES, Mining: a pull request's own text can give the solution away, so every table can leave it out."""
+    frames = analyze.load(store, issues_only=True)
+    assert "acme__ui-3" not in set(frames.instances["instance_id"]) | set(frames.verdicts["instance_id"])
+    assert "Left out: 2 without a linked issue. Funnel and costs are of all." in frames.notes
+
+
+def test_an_instance_twice_in_a_dataset_is_refused(store):
+    write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
+    error = refusal(store)
+    assert error.path == store.dataset(UI) and "acme__ui-1 stands here 2 times" in error.message
+
+
+def test_an_instance_in_another_repositorys_dataset_is_refused(store):
+    write_records(store.dataset(FORMS), [make_instance(1)])
+    assert refusal(store).path == store.dataset(FORMS)
+
+
+def test_an_instance_that_is_also_rejected_is_refused(store):
+    path = store.qualification(UI) / "rejections.jsonl"
+    write_records(path, [make_rejection(1)])
+    assert refusal(store).path == path
+
+
+def test_a_verdict_on_an_unknown_instance_is_refused(store):
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(99))])
+    error = refusal(store)
+    assert error.path == path and "acme__ui-99 is not in the dataset" in error.message
+
+
+def test_a_prediction_for_an_unknown_instance_is_refused(store):
+    path = add_run(store, UI, [make_prediction(99)], time="20250101T000000Z")
+    assert refusal(store).path == path
+
+
+@pytest.mark.trap("verdict-of-another-model")
+def test_a_verdict_in_another_models_folder_is_refused(store):
+    """TRAPS: model B is reported with model A's verdict."""
+    path = store.evaluation(UI, "magentless", "model-a") / "verdicts.jsonl"
+    write_records(path, [make_verdict(make_prediction(1, model_name_or_path="lab/model-b"))])
+    error = refusal(store)
+    assert error.path == path and "lab/model-b" in error.message
+
+
+def test_a_resolved_verdict_with_broken_tests_is_refused(store):
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken=("opens",))])
+    error = refusal(store)
+    assert (error.path, error.field) == (path, "outcome")
+
+
+def test_a_rater_who_rates_twice_is_refused(store):
+    write_records(store.reviews(UI), [make_review(1), make_review(1, status="bad")])
+    assert refusal(store).path == store.reviews(UI)
+
+
+def test_a_criterion_that_is_none_is_refused(store):
+    write_records(store.reviews(UI), [make_review(1, success_criteria=("contrast",))])
+    assert refusal(store).field == "success_criteria"
+
+
+def test_a_broken_funnel_names_the_field(store):
+    write_json(store.raw(UI) / "funnel.json", {"repo": "acme/ui", "total": "many"})
+    assert refusal(store).field == "total"
+
+
+def test_a_broken_cost_row_names_line_and_field(store):
+    with store.costs.open("a") as lines:
+        lines.write("acme/ui,m,a,,1,1,free,0,0,0\n")
+    error = refusal(store)
+    assert (error.line, error.field) == (5, "cost_llm_usd")
+
+
+def test_an_experiment_twice_in_the_costs_is_refused(store):
+    lines = store.costs.read_text().splitlines()
+    write_bytes(store.costs, "\n".join([*lines, lines[1], ""]).encode())
+    assert refusal(store).path == store.costs
+
+
+def test_a_broken_ledger_is_refused(store):
+    write_bytes(store.ledger, b"no database, but long enough to look like one" * 100)
+    assert refusal(store).path == store.ledger
+
+
+def test_costs_that_disagree_with_the_ledger_are_said(store):
+    fill_ledger(store)
+    notes = analyze.load(store).notes
+    assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction makes it anew." in notes

@@ -1,0 +1,43 @@
+"""What the proxy's process is given: enough, and no more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.llm.config import configuration, environment
+from pipeline.core.llm.models import DEMO, SHIPPED, load_models
+
+GIVEN = {
+    "PATH": "/bin",
+    "HTTPS_PROXY": "http://way-out",
+    "A11Y_BENCH_SCRIPTED_KEY": "sk-scripted",
+    "DEEPINFRA_API_KEY": "sk-deepinfra",
+    "GITHUB_TOKEN": "ghp-canary",
+    "DATABASE_URL": "postgres://canary",
+}
+
+
+@pytest.mark.invariant(6)
+def test_only_what_the_list_names_is_handed_on() -> None:
+    """A proxy that can not see a token can not print one; a stray DATABASE_URL would switch LiteLLM's mode."""
+    given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
+    assert {name for name in GIVEN if name in given} == {"PATH", "HTTPS_PROXY", "A11Y_BENCH_SCRIPTED_KEY"}
+    assert (given["HOME"], given["PYTHONPATH"]) == ("/h", "/h")
+
+
+@pytest.mark.invariant(6)
+def test_no_key_is_in_the_configuration() -> None:
+    """The configuration is a file; keys stay in the environment."""
+    models = load_models(SHIPPED)
+    written = json.dumps(configuration(models))
+    assert "os.environ/DEEPINFRA_API_KEY" in written
+    assert "sk-" not in written
+
+
+def test_prices_reach_the_hooks_as_digits() -> None:
+    given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
+    listed = json.loads(given["A11Y_BENCH_GATEWAY"])["models"]["scripted"]
+    assert listed == ["llm", "0.0000004", "0.0000016", "0.0000004", "0.0000004"]

@@ -1,0 +1,42 @@
+"""The cache folder: what is in it is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.cache import cache_root, made_once
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_the_environment_names_the_folder(cache: Path) -> None:
+    assert cache_root() == cache
+
+
+def test_a_folder_is_made_once(cache: Path) -> None:
+    made: list[Path] = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "file").write_text("whole")
+
+    assert made_once("tool/1", make) == made_once("tool/1", make) == cache / "tool" / "1"
+    assert len(made) == 1
+    assert (cache / "tool" / "1" / "file").read_text() == "whole"
+
+
+def test_a_failure_leaves_nothing_that_looks_whole(cache: Path) -> None:
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        made_once("tool/1", fail)
+    assert [path.name for path in (cache / "tool").iterdir()] == ["1.lock"]
+    assert (made_once("tool/1", lambda folder: None)).is_dir()
