@@ -28,6 +28,7 @@ from pipeline.core.records import (
     Triple,
     Verdict,
 )
+from pipeline.core.store import digest
 
 REPO = Repo("acme", "ui")
 LETTERS = {status.value[0]: status for status in Status}
@@ -116,7 +117,7 @@ def make_verdict(prediction: Prediction, outcome: Outcome = Outcome.RESOLVED, **
         "model": prediction.model_name_or_path,
         "run": prediction.run,
         "outcome": outcome,
-        "patch_digest": "p" * 32,
+        "patch_digest": digest(prediction.model_patch),
         "image": "i" * 32,
         "expected": 2,
         "fixed": tuple(TESTS)[:1] if outcome is Outcome.RESOLVED else (),

@@ -29,6 +29,8 @@ MARKS = {
     Outcome.TIMEOUT: ("#009E73", "T"),
     Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),
 }
+#: a grid of more instances is nothing to look at: the frame `verdicts` and the report's pages have them
+LARGEST_GRID = 80
 _STYLE = {"svg.hashsalt": "a11y-bench", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 
 
@@ -50,11 +52,12 @@ class Plot(NamedTuple):
 
 
 def figures(frames: Frames) -> list[Plot]:
-    """All figures that the data allow: none before an evaluation."""
+    """All figures that the data allow: none before an evaluation, and no grid of more instances than one can see."""
     if frames.verdicts.empty:
         return []
+    makers = (resolution_by_model, outcomes_by_instance)[: 1 if len(frames.instances) > LARGEST_GRID else 2]
     with mpl.rc_context(_STYLE):
-        return [resolution_by_model(frames), outcomes_by_instance(frames)]
+        return [make(frames) for make in makers]
 
 
 def resolution_by_model(frames: Frames) -> Plot:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline.analyze import checks, spending
+from pipeline.analyze import checks, matching, spending
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.llm.ledger import Request
 from pipeline.core.names import Repo
@@ -34,6 +34,7 @@ class Funnel(Record):
     issues: int
     sample: int
     without_issue: int
+    rejected: dict[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ def _built(store: Store, repo: Repo) -> Part:
 def _judged(store: Store, repo: Repo, known: set[str]) -> Part:
     predictions = [record for path in _newest_runs(store, repo) for record in _predictions(path, known)]
     verdicts = [record for path in _evaluations(store, repo) for record in _verdicts(path, known)]
-    current, stale = _current(verdicts, predictions)
-    notes = _model_notes(repo, predictions, current, stale)
+    current, stale = matching.current(verdicts, predictions)
+    notes = matching.notes(repo, predictions, current, stale)
     return {"predictions": predictions, "verdicts": current, "notes": notes}
 
 
@@ -158,19 +159,3 @@ def _verdicts(path: Path, known: set[str]) -> list[Verdict]:
     checks.one_model([(r.agent, r.model) for r in records], path.parent, path)
     checks.consistent(records, path)
     return records
-
-
-def _current(verdicts: list[Verdict], predictions: list[Prediction]) -> tuple[list[Verdict], list[Verdict]]:
-    """The verdicts on the newest predictions, and those on older ones."""
-    runs = {(p.agent, p.model_name_or_path): p.run for p in predictions}
-    stale = [v for v in verdicts if runs.get((v.agent, v.model), v.run) != v.run]
-    return [v for v in verdicts if v not in stale], stale
-
-
-def _model_notes(repo: Repo, predictions: list[Prediction], verdicts: list[Verdict], stale: list[Verdict]) -> list[str]:
-    predicted = {(p.agent, p.model_name_or_path) for p in predictions}
-    evaluated, older = ({(v.agent, v.model) for v in group} for group in (verdicts, stale))
-    if not predicted and not evaluated:
-        return [f"03 predict: nothing yet for {repo}."]
-    why = {pair: "only of an older run" if pair in older else "none yet" for pair in sorted(predicted - evaluated)}
-    return [f"04 evaluate: {text} of {agent}, {model} on {repo}." for (agent, model), text in why.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +34,16 @@ def command(repo: Any, source: str, path: Path, issues: Path | None, numbers: tu
     from pipeline.collect.stage import collect
     from pipeline.core import console
     from pipeline.core.errors import unknown
+    from pipeline.core.records import Rejection
+    from pipeline.core.store import read_records
 
     if source not in SOURCES:
         raise unknown("source", source, list(SOURCES))
     console.say(f"collecting {repo} from {path}")
     funnel = collect(store, repo, path, issues, numbers)
-    rejected = funnel.pop("rejected")
     console.table(f"Funnel of {repo}", list(funnel), [list(funnel.values())])
-    rows = [(reason, number, REASONS[reason]) for reason, number in rejected.items() if number]
-    if rows:
+    reasons = Counter(one.reason for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection))
+    if reasons:
+        rows = [(reason, number, REASONS[reason]) for reason, number in reasons.most_common()]
         console.table("Rejected", ("reason", "pull requests", "meaning"), rows)
     console.say(f"written to {store.raw(repo)}")

@@ -12,8 +12,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import unidiff
-
 #: what decides how tests run, besides the tests themselves: a candidate's changes here are restored and listed
 _CONFIGURATION = re.compile(
     r"""(?:^|/)(?:
@@ -22,13 +20,18 @@ _CONFIGURATION = re.compile(
       | (?:jest|vitest|vite|karma|mocha|playwright|babel)[.-][^/]*\.(?:[cm]?[jt]sx?|json)
       | \.(?:babelrc|swcrc|mocharc|browserslistrc)[^/]*
       | tsconfig[^/]*\.json
-      | (?:(?:jest|vitest|test)[-_.])?set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))*\.[cm]?[jt]sx?
+      | (?:(?:jest|vitest|test)[-_.])?
+        set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))*\.[cm]?[jt]sx?
     )$""",
     re.VERBOSE,
 )
 #: folders whose every file belongs to the tools: package managers' releases, module mocks
 _TOOL_FOLDERS = re.compile(r"(?:^|/)(?:\.yarn|__mocks__|\.git|node_modules)/")
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
+_MOVED = re.compile(r"^(?:rename|copy) to (.+)$", re.MULTILINE)
+#: an escape in a quoted path; `"` and `\\` stand for themselves
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+_ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
 @cache
@@ -58,10 +61,8 @@ def is_protected(path: str) -> bool:
 
 
 def sections(patch: str) -> Iterator[tuple[str, str]]:
-    """Each file of a git patch, with its part of the text."""
-    parts = [part for part in _SECTION.split(patch) if part.startswith("diff --git ")]
-    names = [_unquote(file.path) for file in unidiff.PatchSet(patch)]
-    return zip(names, parts, strict=True)
+    """Each file of a git patch by its new name, with its part of the text."""
+    return ((_path(part), part) for part in _SECTION.split(patch) if part.startswith("diff --git "))
 
 
 def select(patch: str, wanted: Callable[[str], bool]) -> str:
@@ -71,11 +72,24 @@ def select(patch: str, wanted: Callable[[str], bool]) -> str:
 
 def paths(patch: str) -> list[str]:
     """The files that a patch touches, in its order."""
-    return [path for path, _ in sections(patch)] if patch.strip() else []
+    return [path for path, _ in sections(patch)]
+
+
+def _path(section: str) -> str:
+    """The header says `a/NAME b/NAME`, which blanks in the name leave clear; a file that moved has a line that says so."""
+    if moved := _MOVED.search(section):
+        return _unquote(moved[1])
+    header = section.partition("\n")[0].removeprefix("diff --git ")
+    return _unquote(header[len(header) // 2 + 1 :]).removeprefix("b/")
 
 
 def _unquote(path: str) -> str:
     """Git quotes paths with control characters or quotes in C's manner."""
     if not path.startswith('"'):
         return path
-    return path.strip('"').encode("latin-1", "backslashreplace").decode("unicode_escape").encode("latin-1").decode("utf-8")
+    return _ESCAPE.sub(_unescape, path[1:-1].encode()).decode(errors="surrogateescape")
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8)]) if len(code) == 3 else _ESCAPES.get(code, code)

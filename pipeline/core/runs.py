@@ -16,6 +16,9 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Status
 from pipeline.core.sandbox.base import Cache, Completed, Limits, Sandbox, Workspace
 
+#: installed packages: never patched, since git does not know those files and could not take a change back
+_INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
+
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "no_report"]
 
 
@@ -75,29 +78,32 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -
     Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
     """
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        tools, rest = _split_tools(candidate)
-        apply(workspace, rest, "candidate")
-        restored = tuple(sorted({*tools, *restore(workspace)}))
+        apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _INSTALLED))
+        restored = tuple(sorted({*_installed(workspace, candidate), *restore(workspace)}))
         apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
         apply(workspace, test_patch, "test")
         return replace(run_tests(workspace, plan), restored=restored)
 
 
-def _split_tools(candidate: str) -> tuple[list[str], str]:
-    """Parts of a patch that touch installed packages are never applied: git does not know those files."""
-    installed = [path for path in patches.paths(candidate) if "node_modules" in path.split("/")]
-    return installed, patches.select(candidate, lambda path: path not in installed) if installed else candidate
-
-
-def apply(workspace: Workspace, patch: str, name: str) -> None:
+def apply(workspace: Workspace, patch: str, name: str, *options: str) -> None:
     """`git apply`, then `--3way`; an empty patch is nothing. Raises PatchFailed and leaves the tree unspecified."""
     if not patch.strip():
         return
     path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
     workspace.write(path, patch.encode())
-    plain = workspace.run(["git", "apply", "--whitespace=nowarn", path])
-    if plain.code and workspace.run(["git", "apply", "--3way", "--whitespace=nowarn", path]).code:
+    command = ["git", "apply", "--whitespace=nowarn", *options]
+    plain = workspace.run([*command, path])
+    if plain.code and workspace.run([*command, "--3way", path]).code:
         raise PatchFailed(name, plain.output.decode(errors="replace").strip())
+
+
+def _installed(workspace: Workspace, patch: str) -> list[str]:
+    """The files of a patch that belong to installed packages, as git reads it."""
+    path = f"{workspace.scratch}/installed.patch"
+    workspace.write(path, patch.encode())
+    only = (f"--include={pattern}" for pattern in _INSTALLED)
+    lines = _listed(workspace, "git", "apply", "--numstat", "-z", *only, path) if patch.strip() else []
+    return [line.split("\t", 2)[2] for line in lines]
 
 
 def restore(workspace: Workspace) -> list[str]:

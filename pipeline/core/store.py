@@ -92,11 +92,12 @@ def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
 def read_json(path: Path) -> Any:
     """Read one JSON document. Raises UserError with file and line."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise UserError("no such file", path=path) from None
-    except json.JSONDecodeError as error:
-        raise UserError(f"no JSON: {error.msg}", path=path, line=error.lineno, hint="mend or remove the file") from None
+    except ValueError as error:  # broken JSON, or no UTF-8, which has no line
+        line = getattr(error, "lineno", None)
+        raise UserError(f"no JSON: {error}", path=path, line=line, hint="mend or remove the file") from None
 
 
 class Store:
@@ -108,7 +109,8 @@ class Store:
 
     def _check_schema(self) -> None:
         path = self.root / "schema.json"
-        found = read_json(path).get("schema_version") if path.exists() else SCHEMA_VERSION
+        marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
+        found = marked.get("schema_version") if isinstance(marked, dict) else None
         if found != SCHEMA_VERSION:
             hint = f"this program reads version {SCHEMA_VERSION}; name another folder with --data"
             raise UserError(f"data of version {found}", path=path, field="schema_version", hint=hint)
@@ -157,7 +159,7 @@ class Store:
         """The repositories that a stage's folder (`01_raw`, `02_dataset`) holds, in order."""
         folder = self.root / stage
         names = {path.name.removesuffix(".jsonl") for path in folder.iterdir()} if folder.exists() else set()
-        return [Repo(*name.split("__", 1)) for name in sorted(names) if "__" in name]
+        return [Repo(*name.split("__", 1)) for name in sorted(names) if "__" in name and not name.startswith(".")]
 
     # -- displacing and locking -------------------------------------------------------------------------------------
     @property

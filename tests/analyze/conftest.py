@@ -32,8 +32,12 @@ HOSTILE = "</code><script>alert(1)</script>"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
+    return make_data(tmp_path / "data")
+
+
+def make_data(root: Path) -> Store:
     """The data directory that this module's docstring tells of."""
-    store = Store(tmp_path / "data")
+    store = Store(root)
     collect(store)
     build(store)
     review(store)
@@ -48,9 +52,10 @@ def collect(store: Store) -> None:
     dropped = [make_rejection(n, stage="collect", reason="no_test_changes") for n in (6, 7)]
     write_records(store.raw(UI) / "rejections.jsonl", dropped)
     write_records(store.raw(FORMS) / "candidates.jsonl", [make_candidate(1, FORMS)])
-    passed = {"tests": 5, "a11y": 4, "issues": 4, "sample": 4, "without_issue": 1}
-    write_json(store.raw(UI) / "funnel.json", {"repo": "acme/ui", "total": 7} | passed)
-    write_json(store.raw(FORMS) / "funnel.json", {"repo": "acme/forms", "total": 1} | dict.fromkeys(passed, 1))
+    names = ("total", "tests", "a11y", "issues", "sample", "without_issue")
+    for repo, counts in ((UI, (7, 5, 4, 4, 4, 1)), (FORMS, (1, 1, 1, 1, 1, 0))):
+        row = {"repo": str(repo), "rejected": {"no_test_changes": counts[0] - counts[1]}}
+        write_json(store.raw(repo) / "funnel.json", row | dict(zip(names, counts, strict=True)))
 
 
 def build(store: Store) -> None:

@@ -32,7 +32,7 @@ def test_missing_stages_are_said_and_left_out(tmp_path):
 def test_a_prediction_without_evaluation_is_said_and_left_out(store):
     add_run(store, UI, [make_prediction(1, agent="other")])
     frames = analyze.load(store)
-    assert "04 evaluate: none yet of other, model-a on acme/ui." in frames.notes
+    assert "04 evaluate: nothing yet of other, model-a on acme/ui." in frames.notes
     assert "other" not in set(analyze.tables(frames)["resolution"]["agent"])
 
 
@@ -42,7 +42,16 @@ def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
     newest = frames.predictions[frames.predictions["model"] == "model-a"]
     assert newest["run"].tolist() == ["n" * 32]
     assert set(frames.verdicts["model"]) == {"lab/model-b"}
-    assert "04 evaluate: only of an older run of magentless, model-a on acme/ui." in frames.notes
+    assert "04 evaluate: 3 verdicts of magentless, model-a on acme/ui are of older patches." in frames.notes
+
+
+@pytest.mark.trap("verdict-of-another-patch")
+def test_a_patch_that_was_written_anew_is_not_evaluated(store):
+    """TRAPS: results are cached by instance, so a changed patch is reported with the old one's verdict."""
+    anew = [make_prediction(1, model_patch="another"), make_prediction(2, model_patch="")]
+    add_run(store, UI, anew)
+    outcomes = analyze.tables(analyze.load(store, "acme/ui"))["outcomes"].set_index("model")
+    assert outcomes.loc["model-a", ["resolved", "empty", "not_evaluated"]].tolist() == [0, 1, 2]
 
 
 def test_one_repository_alone(store):

@@ -7,15 +7,17 @@ from bs4 import BeautifulSoup
 
 from pipeline import analyze
 from pipeline.core.store import Store
-from tests.analyze.conftest import HOSTILE, collect, fill_ledger
+from tests.analyze.conftest import HOSTILE, collect, fill_ledger, make_data
 
 
 def report(store: Store) -> BeautifulSoup:
     return BeautifulSoup(analyze.write(analyze.load(store), store).read_text(encoding="utf-8"), "html.parser")
 
 
-@pytest.fixture
-def page(store) -> BeautifulSoup:
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> BeautifulSoup:
+    """Made once: the tests only read it."""
+    store = make_data(tmp_path_factory.mktemp("report") / "data")
     fill_ledger(store)
     return report(store)
 
@@ -41,11 +43,10 @@ def test_tables_have_captions_scopes_and_a_region_to_scroll(page):
 
 
 def test_identifiers_and_region_names_are_unique(page):
-    for names in (
-        [tag["id"] for tag in page.select("[id]")],
-        [tag["aria-label"] for tag in page.select("[role=region]")],
-    ):
-        assert len(names) == len(set(names))
+    identifiers = [tag["id"] for tag in page.select("[id]")]
+    regions = [tag["aria-label"] for tag in page.select("[role=region]")]
+    assert len(identifiers) == len(set(identifiers))
+    assert len(regions) == len(set(regions))
     assert all(page.find(id=tag["aria-labelledby"]) for tag in page.select("[aria-labelledby]"))
     assert all(page.find(id=link["href"].removeprefix("#")) for link in page.select("a[href]"))
 

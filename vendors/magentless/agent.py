@@ -13,7 +13,7 @@ from typing import Any
 from magentless.causes import FUNNEL, Cause, Ended, furthest
 from magentless.checkout import Checkout
 from magentless.inputs import Settings, Task
-from magentless.localize import named_files, offered, ranked, statement_text
+from magentless.localize import named_files, offered, ranked
 from magentless.prompting import Prompter
 from magentless.provider import ChatModel
 from magentless.repair import Sample, repair
@@ -83,7 +83,7 @@ class Agent:
         self._checkout, self._model, self._settings = checkout, model, settings
         self._prompter = Prompter(task, model.name, settings)
         self._offered = ranked(offered(checkout.files, settings.files), task)
-        self._words = identifiers(statement_text(task))
+        self._words = identifiers(task.prose)
 
     def run(self) -> Run:
         """All sets and samples, and the selection. Raises ProviderFailure when the provider failed."""

@@ -24,11 +24,11 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is
 Kind = TypeVar("Kind", bound=BaseModel)
 
 
-class Model(BaseModel):
+class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Issue(Model):
+class Issue(Record):
     """One linked issue. A body or labels of null are empty."""
 
     number: int | None = None
@@ -38,7 +38,7 @@ class Issue(Model):
     state: Text = ""
 
 
-class Task(Model):
+class Task(Record):
     """What the agent is told of an instance."""
 
     schema_version: Literal[1]
@@ -49,19 +49,24 @@ class Task(Model):
     statement: Annotated[tuple[Issue, ...], Field(min_length=1)]
     hints: Text = ""
 
+    @property
+    def prose(self) -> str:
+        """All text of the task, for comparing words."""
+        return "\n".join([*(f"{issue.title}\n{issue.body}" for issue in self.statement), self.hints])
 
-class Samples(Model):
+
+class Samples(Record):
     sets: PositiveInt
     per_set: PositiveInt
     temperature: Annotated[float, Field(ge=0)]
 
 
-class Output(Model):
+class Output(Record):
     localize: PositiveInt
     repair: PositiveInt
 
 
-class Context(Model):
+class Context(Record):
     default: PositiveInt
     models: dict[str, PositiveInt]
 
@@ -70,7 +75,7 @@ class Context(Model):
         return self.models.get(model, self.default)
 
 
-class Files(Model):
+class Files(Record):
     top: PositiveInt
     whole_file_lines: PositiveInt
     max_file_lines: PositiveInt
@@ -80,16 +85,16 @@ class Files(Model):
     excluded_names: tuple[str, ...]
 
 
-class Provider(Model):
+class Provider(Record):
     max_retries: Annotated[int, Field(ge=0)]
     timeout_seconds: Annotated[float, Field(gt=0)]
 
 
-class Prompt(Model):
+class Wording(Record):
     preamble: str
 
 
-class Settings(Model):
+class Settings(Record):
     """All settings of `settings.toml`, which documents them."""
 
     samples: Samples
@@ -97,7 +102,7 @@ class Settings(Model):
     context: Context
     files: Files
     provider: Provider
-    prompt: Prompt
+    prompt: Wording
 
     def digest(self) -> str:
         """SHA-256 of the settings in force, defaults included."""

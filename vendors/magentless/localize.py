@@ -26,13 +26,8 @@ def offered(files: Iterable[str], settings: Files) -> list[str]:
 
 def ranked(paths: Iterable[str], task: Task) -> list[str]:
     """The paths, those first that share most words with the issues; otherwise in their order."""
-    words = parts(statement_text(task))
+    words = parts(task.prose)
     return sorted(paths, key=lambda path: -len(parts(path) & words))
-
-
-def statement_text(task: Task) -> str:
-    """All prose of the task."""
-    return "\n".join([*(f"{issue.title}\n{issue.body}" for issue in task.statement), task.hints])
 
 
 def named_files(reply: str, paths: Sequence[str], top: int) -> list[str]:
@@ -42,7 +37,8 @@ def named_files(reply: str, paths: Sequence[str], top: int) -> list[str]:
     """
     blocks = [block for _, block in FENCED.findall(reply)] or [reply]
     names = [name for block in blocks for line in block.splitlines() if (name := _path_in(line))]
-    known = [name for name in dict.fromkeys(names) if name in set(paths)]
+    on_offer = set(paths)
+    known = [name for name in dict.fromkeys(names) if name in on_offer]
     if known:
         return known[:top]
     if any("/" in name for name in names):

@@ -21,6 +21,9 @@ from pipeline.core.sandbox.docker_engine import USER, faults
 #: where a kernel counts the processes that it killed for their memory: control groups 2, then 1
 OOM_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
 
+#: the engine would read the two streams apart and lose their order; the command's own words are passed as they are
+MERGED = ("sh", "-c", 'exec "$@" 2>&1', "sh")
+
 KILLED = -9
 
 #: the bits of a Go file mode that say that something is no regular file, and what an archive adds to a file
@@ -37,16 +40,19 @@ def execute(
     `out_of_memory` says that the kernel killed a process of this container since it was started.
     """
     api, started = container.client.api, time.monotonic()
-    handle = api.exec_create(container.id, list(argv), environment=env, workdir=folder, user=USER)["Id"]
+    handle = api.exec_create(container.id, [*MERGED, *argv], environment=env, workdir=folder, user=USER)["Id"]
     with _killed_after(container, limits.seconds) as over:
-        output = _read(api.exec_start(handle, stream=True), limits.output)
-        truncated = len(output) > limits.output
-    if truncated:
-        _kill(container)
-    code = KILLED if truncated or over.is_set() else _code(api.exec_inspect(handle)["ExitCode"])
-    memory = code != 0 and _ran_out_of_memory(container)
+        chunks = api.exec_start(handle, stream=True)
+        output = _read(chunks, limits.output)
     seconds = time.monotonic() - started
-    return Completed(code, output[: limits.output], seconds, over.is_set(), memory, truncated)
+    if over.is_set():
+        return Completed(KILLED, output[: limits.output], seconds, timed_out=True)
+    if len(output) > limits.output:
+        chunks.close()  # the engine waits for a reader, even to kill
+        _kill(container)
+        return Completed(KILLED, output[: limits.output], seconds, truncated=True)
+    code = _code(api.exec_inspect(handle)["ExitCode"])
+    return Completed(code, output, seconds, out_of_memory=code != 0 and _ran_out_of_memory(container))
 
 
 @contextmanager
@@ -87,11 +93,11 @@ def _code(reported: int | None) -> int:
 
 
 def _ran_out_of_memory(container: Container) -> bool:
+    with suppress(APIError):  # it may have died as a whole
+        counters = container.exec_run(["cat", *OOM_COUNTERS], stderr=False).output
+        return any(int(count) for count in re.findall(rb"^oom_kill (\d+)", counters, re.MULTILINE))
     container.reload()
-    if not container.attrs["State"]["Running"]:
-        return container.attrs["State"]["OOMKilled"]
-    counters = container.exec_run(["cat", *OOM_COUNTERS], stderr=False).output
-    return any(int(count) for count in re.findall(rb"^oom_kill (\d+)", counters, re.MULTILINE))
+    return container.attrs["State"]["OOMKilled"]
 
 
 @faults()

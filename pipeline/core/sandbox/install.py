@@ -31,7 +31,7 @@ _STATUS = r"(?:429|50[0-9])"
 FAULTS = (
     (r"ENOSPC", "disk"),
     (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)", "registry"),
-    (rf'error An unexpected error occurred: "https?://.*(?:{_CODES}|Request failed \\"{_STATUS})', "registry"),
+    (rf'^(?:error |ResponseError: ).*(?:{_CODES}|returned a {_STATUS}|Request failed \\?"{_STATUS})', "registry"),
     (rf"YN0001:.*(?:RequestError|TimeoutError|ReadError).*(?:{_CODES}|[Tt]imeout|certificate)", "registry"),
     (rf"YN0035:.*Response Code:.*{_STATUS}", "registry"),
     (rf"ERR_PNPM_(?:META_)?FETCH_(?:FAIL|{_STATUS})|ERR_PNPM_{_CODES}", "registry"),
@@ -72,7 +72,7 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
 def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
     """The error for a failed install: the machine's or the registry's fault, else the repository's."""
     for pattern, cause in FAULTS:
-        if match := re.search(pattern, log):
+        if match := re.search(pattern, log, re.MULTILINE):
             return InfrastructureError(f"{message}: {match[0]}", cause=cause)
     return InstallFailed(message, "\n".join(log.splitlines()[-lines:]))
 

@@ -41,7 +41,7 @@ def shell(workspace: Workspace, script: str, **options):
     return workspace.run(["sh", "-c", script], **options)
 
 
-# -- commands -----------------------------------------------------------------------------------------------------------
+# -- commands --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9)])
 def test_exit_code_comes_back(bench: Bench, script: str, code: int) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
@@ -117,7 +117,7 @@ def test_command_ends_though_a_child_holds_its_output(bench: Bench) -> None:
     assert (done.code, done.output, done.timed_out) == (0, b"hi\n", False)
 
 
-# -- files --------------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------------------------
 def test_written_file_is_read_back(any_bench: Bench) -> None:
     data = bytes(range(256)) * 1000
     with any_bench.sandbox.open(any_bench.instance) as workspace:
@@ -159,7 +159,7 @@ def test_writing_replaces_a_link(bench: Bench) -> None:
         assert shell(workspace, "cat target report").output == b"old\nnew\n"
 
 
-# -- isolation ----------------------------------------------------------------------------------------------------------
+# -- isolation -------------------------------------------------------------------------------------------------------
 def test_fresh_workspace_does_not_see_an_earlier_one(bench: Bench) -> None:
     traces = "cat $HOME/trace /workspace/scratch/trace trace $TMPDIR/trace"
     with bench.sandbox.open(bench.instance) as workspace:
@@ -188,7 +188,7 @@ def test_secrets_of_the_host_are_not_visible(bench: Bench, monkeypatch: pytest.M
         assert b"s3cret-of-the-host" not in workspace.run(["env"]).output
 
 
-# -- layers -------------------------------------------------------------------------------------------------------------
+# -- layers ----------------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(1)
 def test_repository_has_one_commit_and_a_clean_tree(bench: Bench) -> None:
     """Later history would hold the fix."""
@@ -237,7 +237,7 @@ def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_pat
             bench.sandbox.environment(broken, digest, bench.manifests, print)
 
 
-# -- the runner's cache -------------------------------------------------------------------------------------------------
+# -- the runner's cache ----------------------------------------------------------------------------------------------
 @pytest.mark.trap("poisoned-cache")
 def test_cache_is_filled_then_copied(bench: Bench) -> None:
     """What a candidate writes into its cache must not be seen by the next one."""
@@ -260,7 +260,7 @@ def test_cache_is_at_the_same_place_when_filled_and_when_used(bench: Bench) -> N
         assert (workspace.root, workspace.cache) == places
 
 
-# -- the table ----------------------------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------------------------
 def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="docker, local, scripted"):
         open_sandbox("vm", tmp_path)

@@ -23,6 +23,17 @@ def test_binary_and_malformed_files_are_skipped(make_checkout):
     assert [checkout.text(path) for path in ("a.tsx", "b.tsx", "c.tsx")] == [None, None, "ü"]
 
 
+@pytest.mark.trap("one-missing-file")
+def test_a_file_that_the_clone_lacks_stops_nothing(make_checkout):
+    """In MagentLess one missing file aborts the batch; real clones lack some of their largest files."""
+    root = make_checkout(FILES)
+    sha = git(root, "rev-parse", "HEAD:src/theme.css").decode().strip()
+    (root / ".git/objects" / sha[:2] / sha[2:]).unlink()
+    checkout = Checkout(root)
+    assert checkout.text("src/theme.css") is None
+    assert b"+b" in checkout.diff({"src/IconButton.tsx": "b\n"})
+
+
 @pytest.mark.trap("path-escape")
 @pytest.mark.parametrize(
     "path",

@@ -28,7 +28,7 @@ def test_the_strictest_way_that_finds_the_lines_decides(search, replace, expecte
 
 
 @pytest.mark.trap("deletion-and-new-file")
-def test_a_pure_deletion(make_checkout):
+def test_a_pure_deletion():
     """In MagentLess a pure deletion never matches."""
     assert applied(TEXT, "    one", "")[0] == TEXT.replace("    one\n", "")
 

