@@ -22,9 +22,13 @@ from pipeline.core.options import (
 @repo_argument
 @model_argument
 @agent_option
-@click.option("--path", type=click.Path(path_type=Path), help="Collect from this clone first [default: what is collected].")
+@click.option(
+    "--path", type=click.Path(path_type=Path), help="Collect from this clone first [default: what is collected]."
+)
 @click.option("--pr", "numbers", type=int, multiple=True, help="Only this pull request (may be given several times).")
-@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
+)
 @sandbox_option
 @trust_local_option
 @jobs_option
@@ -47,7 +51,7 @@ def command(
     oracle and nop are evaluated first: what they get wrong is a fault of the dataset.
     Example: a11y-bench bench grommet/grommet GLM-4.6 --path ~/clones/grommet
     """
-    from pipeline.analyze.stage import analyze
+    from pipeline.analyze.cli import present
     from pipeline.build.qualify import Settings
     from pipeline.build.stage import build
     from pipeline.collect.stage import collect
@@ -69,7 +73,7 @@ def command(
         say_stage("03 predict", name)
         predictor.predict()
         evaluate_and_say(store, repo, agent_of(agent, name), name, place, jobs=jobs, trust_local=trust_local)
-    click.echo(f"report: {analyze(store)}")
+    present(store)
 
 
 def say_stage(stage: str, text: str) -> None:
@@ -79,7 +83,9 @@ def say_stage(stage: str, text: str) -> None:
     say(f"== {stage}: {text}")
 
 
-def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any, *, jobs: int, trust_local: bool = False) -> None:
+def evaluate_and_say(
+    store: Any, repo: Any, agent: str, model: str, sandbox: Any, *, jobs: int, trust_local: bool = False
+) -> None:
     """Evaluate one agent and model, and say how many instances are resolved."""
     from pipeline.core.console import say
     from pipeline.core.records import Outcome

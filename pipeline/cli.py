@@ -36,7 +36,9 @@ class Program(click.Group):
             return None
         return import_module(COMMANDS[cmd_name][0]).command
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS:
             ctx.fail(f"no command '{args[0]}'; there is: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)

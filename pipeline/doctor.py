@@ -73,10 +73,14 @@ def _disk() -> str | None:
 #: everything that the stages use, in the order in which a newcomer needs it
 CHECKS = (
     Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.25 or later"),
-    Check("node", "the local sandbox, fetching Node for images", True, _version("node", "--version"), "install Node 20"),
+    Check(
+        "node", "the local sandbox, fetching Node for images", True, _version("node", "--version"), "install Node 20"
+    ),
     Check("npm", "package managers and Node versions come from it", True, _version("npm", "--version"), "install npm"),
     Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 10 GB"),
-    Check("container engine", "running code that nobody has read", False, _engine, "just engine-start, or set DOCKER_HOST"),
+    Check(
+        "container engine", "running code that nobody has read", False, _engine, "just engine-start, or set DOCKER_HOST"
+    ),
     Check("base image", "what containers start from", False, _base_image, "just base-build"),
     Check("browser", "the page track and the accessibility oracle", False, _browser, "install chromium"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),

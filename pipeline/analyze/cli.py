@@ -23,6 +23,11 @@ SUMMARY = ("qualification", "resolution")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write here, not to 05_analysis.")
 def command(store: Store, repo: str | None, issues_only: bool, out: Path | None) -> None:
     """Make frames, tables, figures and one HTML report of all that there is. What is missing is said and left out."""
+    present(store, repo, issues_only=issues_only, out=out)
+
+
+def present(store: Store, repo: str | None = None, *, issues_only: bool = False, out: Path | None = None) -> None:
+    """Write the analysis, print its summary and the report's path."""
     from pipeline import analyze
     from pipeline.analyze.measures import TITLES, shown
     from pipeline.core.console import say, table

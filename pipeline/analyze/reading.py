@@ -15,26 +15,13 @@ from pipeline.analyze import checks, matching, spending
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.llm.ledger import Request
 from pipeline.core.names import Repo
-from pipeline.core.records import Candidate, CostRow, Instance, Prediction, Record, Rejection, Review, Verdict
+from pipeline.core.records import Candidate, CostRow, Funnel, Instance, Prediction, Record, Rejection, Review, Verdict
 from pipeline.core.store import Store, read_json, read_records
 
 R = TypeVar("R", bound=Record)
 
 #: some of the fields of `Sources`, and what a part of the data adds to each
 Part = dict[str, list[Any]]
-
-
-class Funnel(Record):
-    """How many pull requests of one repository passed each filter (`funnel.json`)."""
-
-    repo: str
-    total: int
-    tests: int
-    a11y: int
-    issues: int
-    sample: int
-    without_issue: int
-    rejected: dict[str, int] = {}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from pipeline.core.options import data_option, jobs_option, repo_argument, sandb
 @repo_argument
 @click.option("--pr", "numbers", type=int, multiple=True, help="Only this candidate (may be given several times).")
 @click.option("--reviewed", is_flag=True, help="Only candidates that somebody rated super (see: a11y-bench triage).")
-@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
+)
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
 @sandbox_option
 @trust_local_option
@@ -59,5 +61,7 @@ def _report(repo: Any, outcomes: list[Any]) -> None:
     from pipeline.core.console import table
     from pipeline.core.records import Instance
 
-    rows = [(one.instance_id, describe(one), "" if isinstance(one, Instance) else REASONS[one.reason]) for one in outcomes]
+    rows = [
+        (one.instance_id, describe(one), "" if isinstance(one, Instance) else REASONS[one.reason]) for one in outcomes
+    ]
     table(f"Dataset of {repo}", ("instance", "outcome", "meaning"), rows)

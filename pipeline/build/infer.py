@@ -62,7 +62,11 @@ LOCKS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "package-lock.json": "np
 #: manager -> pattern of the lock file's format -> version of the manager that wrote such files
 LOCK_FORMATS = {
     "yarn": {r"^# yarn lockfile v1": "1.22.22", r"^  version: [89]\b": "4.5.3", r"^  version: [4-7]\b": "3.8.7"},
-    "pnpm": {r"^lockfileVersion: '?9": "9.15.9", r"^lockfileVersion: '?6": "8.15.9", r"^lockfileVersion: '?5": "7.33.7"},
+    "pnpm": {
+        r"^lockfileVersion: '?9": "9.15.9",
+        r"^lockfileVersion: '?6": "8.15.9",
+        r"^lockfileVersion: '?5": "7.33.7",
+    },
     "npm": {r"": ""},  # the one that comes with Node
 }
 _NPM = ("--ignore-scripts", "--no-audit", "--no-fund")
@@ -70,7 +74,14 @@ _NPM = ("--ignore-scripts", "--no-audit", "--no-fund")
 INSTALLS = {
     ("npm", True): ("npm", "ci", *_NPM),
     ("npm", False): ("npm", "install", *_NPM),
-    ("yarn1", True): ("yarn", "install", "--frozen-lockfile", "--ignore-scripts", "--ignore-engines", "--non-interactive"),
+    ("yarn1", True): (
+        "yarn",
+        "install",
+        "--frozen-lockfile",
+        "--ignore-scripts",
+        "--ignore-engines",
+        "--non-interactive",
+    ),
     ("yarn", True): ("yarn", "install", "--immutable"),
     ("pnpm", True): ("pnpm", "install", "--frozen-lockfile", "--ignore-scripts"),
 }
@@ -97,6 +108,7 @@ RUNNERS = {
         "vitest-json",
     ),
 }
+
 
 def infer(read: Reader, date: str) -> Environment:
     """The environment of the commit whose files `read` gives, of the day `date` (ISO). Raises Unsupported."""
@@ -188,7 +200,9 @@ def _runner(manifest: dict[str, Any]) -> Found:
     if not known:
         raise Unsupported("runner_unsupported", f"package.json names none of: {', '.join(RUNNERS)}")
     script = manifest.get("scripts", {}).get("test", "")
-    return Found(next((name for name in known if name in script), known[0]), "package.json: dependencies and scripts.test")
+    return Found(
+        next((name for name in known if name in script), known[0]), "package.json: dependencies and scripts.test"
+    )
 
 
 def _dependencies(manifest: dict[str, Any]) -> dict[str, str]:

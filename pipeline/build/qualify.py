@@ -67,7 +67,11 @@ def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
 
 
 def qualify(
-    settings: Settings, clone: git.Repo, candidate: Candidate, say: Callable[[str], None], keep: Callable[[str, bytes], None]
+    settings: Settings,
+    clone: git.Repo,
+    candidate: Candidate,
+    say: Callable[[str], None],
+    keep: Callable[[str, bytes], None],
 ) -> Instance | Rejection:
     """Qualify one candidate; `keep` stores a log by name. Raises InfrastructureError and UserError only."""
     try:
@@ -85,7 +89,11 @@ def qualify(
 
 
 def _qualify(
-    settings: Settings, clone: git.Repo, candidate: Candidate, say: Callable[[str], None], keep: Callable[[str, bytes], None]
+    settings: Settings,
+    clone: git.Repo,
+    candidate: Candidate,
+    say: Callable[[str], None],
+    keep: Callable[[str, bytes], None],
 ) -> Instance:
     made = recipe(clone, candidate)
     deviations = images.ensure(settings.sandbox, clone, made, say)
@@ -126,7 +134,12 @@ def _with_files(done: dict[str, list[Run]]) -> dict[str, list[Run]]:
 
 
 def _judge(
-    candidate: Candidate, made: images.Recipe, plan: Plan, settings: Settings, done: Mapping[str, list[Run]], deviations: tuple[str, ...]
+    candidate: Candidate,
+    made: images.Recipe,
+    plan: Plan,
+    settings: Settings,
+    done: Mapping[str, list[Run]],
+    deviations: tuple[str, ...],
 ) -> Instance:
     agreed = {name: verdict.agree([run.results for run in several]) for name, several in done.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
@@ -136,7 +149,9 @@ def _judge(
     triples = verdict.transitions(results["run"], results["test"], results["fix"], quarantine)
     qualification = verdict.qualify(triples)
     if qualification.reason:
-        raise Rejected(qualification.reason, "\n".join(_describe(name, triples[name]) for name in qualification.evidence))
+        raise Rejected(
+            qualification.reason, "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
+        )
     fixed = verdict.fixing(triples)
     return Instance(
         instance_id=candidate.instance_id,

@@ -45,7 +45,11 @@ def build(
     candidates = _candidates(store, repo, numbers, reviewed)
     for one in candidates:
         require_trust(settings.sandbox.name, trust_local, one.base.sha, one.merge_sha)
-    with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"), Progress("qualifying", len(candidates)) as progress:
+    with (
+        store.lock("build", repo),
+        log_file(store.qualification(repo) / "build.log"),
+        Progress("qualifying", len(candidates)) as progress,
+    ):
         work = _Work(store, repo, settings, clone, progress, repeats or {})
         outcomes = list(each(_by_environment(candidates), work, jobs=jobs))
         return _assemble(store, repo, [one for one in outcomes if isinstance(one, Rejection)])
@@ -54,7 +58,9 @@ def build(
 class _Work:
     """Qualifies one candidate, or takes what is there. The instance border: what breaks is recorded as data."""
 
-    def __init__(self, store: Store, repo: Repo, settings: Settings, clone: Any, progress: Progress, repeats: dict[int, int]) -> None:
+    def __init__(
+        self, store: Store, repo: Repo, settings: Settings, clone: Any, progress: Progress, repeats: dict[int, int]
+    ) -> None:
         self.store, self.repo, self.settings, self.clone = store, repo, settings, clone
         self.progress, self.repeats = progress, repeats
 
@@ -119,7 +125,9 @@ def _candidates(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool
         candidates = [one for one in candidates if one.instance_id in rated]
     wanted = [one for one in candidates if not numbers or one.number in numbers]
     if not wanted:
-        raise UserError(f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage-rate)")
+        raise UserError(
+            f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage-rate)"
+        )
     return wanted
 
 

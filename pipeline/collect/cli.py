@@ -41,7 +41,8 @@ def command(repo: Any, source: str, path: Path, issues: Path | None, numbers: tu
         raise unknown("source", source, list(SOURCES))
     console.say(f"collecting {repo} from {path}")
     funnel = collect(store, repo, path, issues, numbers)
-    console.table(f"Funnel of {repo}", list(funnel), [list(funnel.values())])
+    row = funnel.model_dump()
+    console.table(f"Funnel of {repo}", list(row), [list(row.values())])
     reasons = Counter(one.reason for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection))
     if reasons:
         rows = [(reason, number, REASONS[reason]) for reason, number in reasons.most_common()]

@@ -25,7 +25,9 @@ def _compiled(group: str, key: str) -> tuple[re.Pattern[str], ...]:
 def references(pull: PullRequest) -> list[int]:
     """Numbers that a pull request's title and body refer to in its own repository, in order, without its own."""
     text = f"{pull.title}\n{pull.body}"
-    here = [int(n) for pattern in (_URL, _QUALIFIED) for name, n in pattern.findall(text) if _same(name, pull.repository)]
+    here = [
+        int(n) for pattern in (_URL, _QUALIFIED) for name, n in pattern.findall(text) if _same(name, pull.repository)
+    ]
     rest = _QUALIFIED.sub(" ", _URL.sub(" ", text))
     plain = [int(m[m.re.groups].lstrip("#")) for p in _compiled("issue_ref", "text") for m in p.finditer(rest)]
     return [number for number in dict.fromkeys(here + plain) if number != pull.number]

@@ -13,7 +13,7 @@ from pipeline.collect.evidence import evidence, references
 from pipeline.collect.history import Merged
 from pipeline.core.git import diff, has_commit
 from pipeline.core.patches import is_test_file
-from pipeline.core.records import Candidate, Issue, Rejection
+from pipeline.core.records import Candidate, Funnel, Issue, Rejection
 
 #: the closed list of reasons, in the order of the funnel -> what it means to a person
 REASONS = {
@@ -40,7 +40,7 @@ def sift(
     }
     failed = next((reason for reason, passed in filters.items() if not passed), None)
     if failed and not chosen:
-        return _reject(merged, failed, "; ".join(merged.files[:5]) if failed != "no_a11y_evidence" else "")
+        return _reject(merged, failed, "; ".join(merged.files[:5]), linked)
     base, merge = merged.pull.base.sha, merged.pull.merge_sha
     if not has_commit(clone, base):
         return _reject(merged, "base_missing", base)
@@ -62,22 +62,23 @@ def sift(
     )
 
 
-def _reject(merged: Merged, reason: str, detail: str) -> Rejection:
-    return Rejection(instance_id=merged.pull.instance_id, stage="collect", reason=reason, detail=detail)
+def _reject(merged: Merged, reason: str, detail: str, linked: Iterable[Issue] = ()) -> Rejection:
+    numbers = tuple(issue.number for issue in linked)
+    return Rejection(instance_id=merged.pull.instance_id, stage="collect", reason=reason, detail=detail, issues=numbers)
 
 
-def counts(repo: str, candidates: Iterable[Candidate], rejections: Iterable[Rejection]) -> dict[str, object]:
-    """The repository's row of the seed's table 4.1. Sample counts candidates with a linked issue."""
+def counts(repo: str, candidates: Iterable[Candidate], rejections: Iterable[Rejection]) -> Funnel:
+    """The repository's row of the seed's table 4.1."""
     candidates, rejections = list(candidates), list(rejections)
-    filtered = sum(one.reason in ("no_source_changes", "no_test_changes") for one in rejections)
+    tested = [one for one in rejections if one.reason not in ("no_source_changes", "no_test_changes")]
     with_issue = [c for c in candidates if c.resolved_issues]
     in_pull = [c for c in candidates if any(not e.field.startswith("issue ") for e in c.a11y_reason)]
-    return {
-        "repo": repo,
-        "total": len(candidates) + len(rejections),
-        "tests": len(candidates) + len(rejections) - filtered,
-        "a11y": len(in_pull),
-        "issues": len({issue.number for c in candidates for issue in c.resolved_issues}),
-        "sample": len(with_issue),
-        "without_issue": len(candidates) - len(with_issue),
-    }
+    return Funnel(
+        repo=repo,
+        total=len(candidates) + len(rejections),
+        tests=len(candidates) + len(tested),
+        a11y=len(in_pull),
+        issues=len(with_issue) + sum(bool(one.issues) for one in tested),
+        sample=len(with_issue),
+        without_issue=len(candidates) - len(with_issue),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import git
 
@@ -14,13 +13,13 @@ from pipeline.collect.history import Merged, pull_requests
 from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Candidate, Issue, Rejection
+from pipeline.core.records import Candidate, Funnel, Issue, Rejection
 from pipeline.core.store import Store, now, read_records, write_json, write_records
 
 log = logging.getLogger(__name__)
 
 
-def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, numbers: Sequence[int] = ()) -> dict[str, Any]:
+def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, numbers: Sequence[int] = ()) -> Funnel:
     """Collect all merged pull requests of the clone at `path`, or only those with the given numbers.
 
     `issues` is a JSON Lines file of issue texts, which a clone does not have. Returns the funnel.
@@ -47,11 +46,13 @@ def _wanted(merged: Iterable[Merged], repo: Repo, numbers: Sequence[int]) -> lis
     missing = sorted(set(numbers) - {one.pull.number for one in wanted})
     if missing:
         text = ", ".join(f"#{number}" for number in missing)
-        raise UserError(f"the clone has no merged pull request {text} of {repo}", hint="is its branch's HEAD up to date?")
+        raise UserError(
+            f"the clone has no merged pull request {text} of {repo}", hint="is its branch's HEAD up to date?"
+        )
     return wanted
 
 
-def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate | Rejection]) -> dict[str, Any]:
+def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate | Rejection]) -> Funnel:
     folder = store.raw(repo)
     kept: dict[int, Candidate | Rejection] = {c.number: c for c in read_records(folder / "candidates.jsonl", Candidate)}
     kept |= {_number(r): r for r in read_records(folder / "rejections.jsonl", Rejection)}
@@ -63,7 +64,7 @@ def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate |
     write_records(folder / "candidates.jsonl", candidates)
     write_records(folder / "rejections.jsonl", rejections)
     write_json(folder / "source.json", {"kind": "git", "path": str(Path(clone.git_dir).absolute()), "collected": now()})
-    write_json(folder / "funnel.json", funnel)
+    write_json(folder / "funnel.json", funnel.model_dump())
     log.info("%s: %d candidates, %d rejections", repo, len(candidates), len(rejections))
     return funnel
 

@@ -1,8 +1,8 @@
 """What can go wrong, as a tree.
 
-    A11yBenchError
-    ├── UserError             bad input: says file, line, field and what to do; exit code 2, nothing written
-    └── InfrastructureError   a broken engine, registry, disk or provider: never a model's failure; worth a retry
+A11yBenchError
+├── UserError             bad input: says file, line, field and what to do; exit code 2, nothing written
+└── InfrastructureError   a broken engine, registry, disk or provider: never a model's failure; worth a retry
 """
 
 from __future__ import annotations

@@ -16,10 +16,23 @@ import git
 
 from pipeline.core.errors import UserError
 
+#: settings that decide what git writes, above those of the clone
+_SETTINGS = {
+    "core.attributesFile": os.devnull,
+    "core.autocrlf": "false",
+    "core.safecrlf": "false",
+    "core.quotePath": "false",
+    "gc.auto": "0",
+}
 #: no host configuration, no prompts, one identity and one date: a checkout's commit depends on its tree alone
 CLEAN = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
+    **{f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(_SETTINGS)},
+    **{f"GIT_CONFIG_VALUE_{index}": value for index, value in enumerate(_SETTINGS.values())},
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_DIFF_OPTS": "",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_AUTHOR_NAME": "a11y-bench",
@@ -32,15 +45,21 @@ CLEAN = {
 
 
 def open_clone(path: Path) -> git.Repo:
-    """The clone at `path`, bare or not. Raises UserError when there is none, or only a shallow one."""
+    """The clone at `path`, bare or not. Raises UserError when there is none, or one that has no history.
+
+    Commands on it see no files: what is checked out there, and its attributes, have no say.
+    """
     try:
         clone = git.Repo(path)
     except (git.InvalidGitRepositoryError, git.NoSuchPathError):
-        raise UserError("no git clone", path=path, hint="clone the repository and name its folder with --path") from None
-    clone.git.update_environment(**CLEAN)
+        raise UserError("no git clone", path=path, hint="clone the repository and name its folder by --path") from None
+    nothing = {"GIT_WORK_TREE": str(clone.git_dir), "GIT_INDEX_FILE": f"{clone.git_dir}/no-index"}
+    clone.git = git.Git(str(clone.git_dir))
+    clone.git.update_environment(**CLEAN, **nothing)
     clone.git.set_persistent_git_options(git_dir=str(clone.git_dir))  # a bare clone may lack its config file
     if clone.git.rev_parse("--is-shallow-repository") == "true":
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
+    require_commit(clone, "HEAD")
     return clone
 
 
@@ -74,9 +93,10 @@ def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
     if not paths:
         return ""
     literal = [f":(literal){path}" for path in paths]
-    options = ["--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"]
-    command = ["git", f"--git-dir={clone.git_dir}", "-c", "core.quotepath=false", "diff", *options, base, head, "--", *literal]
-    raw = clone.git.execute(command, stdout_as_string=False, strip_newline_in_stdout=False)
+    options = ["--binary", "--full-index", "--no-renames", "--no-color"]
+    raw = clone.git.diff_tree(
+        *options, base, head, "--", *literal, stdout_as_string=False, strip_newline_in_stdout=False
+    )
     return raw.decode("utf-8")
 
 
@@ -101,8 +121,8 @@ def checkout(clone: git.Repo, sha: str, target: Path) -> list[str]:
     require_commit(clone, sha)
     target.mkdir(parents=True)
     with TemporaryDirectory() as folder:
-        environment = {**os.environ, **CLEAN, "GIT_INDEX_FILE": f"{folder}/index"}
-        plumbing = ["git", f"--git-dir={clone.git_dir}", f"--work-tree={target}", "-c", "core.autocrlf=false"]
+        environment = _environment() | {"GIT_INDEX_FILE": f"{folder}/index"}
+        plumbing = ["git", f"--git-dir={clone.git_dir}", f"--work-tree={target}"]
         subprocess.run([*plumbing, "read-tree", sha], check=True, env=environment, capture_output=True)
         # ends with 1 when a blob is missing, and writes all the others
         subprocess.run([*plumbing, "checkout-index", "-a", "-q"], cwd=target, env=environment, capture_output=True)
@@ -113,18 +133,21 @@ def checkout(clone: git.Repo, sha: str, target: Path) -> list[str]:
 
 def commit_all(folder: Path) -> str:
     """Make a folder a repository of one commit of all its files, ignored ones too; returns the commit."""
-    environment = {**os.environ, **CLEAN}
-    settings = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false", "-c", "gc.auto=0"]
     for arguments in (
         ["init", "-q", "-b", "main", "--template="],
         ["add", "-A", "-f"],
         ["commit", "-q", "--allow-empty", "--no-verify", "-m", "base"],
     ):
-        subprocess.run(["git", *settings, *arguments], cwd=folder, check=True, env=environment, capture_output=True)
+        subprocess.run(["git", *arguments], cwd=folder, check=True, env=_environment(), capture_output=True)
     shutil.rmtree(folder / ".git" / "logs", ignore_errors=True)
     (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / ".git" / "info" / "exclude").write_text("node_modules\n")
     return git.Repo(folder).head.commit.hexsha
+
+
+def _environment() -> dict[str, str]:
+    """The host's environment without what it says to git: a hook of another repository may have started this."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | CLEAN
 
 
 def _is_submodule(clone: git.Repo, sha: str, path: str) -> bool:

@@ -52,7 +52,9 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     """Name the layers by what they are made of."""
     entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
     wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
-    key = digest(environment.model_dump(include={"node", "manager", "manager_version", "install", "install_env"}), wanted)
+    key = digest(
+        environment.model_dump(include={"node", "manager", "manager_version", "install", "install_env"}), wanted
+    )
     return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
 
 
@@ -89,5 +91,7 @@ def source(store: Store, repo: Repo) -> git.Repo:
     path = store.raw(repo) / "source.json"
     if not path.exists():
         there = ", ".join(str(one) for one in store.repositories("01_raw")) or "none"
-        raise UserError(f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE")
+        raise UserError(
+            f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE"
+        )
     return open_clone(Path(read_json(path)["path"]))

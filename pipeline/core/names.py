@@ -42,7 +42,9 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     """`org__repo-N`, `org/repo-#N`, `org/repo:N` or `org/repo#N`. Raises UserError on anything else."""
     match = _INSTANCE.match(text.strip())
     if not match:
-        raise UserError(f"'{text}' is no instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N")
+        raise UserError(
+            f"'{text}' is no instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N"
+        )
     return Repo(match[1], match[2]), int(match[3])
 
 

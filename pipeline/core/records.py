@@ -113,6 +113,22 @@ class Rejection(Versioned):
     stage: Literal["collect", "build"]
     reason: str
     detail: str = ""
+    issues: tuple[int, ...] = Field(default=(), description="issues of its repository that it is linked to")
+
+
+class Funnel(Record):
+    """A repository's row of the seed's table 4.1: how many pull requests passed each filter.
+
+    `issues` have tests and a linked issue, `a11y` have evidence of their own, `sample` are candidates with an issue.
+    """
+
+    repo: str
+    total: int
+    tests: int
+    a11y: int
+    issues: int
+    sample: int
+    without_issue: int
 
 
 class Review(Versioned):
@@ -221,7 +237,12 @@ class Instance(Versioned):
     @property
     def expected(self) -> frozenset[str]:
         """Names of the tests that must pass for a patch to resolve this instance."""
-        return frozenset(self.p2p_tests) | frozenset(self.f2p_tests) | frozenset(self.s2p_tests) | frozenset(self.n2p_tests)
+        return (
+            frozenset(self.p2p_tests)
+            | frozenset(self.f2p_tests)
+            | frozenset(self.s2p_tests)
+            | frozenset(self.n2p_tests)
+        )
 
     def task(self) -> Task:
         """The part that an agent may see. Without an issue the pull request's own text is the statement."""
@@ -282,4 +303,16 @@ class CostRow(Record):
     cost_emb_usd: Decimal = Decimal(0)
 
 
-PUBLISHED = (PullRequest, Candidate, Rejection, Review, Environment, Task, Instance, Prediction, Verdict, CostRow)
+PUBLISHED = (
+    PullRequest,
+    Candidate,
+    Rejection,
+    Funnel,
+    Review,
+    Environment,
+    Task,
+    Instance,
+    Prediction,
+    Verdict,
+    CostRow,
+)

@@ -86,15 +86,14 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -
 
 
 def apply(workspace: Workspace, patch: str, name: str, *options: str) -> None:
-    """`git apply`, then `--3way`; an empty patch is nothing. Raises PatchFailed and leaves the tree unspecified."""
+    """`git apply`: all of a patch or nothing of it; an empty patch is nothing. Raises PatchFailed."""
     if not patch.strip():
         return
     path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
     workspace.write(path, patch.encode())
-    command = ["git", "apply", "--whitespace=nowarn", *options]
-    plain = workspace.run([*command, path])
-    if plain.code and workspace.run([*command, "--3way", path]).code:
-        raise PatchFailed(name, plain.output.decode(errors="replace").strip())
+    done = workspace.run(["git", "apply", "--whitespace=nowarn", *options, path])
+    if done.code:
+        raise PatchFailed(name, done.output.decode(errors="replace").strip())
 
 
 def _installed(workspace: Workspace, patch: str) -> list[str]:
@@ -108,21 +107,21 @@ def _installed(workspace: Workspace, patch: str) -> list[str]:
 
 def restore(workspace: Workspace) -> list[str]:
     """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
-    known = _listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
-    new = _listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules")
-    changed, added = ([path for path in paths if patches.is_protected(path)] for paths in (known, new))
-    if changed:
-        in_head = _listed(workspace, "git", "ls-tree", "-r", "-z", "--name-only", "HEAD")
-        added += [path for path in changed if path not in set(in_head)]
-        changed = [path for path in changed if path not in added]
-        listing = f"{workspace.scratch}/restore"
-        workspace.write(listing, "\0".join(changed).encode())
-        if changed:
-            _must(workspace, "git", "checkout", "-q", "HEAD", f"--pathspec-from-file={listing}", "--pathspec-file-nul")
+    changed = _protected(_listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
+    added = _protected(_listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
     if added:
-        _must(workspace, "git", "rm", "-q", "-f", "--cached", "--ignore-unmatch", "--", *added)
         _must(workspace, "rm", "-rf", "--", *added)
+    if changed:
+        listing = f"{workspace.scratch}/restore"
+        workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
+        command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
+        _must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
     return [*changed, *added]
+
+
+def _protected(paths: Iterable[str]) -> list[str]:
+    """The protected ones, and what stands (a link) in the place of a folder of protected files."""
+    return [path for path in paths if patches.is_protected(path) or patches.is_protected(f"{path}/")]
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:

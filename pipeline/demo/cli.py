@@ -30,7 +30,7 @@ def command(data: Path, sandbox: str | None, jobs: int) -> None:
     Every outcome and verdict is compared with data/demo/expected.json; a difference is an error (exit code 1).
     It ends with a table and the path of an HTML report. A second run does only what is missing.
     """
-    from pipeline.analyze.stage import analyze
+    from pipeline.analyze.cli import present
     from pipeline.core.console import say
     from pipeline.core.store import Store
     from pipeline.core.trust import DEMO
@@ -40,11 +40,10 @@ def command(data: Path, sandbox: str | None, jobs: int) -> None:
     started = time.monotonic()
     store = Store(data)
     run_demo(store, DEMO, choose_sandbox(sandbox), jobs=jobs)
-    report = analyze(store)
+    present(store)
     wrong = differences(store, REPO, DEMO)
     for line in wrong:
         say(f"NOT AS EXPECTED: {line}")
-    say(f"{time.monotonic() - started:.0f} s; every outcome and verdict is as expected" if not wrong else "")
-    click.echo(f"report: {report}")
     if wrong:
         raise SystemExit(1)
+    say(f"every outcome and verdict is as expected ({time.monotonic() - started:.0f} s)")

@@ -64,6 +64,13 @@ def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
         given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
         settings = demo / "magentless.toml"
         predictor = Predictor(
-            store, REPO, "magentless", "scripted", models=demo / "models.yaml", settings=settings, jobs=jobs, given=given
+            store,
+            REPO,
+            "magentless",
+            "scripted",
+            models=demo / "models.yaml",
+            settings=settings,
+            jobs=jobs,
+            given=given,
         )
         predictor.predict()

@@ -74,4 +74,6 @@ def _report(subject: Any, verdicts: list[Any]) -> None:
     table(title, ("instance", "outcome", "fixed", "broken", "cause"), rows)
     resolved = sum(v.outcome is Outcome.RESOLVED for v in verdicts)
     missing = sum(v.outcome is Outcome.NOT_EVALUATED for v in verdicts)
-    click.echo(f"resolved: {resolved} of {len(verdicts)}" + (f" (incomplete: {missing} not evaluated)" if missing else ""))
+    click.echo(
+        f"resolved: {resolved} of {len(verdicts)}" + (f" (incomplete: {missing} not evaluated)" if missing else "")
+    )

@@ -50,7 +50,9 @@ def of_run(instance: Instance, run: Run) -> Graded:
     return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)
 
 
-def sign(instance: Instance, agent: str, model: str, run: str, prediction: Prediction | None, graded: Graded) -> Verdict:
+def sign(
+    instance: Instance, agent: str, model: str, run: str, prediction: Prediction | None, graded: Graded
+) -> Verdict:
     """The verdict of one agent and model."""
     return Verdict(
         instance_id=instance.instance_id,

@@ -42,13 +42,21 @@ class Subject:
 
 
 def evaluate(
-    store: Store, subject: Subject, sandbox: Sandbox, *, limits: Limits = Limits(), trust_local: bool = False, jobs: int = 2  # noqa: B008
+    store: Store,
+    subject: Subject,
+    sandbox: Sandbox,
+    *,
+    limits: Limits = Limits(),
+    trust_local: bool = False,
+    jobs: int = 2,  # noqa: B008
 ) -> list[Verdict]:
     """Give every instance of the dataset a verdict and write them. Raises UserError before any work on bad input."""
     instances = read_records(store.dataset(subject.repo), Instance)
     if not instances:
         there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
-        raise UserError(f"{subject.repo} has no dataset", hint=f"built are: {there}; run: just build-run {subject.repo}")
+        raise UserError(
+            f"{subject.repo} has no dataset", hint=f"built are: {there}; run: just build-run {subject.repo}"
+        )
     name, predictions = _predictions(store, subject)
     for one in instances:
         patch = predictions.get(one.instance_id)
@@ -77,7 +85,9 @@ def _predictions(store: Store, subject: Subject) -> tuple[str, dict[str, Predict
     predictions = read_records(path, Prediction)
     by_id = {one.instance_id: one for one in predictions}
     if len(by_id) != len(predictions):
-        raise UserError("an instance has two predictions", path=path, field="instance_id", hint="keep one line for each")
+        raise UserError(
+            "an instance has two predictions", path=path, field="instance_id", hint="keep one line for each"
+        )
     return name, by_id
 
 
@@ -127,7 +137,13 @@ class _Bench:
         return _load(unit.result())
 
     def _inputs(self, instance: Instance, patch: str) -> dict[str, str]:
-        how = [instance.environment.test, instance.environment.parser, instance.files, vars(self.limits), self.sandbox.name]
+        how = [
+            instance.environment.test,
+            instance.environment.parser,
+            instance.files,
+            vars(self.limits),
+            self.sandbox.name,
+        ]
         gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
         return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
 
@@ -135,7 +151,9 @@ class _Bench:
         say = lambda text: self.progress.step(instance.instance_id, text)  # noqa: E731
         made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
         if made.image != instance.image:
-            raise UserError("the clone gives another image than the dataset names", field="image", hint="build it again")
+            raise UserError(
+                "the clone gives another image than the dataset names", field="image", hint="build it again"
+            )
         images.ensure(self.sandbox, self.clone, made, say)
         say("running the tests")
         plan = Plan(self.sandbox, instance.image, instance.environment, instance.files, self.limits)

@@ -16,8 +16,14 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @repo_argument
 @model_argument
 @agent_option
-@click.option("--models", type=click.Path(path_type=Path), help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
-@click.option("--settings", type=click.Path(path_type=Path), help="The agent's settings [default: the agent's own file].")
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path),
+    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+)
+@click.option(
+    "--settings", type=click.Path(path_type=Path), help="The agent's settings [default: the agent's own file]."
+)
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
 @jobs_option
@@ -47,7 +53,9 @@ def command(
     from pipeline.core.options import agent_of
     from pipeline.predict.stage import Predictor
 
-    predictor = Predictor(store, repo, agent_of(agent, model), model, models=models or SHIPPED, settings=settings, jobs=jobs)
+    predictor = Predictor(
+        store, repo, agent_of(agent, model), model, models=models or SHIPPED, settings=settings, jobs=jobs
+    )
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
@@ -63,8 +71,13 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
     experiment = predictor.experiment
     run = resume(predictor.store, experiment)
     rows = [(one.instance_id, one.outcome, len(one.model_patch.splitlines())) for one in predictions]
-    table(f"{experiment.agent} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows)
+    table(
+        f"{experiment.agent} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows
+    )
     unanswered = [one.instance_id for one in run.missing()]
     if unanswered:
-        click.echo(f"no answer yet: {', '.join(unanswered)} (see error.json in {run.folder / 'instances'}); run it again", err=True)
+        click.echo(
+            f"no answer yet: {', '.join(unanswered)} (see error.json in {run.folder / 'instances'}); run it again",
+            err=True,
+        )
         raise SystemExit(1)

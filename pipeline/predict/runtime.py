@@ -83,7 +83,13 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
     log_path.parent.mkdir(parents=True, exist_ok=True)
     with log_path.open("wb") as output:
         done = subprocess.run(
-            argv, cwd=place, env=_environment(job, place), stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=LIMIT
+            argv,
+            cwd=place,
+            env=_environment(job, place),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            timeout=LIMIT,
         )
     return done.returncode
 

@@ -113,7 +113,9 @@ class Predictor:
         return lambda text: progress.step("gateway", text)
 
     def _key(self, gateway: Gateway, instance: Instance) -> str:
-        account = Account(str(self.experiment.repo), self.experiment.model, self.experiment.agent, self.experiment.settings)
+        account = Account(
+            str(self.experiment.repo), self.experiment.model, self.experiment.agent, self.experiment.settings
+        )
         return gateway.issue_key(account, instance.instance_id)
 
     def postprocess(self) -> list[Prediction]:

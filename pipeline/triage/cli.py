@@ -30,7 +30,12 @@ def list_(repo: Any, store: Any) -> None:
     for one in read_records(store.reviews(repo), Review):
         ratings.setdefault(one.instance_id, []).append(f"{one.status} ({one.rater})")
     rows = [
-        (one.instance_id, one.title, ", ".join(sorted({e.text for e in one.a11y_reason})), ", ".join(ratings.get(one.instance_id, ["-"])))
+        (
+            one.instance_id,
+            one.title,
+            ", ".join(sorted({e.text for e in one.a11y_reason})),
+            ", ".join(ratings.get(one.instance_id, ["-"])),
+        )
         for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     ]
     table(f"Candidates of {repo}", ("instance", "title", "evidence", "ratings"), rows)

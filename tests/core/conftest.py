@@ -10,7 +10,7 @@ from pathlib import Path
 
 import factories
 import pytest
-from histories import History
+from histories import History, put
 
 from pipeline.core.runs import Plan
 from pipeline.core.sandbox.base import Limits
@@ -21,7 +21,7 @@ TESTS = ("src/Menu.test.txt", "src/New.test.txt")
 
 
 class FolderSandbox:
-    """Opens copies of one checkout as the local sandbox's own workspaces; there is nothing to install."""
+    """Opens copies of one checkout as the local sandbox's own workspaces; what is installed is one module."""
 
     name = "local"
 
@@ -32,12 +32,13 @@ class FolderSandbox:
     def open(self, digest: str, *, cache: str = "use", limits: Limits = Limits()) -> Iterator[LocalWorkspace]:  # noqa: B008
         workspace = LocalWorkspace(self.folder / str(next(self.numbers)), Path(sys.executable).parent, limits)
         copy(self.checkout, Path(workspace.root))
+        put(Path(workspace.root, "node_modules", "dep", "index.js"), "installed\n")
         yield workspace
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> History:
-    """A component, its test, its snapshot and its configuration in one commit, and installed packages outside of git."""
+    """A component, its test, its snapshot and its configuration in one commit."""
     history = History(tmp_path / "library")
     files = {
         "src/Menu.js": "<nav>\n",
@@ -48,18 +49,16 @@ def library(tmp_path: Path) -> History:
         ".gitignore": "node_modules\n",
     }
     history.commit("base", files)
-    (history.folder / "node_modules" / "dep").mkdir(parents=True)
-    (history.folder / "node_modules" / "dep" / "index.js").write_text("installed\n")
     return history
 
 
 @pytest.fixture
 def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
     """`plan(mode, files)`: how the library's tests are run."""
+    sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
 
     def make(mode: str = "honest", files: tuple[str, ...] = TESTS, limits: Limits = Limits()) -> Plan:  # noqa: B008
         command = ("python", str(RUNNER), mode, "{report}", "{files}")
-        sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
         return Plan(sandbox, "image", factories.make_environment(test=command), files, limits)
 
     return make

@@ -11,10 +11,7 @@ from pydantic import ValidationError
 from pipeline.core.records import PUBLISHED, CostRow, Instance, Prediction
 
 #: a dataset record of Multi-SWE-bench, by its fields
-MULTI_SWE_BENCH = (
-    "org repo number state title body base resolved_issues fix_patch test_patch lang hints fixed_tests p2p_tests"
-    " f2p_tests s2p_tests n2p_tests run_result test_patch_result fix_patch_result"
-).split()
+MULTI_SWE_BENCH = ["org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch", "lang", "hints", "fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests", "run_result", "test_patch_result", "fix_patch_result"]
 
 
 @pytest.mark.rule("instance-superset")

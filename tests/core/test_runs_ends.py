@@ -113,7 +113,7 @@ def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
     """Where git itself fails, the machine is to blame and not the patch."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        return Completed(int(argv[:2] == ("git", "diff")), b"fatal: no space left", 0)
+        return Completed(128, b"fatal: no space left", 0) if argv[:2] == ("git", "diff") else Completed(0, b"", 0)
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     with pytest.raises(InfrastructureError) as error:

@@ -75,6 +75,11 @@ class Engine:
             return self._client.images.get(name)
         return None
 
+    def size(self, name: str) -> int:
+        """Bytes of an image with all that it stands on; 0 when there is none."""
+        found = self.image(name)
+        return found.attrs["Size"] if found else 0
+
     @faults()
     def has_volume(self, name: str) -> bool:
         with suppress(NotFound):

@@ -64,6 +64,7 @@ class Layers:
         parent, deviations = self._tools(spec, say)
         labels = {LAYER: "environment", DIGEST: digest, DEVIATIONS: json.dumps(deviations)}
         self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
+        say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
         return deviations
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:

@@ -1,13 +1,13 @@
-"""What only DockerSandbox promises: no network, no rights, bounded memory and processes, and nothing of the host inside."""
+"""What only DockerSandbox promises: no network or rights, bounded memory and processes, nothing of the host inside."""
 
 from __future__ import annotations
 
 import socket
 from pathlib import Path
 
+import docker
 import pytest
 
-import docker
 from pipeline.core.errors import UserError
 from pipeline.core.sandbox.base import InstallFailed, Limits
 from pipeline.core.sandbox.docker import DockerSandbox
@@ -27,7 +27,7 @@ def shell(bench: Bench, script: str, **limits):
         return workspace.run(["sh", "-c", script])
 
 
-# -- a workspace --------------------------------------------------------------------------------------------------------
+# -- a workspace -----------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 def test_there_is_no_network(bench: Bench) -> None:
     """Code of a repository could fetch the fix, or send away what it finds."""
@@ -80,12 +80,12 @@ def test_container_is_removed_whatever_happens(bench: Bench) -> None:
     assert name not in {container.short_id for container in left}
 
 
-# -- the layers ---------------------------------------------------------------------------------------------------------
+# -- the layers ------------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(6)
 def test_nothing_of_the_host_is_in_an_image(
     spec, manifests: Path, checkout: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The host's CA bundle and registry are for the install only: not in a file of any layer, nor in the configuration."""
+    """The host's CA bundle and registry are for the install only: in no file of any layer, nor in the configuration."""
     mark = "mark-of-this-host-0f9a"
     bundle = tmp_path / "bundle.pem"
     bundle.write_text(Path(_default_bundle()).read_text() + f"\n# {mark}\n")
@@ -141,8 +141,8 @@ def test_labels_say_what_an_image_is(bench: Bench) -> None:
 
 MANAGERS = [
     ("16", "npm", "", ("npm", "install"), "npm@8"),
-    ("18.20.8", "yarn", "1.22.22", ("yarn", "install"), "yarn 1.22.22"),
-    ("22", "yarn", "4.3.1", ("yarn", "install", "--no-immutable"), "yarn 4.3.1"),
+    ("20", "yarn", "1.22.22", ("yarn", "install"), "yarn 1.22.22"),
+    ("20", "yarn", "4.3.1", ("yarn", "install", "--no-immutable"), "yarn 4.3.1"),
     ("20", "pnpm", "9.15.9", ("pnpm", "install", "--no-frozen-lockfile"), "pnpm 9.15.9"),
 ]
 
@@ -177,7 +177,7 @@ def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, ca
         DockerSandbox(cache).environment(spec.model_copy(update={"node": "999"}), "none", manifests, print)
 
 
-# -- the engine ---------------------------------------------------------------------------------------------------------
+# -- the engine ------------------------------------------------------------------------------------------------------
 def test_without_an_engine_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(UserError, match="docker/engine/start.sh"):

@@ -39,7 +39,6 @@ def broken_registry() -> Iterator[str]:
 FLAKY = {"npm_config_fetch_retries": "0", "YARN_HTTP_RETRY": "0"}
 MANAGERS = [
     ("npm", "", ("npm", "install")),
-    ("yarn", "1.22.22", ("yarn", "install")),
     ("yarn", "4.3.1", ("yarn", "install", "--no-immutable")),
     ("pnpm", "9.15.9", ("pnpm", "install", "--no-frozen-lockfile")),
 ]

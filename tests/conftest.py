@@ -1,0 +1,45 @@
+"""What every test can use: a library that is built once, and what happens where a machine lacks an engine."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pipeline.doctor import CHECKS
+
+TESTS = Path(__file__).parent
+
+
+@cache
+def missing(part: str) -> str:
+    """What to do about a part that this machine lacks, empty where it is there; the parts are those of `doctor`."""
+    check = next(check for check in CHECKS if check.name == part)
+    return "" if check.find() else f"this machine has no {part}: {check.remedy}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip loudly what needs an engine, and fail in CI. The tests of docker/ make the base image themselves."""
+    if item.get_closest_marker("engine") is None:
+        return
+    parts = ["container engine"] if item.path.is_relative_to(TESTS / "docker") else ["container engine", "base image"]
+    lacking = next(filter(None, map(missing, parts)), "")
+    if lacking and os.environ.get("CI"):
+        pytest.fail(lacking, pytrace=False)
+    if lacking:
+        pytest.skip(lacking)
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory):
+    """The tiny library, collected and built: to be read, or copied."""
+    from tiny_library import Bench, make_library
+
+    folder = tmp_path_factory.mktemp("tiny")
+    bench = Bench(folder, make_library(folder).folder, folder / "cache")
+    bench.collect()
+    bench.build()
+    return bench

@@ -1,0 +1,96 @@
+"""Who is to blame for a failed install: excerpts of real logs, one row each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.sandbox.base import Completed, InstallFailed
+from pipeline.core.sandbox.install import CA_BUNDLES, check, failure, host_ca, variables
+from tests.factories import make_environment
+
+MACHINE = [
+    ("npm error code ECONNRESET\nnpm error syscall read", "registry"),
+    ("npm ERR! code ETIMEDOUT\nnpm ERR! errno ETIMEDOUT", "registry"),
+    ("npm ERR! code E503\nnpm ERR! 503 Service Unavailable - GET https://registry.example.org/react", "registry"),
+    ("npm error code E429\nnpm error 429 Too Many Requests", "registry"),
+    ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "registry"),
+    ("error Error: read ECONNRESET\n    at TCP.onStreamRead", "registry"),
+    ('error An unexpected error occurred: "https://registry.example.org/react: ETIMEDOUT".', "registry"),
+    ('ResponseError: Request failed "503 Service Unavailable"\n  responseCode: 503', "registry"),
+    (
+        'error Error: https://registry.example.org/a: Request "https://registry.example.org/a" returned a 429',
+        "registry",
+    ),
+    (
+        "➤ YN0035: │ a@npm:7: The registry appears to be down\n➤ YN0035: │   Response Code: 503 (Unavailable)",
+        "registry",
+    ),
+    ("➤ YN0001: │ RequestError: read ECONNRESET\n    at ClientRequest", "registry"),
+    (" ERR_PNPM_META_FETCH_FAIL  GET https://registry.example.org/a: reason: read ECONNRESET", "registry"),
+    (" ERR_PNPM_FETCH_503  GET https://registry.example.org/a: Service Unavailable - 503", "registry"),
+    ("npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write", "disk"),
+]
+
+REPOSITORY = [
+    "npm error code ETARGET\nnpm error notarget No matching version found for is-number@99.",
+    "npm error code E404\nnpm error 404 Not Found - GET https://registry.example.org/gone",
+    "npm error code 1\nnpm error command failed\nnpm error Error: getaddrinfo ENOTFOUND downloads.example.org",
+    'error Couldn\'t find package "gone" on the "npm" registry.',
+    "error /workspace/repo/node_modules/a: Command failed.\nExit code: 1\nError: connect ETIMEDOUT 10.0.0.1:443",
+    "➤ YN0035: │ gone@npm:1.0.0: Package not found\n➤ YN0035: │   Response Code: 404 (Not Found)",
+    " ERR_PNPM_FETCH_404  GET https://registry.example.org/gone: Not Found - 404",
+]
+
+
+@pytest.mark.trap("infrastructure-is-not-failure")
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(("log", "cause"), MACHINE)
+def test_machine_is_to_blame(log: str, cause: str) -> None:
+    """Systems in use score a failed registry or a full disk as a failure of the repository or the model."""
+    error = failure("npm ci ended with 1", log)
+    assert isinstance(error, InfrastructureError)
+    assert error.cause == cause
+
+
+@pytest.mark.parametrize("log", REPOSITORY)
+def test_repository_is_to_blame(log: str) -> None:
+    """Also when a script of a package fails to download something of its own: trying again would not help."""
+    assert isinstance(failure("npm ci ended with 1", log), InstallFailed)
+
+
+def test_end_of_the_log_is_kept() -> None:
+    error = failure("npm ci ended with 1", "\n".join(map(str, range(1000))))
+    assert isinstance(error, InstallFailed)
+    assert error.log.splitlines() == [str(number) for number in range(800, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("done", "why"),
+    [
+        (Completed(3, b"", 1), "npm ci ended with 3"),
+        (Completed(-9, b"", 1, timed_out=True), "npm ci ran out of time"),
+        (Completed(-9, b"", 1, out_of_memory=True), "npm ci ran out of memory"),
+    ],
+)
+def test_message_says_what_ended_it(done: Completed, why: str) -> None:
+    with pytest.raises(InstallFailed, match=why):
+        check(make_environment(), done)
+
+
+def test_specification_wins_over_our_variables() -> None:
+    spec = make_environment(install_env={"npm_config_cache": "/elsewhere", "MINE": "1"})
+    found = variables(spec, "/tmp/x", "https://registry.example.org/", None)
+    assert (found["npm_config_cache"], found["MINE"]) == ("/elsewhere", "1")
+
+
+def test_whole_bundle_comes_before_additions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Managers trust the given file and nothing else, so additions alone would lock the public registry out."""
+    for name in CA_BUNDLES:
+        (tmp_path / name).touch()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    assert host_ca() == tmp_path / "SSL_CERT_FILE"
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone"))
+    assert host_ca() == tmp_path / "REQUESTS_CA_BUNDLE"

@@ -1,0 +1,134 @@
+"""A checkout for an agent or an image: one commit, and nothing that leads to later ones."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from histories import History, git
+
+from pipeline.core.errors import UserError
+from pipeline.core.git import checkout, commit_all, open_clone
+
+FILES = {
+    "src/Menu.tsx": "one\r\ntwo\n",
+    "src/logo.png": bytes(range(256)),
+    "scripts/run.sh": "#!/bin/sh\n",
+    "dist/kept.js": "ignored, but tracked\n",
+    "fixtures/node_modules/dep/index.js": "tracked, too\n",
+    ".gitignore": "dist\nnode_modules\n",
+    "empty.ts": "",
+}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """A clone whose second of three commits is the base; the last holds the fix."""
+    made = History(tmp_path / "clone")
+    made.commit("first", FILES)
+    (made.folder / "scripts" / "run.sh").chmod(0o755)
+    (made.folder / "link").symlink_to("src")
+    made.commit("base", {"src/base.ts": "base\n"})
+    made.commit("fix", {"src/fixed.ts": "the fix\n"})
+    made.git("remote", "add", "origin", "https://example.org/acme/ui.git")
+    made.git("tag", "v1")
+    return made
+
+
+def base_of(history: History) -> str:
+    return history.git("rev-parse", "HEAD~1")
+
+
+@pytest.mark.invariant(1)
+@pytest.mark.trap("history-in-image")
+def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: Path) -> None:
+    """The full history holds the fix: 21 % of one model's runs took it from there."""
+    target = tmp_path / "checkout"
+    assert checkout(open_clone(history.folder), base_of(history), target) == []
+    assert git(target, "rev-list", "--all", "--count") == "1"
+    assert git(target, "remote") == git(target, "tag") == git(target, "status", "--porcelain") == ""
+    assert git(target, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    assert not (target / ".git" / "logs").exists()
+    assert not (target / ".git" / "objects" / "info" / "alternates").exists()
+    fixed = history.git("rev-parse", "HEAD:src/fixed.ts")
+    objects = git(target, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert fixed not in objects
+
+
+def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> None:
+    """Ignored files that are tracked, links, modes and line ends are all part of it."""
+    target = tmp_path / "checkout"
+    checkout(open_clone(history.folder), base_of(history), target)
+    assert git(target, "rev-parse", "HEAD^{tree}") == history.tree(base_of(history))
+    assert (target / "dist" / "kept.js").exists() and (target / "fixtures" / "node_modules" / "dep" / "index.js").exists()
+    assert os.access(target / "scripts" / "run.sh", os.X_OK)
+    assert (target / "link").is_symlink()
+    assert (target / "src" / "Menu.tsx").read_bytes() == b"one\r\ntwo\n"
+
+
+@pytest.mark.invariant(3)
+def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Line ends, identities, ignore rules, hooks and a surrounding git command would each give another commit."""
+    clone = open_clone(history.folder)
+    checkout(clone, base_of(history), tmp_path / "one")
+    settings = "[core]\nautocrlf = true\nexcludesFile = /ignore\n[user]\nname = Host\n[commit]\ngpgSign = true\n"
+    (tmp_path / "host").write_text(settings + "[init]\ntemplateDir = /nowhere\ndefaultBranch = trunk\n")
+    (tmp_path / "xdg" / "git").mkdir(parents=True)
+    (tmp_path / "xdg" / "git" / "attributes").write_text("* text eol=crlf\n")
+    for name, value in {
+        "GIT_CONFIG_GLOBAL": tmp_path / "host",
+        "XDG_CONFIG_HOME": tmp_path / "xdg",
+        "GIT_AUTHOR_NAME": "Host",
+        "GIT_DIR": tmp_path / "elsewhere",
+        "GIT_INDEX_FILE": tmp_path / "index",
+        "GIT_WORK_TREE": tmp_path,
+        "TZ": "Asia/Tokyo",
+    }.items():
+        monkeypatch.setenv(name, str(value))
+    checkout(open_clone(history.folder), base_of(history), tmp_path / "two")
+    assert not (tmp_path / "elsewhere").exists()
+    assert git(tmp_path / "one", "rev-parse", "HEAD") == git(tmp_path / "two", "rev-parse", "HEAD")
+
+
+def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp_path: Path) -> None:
+    """Copies of real repositories lack their largest files; everything else is still there to be tested."""
+    history.lose("HEAD", "src/logo.png")
+    missing = checkout(open_clone(history.folder), base_of(history), tmp_path / "checkout")
+    assert missing == ["src/logo.png"]
+    there = git(tmp_path / "checkout", "ls-files").splitlines()
+    assert set(there) == {*FILES, "link", "src/base.ts"} - {"src/logo.png"}
+
+
+def test_submodules_are_left_out_in_silence(history: History, tmp_path: Path) -> None:
+    """A clone never has their content, so nothing is missing."""
+    history.git("update-index", "--add", "--cacheinfo", f"160000,{base_of(history)},vendor/sub")
+    history.git("commit", "-q", "-m", "submodule")
+    head = history.git("rev-parse", "HEAD")
+    assert checkout(open_clone(history.folder), head, tmp_path / "checkout") == []
+    assert git(tmp_path / "checkout", "ls-files", "vendor") == ""
+
+
+def test_a_bare_clone_serves_as_well_and_is_not_changed(history: History, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(history.folder), "bare.git")
+    bare = tmp_path / "bare.git"
+    before = sorted((path, path.stat().st_mtime_ns) for path in bare.rglob("*"))
+    checkout(open_clone(bare), base_of(history), tmp_path / "checkout")
+    assert sorted((path, path.stat().st_mtime_ns) for path in bare.rglob("*")) == before
+
+
+def test_a_commit_that_is_not_there_leaves_nothing(history: History, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no commit"):
+        checkout(open_clone(history.folder), "0" * 40, tmp_path / "checkout")
+    assert not (tmp_path / "checkout").exists()
+
+
+def test_a_folder_becomes_the_same_commit_everywhere(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "src").mkdir(parents=True)
+        (tmp_path / name / "src" / "a.ts").write_text("a\n")
+    first, second = (commit_all(tmp_path / name) for name in ("one", "two"))
+    assert first == second
+    (tmp_path / "one" / "node_modules").mkdir()
+    (tmp_path / "one" / "node_modules" / "x.js").touch()
+    assert git(tmp_path / "one", "status", "--porcelain") == ""

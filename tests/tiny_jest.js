@@ -1,0 +1,59 @@
+// A test runner for tests, in Jest's place: it takes the same command line and writes the same report.
+//
+// A test file has one test a line, `title | path | text`: it passes when the file at `path` holds the text, and fails by
+// snapshot when its title begins with `renders`. With a fourth part it is skipped unless the file holds that, too.
+// Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
+// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood.
+const fs = require("fs");
+const path = require("path");
+
+const words = process.argv.slice(2);
+const report = words.find((word) => word.startsWith("--outputFile=")).slice("--outputFile=".length);
+const files = words.slice(words.indexOf("--runTestsByPath") + 1);
+const ways = new Set();
+
+const holds = (file, text) => fs.existsSync(file) && fs.readFileSync(file, "utf8").includes(text);
+
+function turn(counter) {
+  const odd = fs.existsSync(counter) && fs.readFileSync(counter).length % 2;
+  fs.appendFileSync(counter, ".");
+  return odd ? "failed" : "passed";
+}
+
+function test(title, status) {
+  const messages = status !== "failed" ? [] : [title.startsWith("renders") ? "expect(received).toMatchSnapshot()" : "no"];
+  return { title, ancestorTitles: [], status, failureMessages: messages };
+}
+
+function read(line) {
+  const [title, file, text, wanted] = line.split("|").map((part) => part.trim());
+  if (wanted && !holds(file, wanted)) return test(title, "pending");
+  return test(title, holds(file, text) ? "passed" : "failed");
+}
+
+function suite(name) {
+  const lines = fs.readFileSync(name, "utf8").split("\n").filter(Boolean);
+  const argument = (word) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(" ")[1]);
+  argument("breaks").forEach((way) => ways.add(way));
+  const broken = argument("needs").some((needed) => !fs.existsSync(needed));
+  const tests = lines.filter((line) => line.includes("|")).map(read);
+  tests.push(...argument("turns").map((counter) => test("takes turns", turn(counter))));
+  const failed = broken || !tests.length || tests.some((one) => one.status === "failed");
+  return { name: path.resolve(name), status: failed ? "failed" : "passed", assertionResults: broken ? [] : tests };
+}
+
+const testResults = files.map(suite);
+const success = testResults.every((one) => one.status === "passed");
+const all = testResults.flatMap((one) => one.assertionResults);
+const count = (status) => all.filter((one) => one.status === status).length;
+const summary = {
+  success,
+  numPassedTests: count("passed") + (ways.has("totals") ? 1 : 0),
+  numFailedTests: count("failed"),
+  numPendingTests: count("pending"),
+  testResults,
+};
+if (ways.has("flood")) console.log("x".repeat(400000));
+if (!ways.has("no-report")) fs.writeFileSync(report, JSON.stringify(summary));
+if (!ways.has("silent")) console.error(`Test results written to: ${report}`);
+process.exitCode = success === ways.has("exit") ? 1 : 0;

@@ -1,0 +1,167 @@
+"""A library whose tests take a moment, with one pull request for each way in which a qualification can end.
+
+Its runner is `tiny_jest.js` in Jest's place, a package of the library's own: installing it takes npm and no registry.
+Writes below the folder that it is given. `Bench` collects and builds it with the real stages in the local sandbox.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from factories import REPO
+from histories import Content, History
+
+from pipeline.build.qualify import Settings, recipe
+from pipeline.build.stage import Outcome, build
+from pipeline.collect.stage import collect
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.git import open_clone
+from pipeline.core.records import Candidate, Instance
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limits, Workspace
+from pipeline.core.sandbox.local import LocalSandbox
+from pipeline.core.store import Store, read_records, write_records
+
+#: a run that writes more is at its end; time is not limited closely, since machines differ
+LIMITS = Limits(seconds=120, output=200_000)
+MANIFEST = '{{"name": "tiny", "version": "1.0.0", "private": true, "devDependencies": {{{}}}}}\n'
+JEST = '"jest": "file:./jest"'
+
+
+class Pull(NamedTuple):
+    """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both files before and after, others after."""
+
+    ends: str
+    tests: str
+    tests_before: str | None = "works | {src} | old\n"
+    fix: str = "old new\n"
+    fix_before: str | None = "old\n"
+    others: dict[str, Content] = {}
+
+
+NAMED = "works | {src} | old\nnamed | {src} | new\n"
+#: name -> what it does. Its number is its place; those that spoil package.json come last
+PULLS = {
+    "menu": Pull("qualified", NAMED),
+    "badge": Pull("qualified", "needs {src}\nnamed | {src} | new\n", tests_before=None, fix_before=None),
+    "toggle": Pull("qualified", "renders | {src} | new\n", "renders | {src} | old\n"),
+    "tabs": Pull("qualified", NAMED + "turns {counter}\n", "works | {src} | old\nturns {counter}\n"),
+    "alert": Pull("no_fix_transition", "works | {src} | old\nalso | {src} | old\n"),
+    "dialog": Pull("regression", NAMED, fix="new\n"),
+    "card": Pull("gold_does_not_fix", "works | {src} | old\nnever | {src} | never\n"),
+    "list": Pull("test_lost", "works | {src} | old | old\n", "works | {src} | old | old\n\n", fix="new\n"),
+    "link": Pull("anomalous", "works | {src} | never | new\n"),
+    "image": Pull("no_tests_run", "works | {src} | old\n", others={"src/__tests__/image.json": "{}\n"}),
+    "input": Pull("no_report", "works | {src} | old\nbreaks no-report\n"),
+    "label": Pull("report_untrusted", "works | {src} | old\nbreaks totals\n"),
+    "table": Pull("timeout", "works | {src} | old\nbreaks flood\n"),
+    "video": Pull("patch_failed", NAMED),
+    "icon": Pull("qualified", NAMED, others={
+        "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
+        "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',
+    }),
+    "chip": Pull("environment_failed", NAMED, others={"package.json": MANIFEST.format(f'{JEST}, "gone": "file:./gone"')}),
+    "grid": Pull("runner_unsupported", NAMED, others={"package.json": MANIFEST.format("")}),
+}  # fmt: skip
+NUMBERS = {name: number for number, name in enumerate(PULLS, 1)}
+QUALIFIED = tuple(name for name, pull in PULLS.items() if pull.ends == "qualified")
+
+
+def instance_id(name: str) -> str:
+    return REPO.instance_id(NUMBERS[name])
+
+
+def make_library(folder: Path) -> History:
+    """The history: one commit with everything before, and one squash commit for each pull request."""
+    library = History(folder / "library")
+    files: dict[str, Content] = {
+        "package.json": MANIFEST.format(JEST),
+        "jest/package.json": '{"name": "jest", "version": "29.0.0"}\n',
+        "jest/bin/jest.js": Path(__file__).with_name("tiny_jest.js").read_bytes(),
+        ".gitignore": "node_modules\n",
+    }
+    for name, pull in PULLS.items():
+        files |= _files(folder, name, pull.fix_before, pull.tests_before)
+    library.commit("first", {path: content for path, content in files.items() if content is not None})
+    for name, pull in PULLS.items():
+        changed = _files(folder, name, pull.fix, pull.tests) | pull.others
+        library.commit(f"Add an aria label to {name} (#{NUMBERS[name]})", changed)
+    return library
+
+
+def _files(folder: Path, name: str, fix: str | None, tests: str | None) -> dict[str, Content]:
+    source = f"src/{name}.js"
+    filled = tests and tests.format(src=source, counter=folder / f"{name}.counter")
+    return {source: fix, f"src/{name}.test.js": filled}
+
+
+class WatchedSandbox(LocalSandbox):
+    """Counts the workspaces that it opens. Those of the images in `broken` are not opened: their error is raised."""
+
+    def __init__(self, cache: Path) -> None:
+        super().__init__(cache)
+        self.opened: list[str] = []
+        self.broken: dict[str, Exception] = {}
+
+    @contextmanager
+    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[Workspace]:
+        if digest in self.broken:
+            raise self.broken[digest]
+        self.opened.append(digest)
+        with super().open(digest, cache=cache, limits=limits) as workspace:
+            yield workspace
+
+
+@dataclass
+class Bench:
+    """The library, a data directory, and a sandbox whose cache may be shared."""
+
+    folder: Path
+    library: Path
+    cache: Path
+    sandbox: WatchedSandbox = field(init=False)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.sandbox, self.store = WatchedSandbox(self.cache), Store(self.folder / "data")
+
+    def copy(self, folder: Path) -> Bench:
+        """The same data in another folder, with a count of its own."""
+        shutil.copytree(self.store.root, folder / "data")
+        return Bench(folder, self.library, self.cache)
+
+    def collect(self) -> None:
+        """Collect everything; the gold patch of `video` is made one that does not apply."""
+        collect(self.store, REPO, self.library)
+        path = self.store.raw(REPO) / "candidates.jsonl"
+        write_records(path, [_spoiled(one) for one in read_records(path, Candidate)])
+
+    def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
+        """Build some pull requests, or all. `outcomes` are those of all that are built, by the pull request's name."""
+        how = {"trust_local": True, "repeats": {NUMBERS["tabs"]: 2}} | more
+        settings = settings or Settings(self.sandbox, repeats=1, limits=LIMITS)
+        outcomes = build(self.store, REPO, settings, numbers=[NUMBERS[name] for name in names], **how)
+        self.outcomes = {list(PULLS)[int(one.instance_id.rpartition("-")[2]) - 1]: one for one in outcomes}
+        return self.outcomes
+
+    def candidate(self, name: str) -> Candidate:
+        candidates = read_records(self.store.raw(REPO) / "candidates.jsonl", Candidate)
+        return next(one for one in candidates if one.number == NUMBERS[name])
+
+    def instance(self, name: str) -> Instance:
+        return next(one for one in read_records(self.store.dataset(REPO), Instance) if one.number == NUMBERS[name])
+
+    def break_image(self, name: str, error: Exception | None = None) -> None:
+        """From now on the sandbox does not open this pull request's image."""
+        image = recipe(open_clone(self.library), self.candidate(name)).image
+        self.sandbox.broken[image] = error or InfrastructureError("the engine is gone", cause="engine")
+
+
+def _spoiled(candidate: Candidate) -> Candidate:
+    if candidate.number != NUMBERS["video"]:
+        return candidate
+    return candidate.model_copy(update={"fix_patch": candidate.fix_patch.replace("-old", "-other")})
