@@ -8,9 +8,11 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
+
+from pipeline.core.options import data_option
 
 
 class Check(NamedTuple):
@@ -70,6 +72,13 @@ def _disk() -> str | None:
     return f"{free:.0f} GB free" if free >= 10 else None
 
 
+def _data(store: Any) -> Finding:
+    """What the data directory holds."""
+    held = {stage: len(store.repositories(stage)) for stage in ("01_raw", "02_dataset")}
+    found = ", ".join(f"{stage}: {number} repositories" for stage, number in held.items())
+    return Finding("data directory", "ok", f"{store.root} ({found})", "everything that is collected and made", "")
+
+
 #: everything that the stages use, in the order in which a newcomer needs it
 CHECKS = (
     Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.25 or later"),
@@ -106,14 +115,15 @@ def _finding(check: Check, found: str | None) -> Finding:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
-def command(as_json: bool) -> None:
+@data_option
+def command(as_json: bool, store: Any) -> None:
     """Say what this machine has, and what to do about what is missing. Changes nothing.
 
     Exit code: 0 when nothing is missing that the demo needs, 1 otherwise.
     """
     from pipeline.core.console import table
 
-    findings = examine()
+    findings = [*examine(), _data(store)]
     if as_json:
         click.echo(json.dumps([one._asdict() for one in findings], indent=2))
     else:

@@ -64,7 +64,7 @@ PULLS = {
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
         "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',
     }),
-    "chip": Pull("environment_failed", NAMED, others={"package.json": MANIFEST.format(f'{JEST}, "gone": "file:./gone"')}),
+    "chip": Pull("environment_failed", NAMED, others={"package.json": MANIFEST.format(f'{JEST}, "gone": "file:./gone.tgz"')}),
     "grid": Pull("runner_unsupported", NAMED, others={"package.json": MANIFEST.format("")}),
 }  # fmt: skip
 NUMBERS = {name: number for number, name in enumerate(PULLS, 1)}
@@ -142,9 +142,9 @@ class Bench:
 
     def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
         """Build some pull requests, or all. `outcomes` are those of all that are built, by the pull request's name."""
-        how = {"trust_local": True, "repeats": {NUMBERS["tabs"]: 2}} | more
-        settings = settings or Settings(self.sandbox, repeats=1, limits=LIMITS)
-        outcomes = build(self.store, REPO, settings, numbers=[NUMBERS[name] for name in names], **how)
+        numbers = [NUMBERS[name] for name in names]
+        how = {"numbers": numbers, "trust_local": True, "repeats": {NUMBERS["tabs"]: 2}} | more
+        outcomes = build(self.store, REPO, settings or Settings(self.sandbox, repeats=1, limits=LIMITS), **how)
         self.outcomes = {list(PULLS)[int(one.instance_id.rpartition("-")[2]) - 1]: one for one in outcomes}
         return self.outcomes
 

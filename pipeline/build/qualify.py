@@ -17,7 +17,7 @@ from pipeline.core.git import require_commit, show
 from pipeline.core.patches import paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
 from pipeline.core.runs import Plan, Run
-from pipeline.core.sandbox.base import InstallFailed, Limits, Sandbox
+from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
 
 #: the closed list of reasons -> what it means to a person
 REASONS = {
@@ -44,7 +44,7 @@ class Settings:
 
     sandbox: Sandbox
     repeats: int = 3
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT
 
 
 class Rejected(Exception):

@@ -16,6 +16,7 @@ from pipeline.build.qualify import Settings, qualify, recipe
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
 from pipeline.core.errors import InfrastructureError, UserError, unknown
+from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Instance, Rejection, Review
@@ -40,11 +41,13 @@ def build(
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
 
     `repeats` overrides the settings' for single pull requests. Returns every outcome of the repository, old and new.
+    Raises UserError before any work on bad input: a number that is no candidate, a commit that the clone lacks.
     """
     clone = source(store, repo)
     candidates = _candidates(store, repo, numbers, reviewed)
     for one in candidates:
         require_trust(settings.sandbox.name, trust_local, one.base.sha, one.merge_sha)
+        require_commit(clone, one.base.sha)
     with (
         store.lock("build", repo),
         log_file(store.qualification(repo) / "build.log"),

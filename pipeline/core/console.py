@@ -87,7 +87,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
     for row in rows:
         grid.add_row(*(str(cell) for cell in row))
     width = None if sys.stdout.isatty() else 140
-    Console(width=width).print(grid)
+    Console(width=width, markup=False, emoji=False).print(grid)
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def paths(patch: str) -> list[str]:
 
 
 def _path(section: str) -> str:
-    """The header says `a/NAME b/NAME`, which blanks in the name leave clear; a file that moved has a line that says so."""
+    """The header says `a/NAME b/NAME`, clear even with blanks in it; a file that moved has a line that says so."""
     if moved := _MOVED.search(section):
         return _unquote(moved[1])
     header = section.partition("\n")[0].removeprefix("diff --git ")

@@ -62,7 +62,7 @@ class Issue(Record):
 
 
 class Evidence(Record):
-    """One match of one accessibility pattern: `field` (`title`, `body`, `label`, `issue 12 title`, …), what and where."""
+    """One match of one pattern. `field` is `title`, `body` or `label`, after `issue 12 ` for an issue's."""
 
     field: str
     pattern: str

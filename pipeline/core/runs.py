@@ -14,7 +14,7 @@ from typing import Literal
 from pipeline.core import patches, reports
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Status
-from pipeline.core.sandbox.base import Cache, Completed, Limits, Sandbox, Workspace
+from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limits, Sandbox, Workspace
 
 #: installed packages: never patched, since git does not know those files and could not take a change back
 _INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
@@ -61,7 +61,7 @@ class Plan:
     image: str
     environment: Environment
     files: Sequence[str]
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT
 
 
 def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "fill") -> Run:

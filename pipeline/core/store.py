@@ -139,6 +139,11 @@ class Store:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
         return self.root / "03_predictions" / folder_name(agent) / repo.slug / folder_name(model)
 
+    def predicted(self, repo: Repo) -> list[str]:
+        """What there are predictions of, as `agent/model`."""
+        found = (self.root / "03_predictions").glob(f"*/{repo.slug}/*/*/predictions.jsonl")
+        return sorted({f"{path.parts[-5]}/{path.parts[-3]}" for path in found})
+
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
         return self.root / "04_evaluation" / folder_name(agent) / repo.slug / folder_name(model)
 

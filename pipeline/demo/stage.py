@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from pipeline.bench import evaluate_and_say, say_stage
@@ -15,12 +17,15 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.sandbox import open_sandbox
-from pipeline.core.sandbox.base import Sandbox
+from pipeline.core.sandbox.base import NoBaseImage, Sandbox
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model
 from pipeline.predict.stage import Predictor
 from pipeline.triage.stage import import_file
+
+#: the script that makes the base image
+BASE_BUILD = Path(__file__).parents[2] / "docker" / "base" / "build.sh"
 
 REPO = Repo("a11y-bench", "harbor-ui")
 
@@ -30,12 +35,23 @@ def choose_sandbox(name: str | None) -> Sandbox:
     if name:
         return open_sandbox(name, cache_root())
     try:
-        sandbox = open_sandbox("docker", cache_root())
+        sandbox = _docker()
         say("sandbox: docker")
         return sandbox
     except UserError as error:
         say(f"sandbox: local, without isolation (the demo's own code only), since: {error.message}")
         return open_sandbox("local", cache_root())
+
+
+def _docker() -> Sandbox:
+    """The docker sandbox; an engine without the base image gets it first. Raises UserError."""
+    try:
+        return open_sandbox("docker", cache_root())
+    except NoBaseImage as error:
+        say(f"{error.message}: making it")
+        if subprocess.run([BASE_BUILD], stdout=sys.stderr).returncode:
+            raise
+        return open_sandbox("docker", cache_root())
 
 
 def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:

@@ -18,11 +18,12 @@ from pipeline.core import images, runs
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
 from pipeline.core.errors import InfrastructureError, UserError, unknown
+from pipeline.core.git import require_commit
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.runs import Plan, Run
-from pipeline.core.sandbox.base import Limits, Sandbox
+from pipeline.core.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.core.store import Store, Unit, digest, read_records, write_bytes, write_json
 from pipeline.core.trust import require_trust
 from pipeline.evaluate.final_report import final_report
@@ -46,9 +47,9 @@ def evaluate(
     subject: Subject,
     sandbox: Sandbox,
     *,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT,
     trust_local: bool = False,
-    jobs: int = 2,  # noqa: B008
+    jobs: int = 2,
 ) -> list[Verdict]:
     """Give every instance of the dataset a verdict and write them. Raises UserError before any work on bad input."""
     instances = read_records(store.dataset(subject.repo), Instance)
@@ -63,6 +64,8 @@ def evaluate(
         if patch and patch.model_patch.strip():
             require_trust(sandbox.name, trust_local, one.base.sha, trusted_patch=patch.trusted)
     clone = images.source(store, subject.repo)
+    for one in instances:
+        require_commit(clone, one.base.sha)
     log_path = store.evaluation(subject.repo, subject.agent, subject.model) / "evaluate.log"
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
     with lock, log_file(log_path), Progress("evaluating", len(instances)) as progress:
@@ -76,7 +79,8 @@ def _predictions(store: Store, subject: Subject) -> tuple[str, dict[str, Predict
     folder = store.predictions(subject.repo, subject.agent, subject.model)
     there = sorted(path.parent.name for path in folder.glob("*/predictions.jsonl"))
     if not there:
-        hint = f"run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
+        have = ", ".join(store.predicted(subject.repo)) or "none"
+        hint = f"there is: {have}; or run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError(f"no predictions of {subject.agent} with {subject.model}", path=folder, hint=hint)
     name = subject.run or there[-1]
     if name not in there:

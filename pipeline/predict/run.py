@@ -57,7 +57,7 @@ def dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
 
 
 def open_run(store: Store, experiment: Experiment, *, fresh: bool = False) -> Run:
-    """Resume the run of the same digest, or archive what is there and start one. Call it under the experiment's lock."""
+    """Resume the run of the same digest, or archive what is there and start one, under the experiment's lock."""
     instances = dataset(store, experiment.repo)
     key = digest(
         asdict(experiment), [digest(one.task(), one.base.sha) for one in instances], _gold(experiment, instances)

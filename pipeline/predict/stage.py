@@ -13,6 +13,7 @@ from pathlib import Path
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
 from pipeline.core.errors import UserError
+from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.llm.experiment import Experiment as Account
 from pipeline.core.llm.gateway import Gateway, open_gateway
@@ -22,7 +23,7 @@ from pipeline.core.records import Instance, Prediction
 from pipeline.core.store import Store, digest, read_json, write_json, write_records
 from pipeline.predict.agents import load_agent
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.run import Experiment, Run, open_run, resume
+from pipeline.predict.run import Experiment, Run, dataset, open_run, resume
 from pipeline.predict.runtime import Job, work
 
 STEPS = ("preprocess", "runtime", "postprocess")
@@ -68,6 +69,7 @@ class Predictor:
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
+        dataset(self.store, self.experiment.repo)
         with self._lock():
             run = open_run(self.store, self.experiment, fresh=fresh)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
@@ -75,8 +77,8 @@ class Predictor:
 
     def runtime(self) -> None:
         """Let the agent answer every task that has no answer yet."""
+        run = self._current()
         with self._lock():
-            run = self._current()
             missing = run.missing()
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
                 if self.reference:
@@ -100,6 +102,8 @@ class Predictor:
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         clone = source(self.store, self.experiment.repo)
+        for one in missing:
+            require_commit(clone, one.base.sha)
         say = self._say(progress)
         with open_gateway(
             self.models, self.store.ledger, say=say, log=run.folder / "gateway.log", given=self.given
@@ -122,13 +126,12 @@ class Predictor:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""
         from pipeline.core.llm.costs import write_costs
 
+        run = self._current()
         with self._lock():
-            run = self._current()
-            done = [one for one in run.instances if run.unit(one).inputs()]
-            predictions = [self._prediction(run, one) for one in done]
+            unanswered = [one.instance_id for one in run.missing()]
+            predictions = [self._prediction(run, one) for one in run.instances if one.instance_id not in unanswered]
             write_records(run.folder / "predictions.jsonl", predictions)
             ends = Counter(one.outcome for one in predictions)
-            unanswered = [one.instance_id for one in run.missing()]
             write_json(run.folder / "metadata.json", {"outcomes": ends, "unanswered": unanswered})
             write_costs(self.store)
             return predictions

@@ -14,12 +14,12 @@ from pipeline.core.store import Store, read_records, write_records
 def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
     """Add ratings; returns all of the repository. Raises UserError for an instance that is not a candidate."""
     known = {one.instance_id for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    added = {(one.instance_id, one.rater): one for one in reviews}
+    for name, _ in added:
+        if name not in known:
+            raise unknown("candidate", name, sorted(known))
     with store.lock("triage", repo):
-        kept = {(one.instance_id, one.rater): one for one in read_records(store.reviews(repo), Review)}
-        for one in reviews:
-            if one.instance_id not in known:
-                raise unknown("candidate", one.instance_id, sorted(known))
-            kept[one.instance_id, one.rater] = one
+        kept = {(one.instance_id, one.rater): one for one in read_records(store.reviews(repo), Review)} | added
         write_records(store.reviews(repo), kept.values())
         return list(kept.values())
 

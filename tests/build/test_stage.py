@@ -1,4 +1,149 @@
-def test_x(tiny):
-    for name, one in tiny.outcomes.items():
-        print(name, one if hasattr(one,'reason') else (one.f2p_tests, one.n2p_tests, one.quarantine, one.deviations, one.snapshot_only))
-    print(tiny.sandbox.opened.__len__())
+"""Building a dataset: what is done again and what is not, and what one broken instance does to the others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import factories
+import pytest
+from tiny_library import LIMITS, Bench, instance_id
+
+from pipeline.build.qualify import Settings
+from pipeline.core.errors import UserError
+from pipeline.core.records import Instance, Rejection, Review
+from pipeline.core.store import Store, read_records, write_records
+
+REPO = factories.REPO
+SOME = ("menu", "badge", "toggle", "icon")
+
+
+@pytest.fixture
+def bench(tiny: Bench, tmp_path: Path) -> Bench:
+    """Collected, nothing built yet."""
+    fresh = Bench(tmp_path, tiny.library, tiny.cache)
+    fresh.collect()
+    return fresh
+
+
+def rejections(store: Store) -> dict[str, str]:
+    return {one.instance_id: one.reason for one in read_records(store.qualification(REPO) / "rejections.jsonl", Rejection)}
+
+
+def files(store: Store) -> list[str]:
+    """What a build wrote of these pull requests; the logs in it name a report that is called differently each time."""
+    units = [store.qualification(REPO) / "units" / instance_id(name) for name in SOME]
+    return sorted(str(path.relative_to(store.root)) for unit in units for path in unit.rglob("*"))
+
+
+def test_a_second_build_runs_nothing(tiny: Bench, tmp_path: Path) -> None:
+    again = tiny.copy(tmp_path)
+    assert again.build() == tiny.outcomes
+    assert again.sandbox.opened == []
+    assert again.store.dataset(REPO).read_bytes() == tiny.store.dataset(REPO).read_bytes()
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
+    """One hang stopped a night's batch at 270 of 296. What failed is recorded, is not taken for done, and runs again."""
+    bench.break_image("menu")
+    bench.break_image("badge", ValueError("a mistake of ours"))
+    first = bench.build("menu", "badge", "toggle")
+    assert [first[name].reason for name in ("menu", "badge")] == ["not_evaluated", "not_evaluated"]
+    assert (first["menu"].detail, first["badge"].detail) == ("engine: the engine is gone", "ValueError: a mistake of ours")
+    assert isinstance(first["toggle"], Instance)
+    assert rejections(bench.store) == {instance_id("menu"): "not_evaluated", instance_id("badge"): "not_evaluated"}
+    bench.sandbox.broken.clear()
+    bench.sandbox.opened.clear()
+    again = bench.build("menu", "badge", "toggle")
+    assert all(isinstance(one, Instance) for one in again.values())
+    assert len(bench.sandbox.opened) == 6, "three runs each for the two that were missing"
+    assert rejections(bench.store) == {}
+
+
+def command(bench: Bench) -> list[str]:
+    numbers = [word for name in SOME for word in ("--pr", str(bench.candidate(name).number))]
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "build", str(REPO), *numbers]
+    return [*program, "--repeats", "1", "--sandbox", "local", "--trust-local", "--data", str(bench.store.root)]
+
+
+@pytest.mark.invariant(3)
+@pytest.mark.rule("manifest-last")
+def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny: Bench) -> None:
+    """Half-written units would pass for done, or be done twice, if their manifest were not the last thing written."""
+    given = {**os.environ, "A11Y_BENCH_CACHE": str(bench.cache)}
+    with subprocess.Popen(command(bench), env=given, stderr=subprocess.DEVNULL) as process:
+        while not list(bench.store.root.glob("02_dataset/*/units/*/manifest.json")) and process.poll() is None:
+            time.sleep(0.02)
+        process.kill()
+    assert not bench.store.dataset(REPO).exists(), "it was killed before its end"
+    done = subprocess.run(command(bench), env=given, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert read_records(bench.store.dataset(REPO), Instance) == [tiny.outcomes[name] for name in SOME]
+    assert files(bench.store) == files(tiny.store)
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_path: Path) -> None:
+    """Other repeats are another question; the old answer with its logs is displaced, not lost."""
+    bench = tiny.copy(tmp_path)
+    bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
+    assert len(bench.sandbox.opened) == 6
+    assert bench.instance("menu").repeats == 2
+    old = next(bench.store.archive_root.glob(f"*/02_dataset/*/units/{instance_id('menu')}"))
+    assert {path.name for path in old.iterdir()} == {"manifest.json", *(f"{run}.1.log.gz" for run in ("run", "test", "fix"))}
+    assert bench.instance("badge") == tiny.outcomes["badge"]
+
+
+@pytest.mark.rule("locks")
+def test_a_second_build_of_a_repository_is_refused(bench: Bench) -> None:
+    with bench.store.lock("build", REPO), pytest.raises(UserError, match="build of acme/ui is under way"):
+        bench.build("menu")
+    assert bench.sandbox.opened == []
+
+
+@pytest.mark.rule("local-trust")
+def test_the_local_sandbox_refuses_code_that_is_not_the_demos(bench: Bench) -> None:
+    with pytest.raises(UserError, match="isolates nothing and would run code that is not the demo's") as error:
+        bench.build(trust_local=False)
+    assert "--trust-local" in str(error.value)
+    assert not (bench.store.root / "02_dataset").exists()
+
+
+def test_only_reviewed_candidates(bench: Bench) -> None:
+    ratings = [("menu", "super"), ("badge", "ok"), ("toggle", "bad")]
+    reviews = [Review(instance_id=instance_id(name), rater="ann", status=status) for name, status in ratings]
+    write_records(bench.store.reviews(REPO), reviews)
+    assert list(bench.build(reviewed=True)) == ["menu"]
+
+
+@pytest.mark.rule("bad-input")
+def test_an_unknown_candidate_lists_what_there_is(bench: Bench) -> None:
+    with pytest.raises(UserError, match="unknown candidate '#99'") as error:
+        bench.build(numbers=[99])
+    assert "#1, #10" in str(error.value)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_repository_that_is_not_collected_lists_what_is(tmp_path: Path, tiny: Bench) -> None:
+    empty = Bench(tmp_path, tiny.library, tiny.cache)
+    with pytest.raises(UserError, match="acme/ui is not collected") as error:
+        empty.build()
+    assert "collected are: none; run: just collect-run acme/ui" in str(error.value)
+    assert not empty.store.root.exists()
+
+
+@pytest.mark.rule("bad-input")
+def test_a_clone_without_the_commit_is_refused_before_any_work(bench: Bench) -> None:
+    base = factories.Base(label="acme:main", ref="main", sha="0" * 40)
+    lost = factories.make_candidate(99, base=base)
+    write_records(bench.store.raw(REPO) / "candidates.jsonl", [bench.candidate("menu"), lost])
+    with pytest.raises(UserError, match=f"the clone has no commit {base.sha}") as error:
+        bench.build()
+    assert str(bench.library) in str(error.value) and "git fetch --all" in str(error.value)
+    assert not (bench.store.root / "02_dataset").exists()

@@ -13,11 +13,11 @@ import pytest
 from histories import History, put
 
 from pipeline.core.runs import Plan
-from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.base import DEFAULT, Limits
 from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy
 
-RUNNER = Path(__file__).with_name("tiny_runner.py")
-TESTS = ("src/Menu.test.txt", "src/New.test.txt")
+RUNNER = Path(__file__).parents[1] / "tiny_jest.js"
+TESTS = ("src/Menu.test.js", "src/New.test.js")
 
 
 class FolderSandbox:
@@ -29,7 +29,7 @@ class FolderSandbox:
         self.checkout, self.folder, self.numbers = checkout, folder, itertools.count()
 
     @contextmanager
-    def open(self, digest: str, *, cache: str = "use", limits: Limits = Limits()) -> Iterator[LocalWorkspace]:  # noqa: B008
+    def open(self, digest: str, *, cache: str = "use", limits: Limits = DEFAULT) -> Iterator[LocalWorkspace]:
         workspace = LocalWorkspace(self.folder / str(next(self.numbers)), Path(sys.executable).parent, limits)
         copy(self.checkout, Path(workspace.root))
         put(Path(workspace.root, "node_modules", "dep", "index.js"), "installed\n")
@@ -42,7 +42,7 @@ def library(tmp_path: Path) -> History:
     history = History(tmp_path / "library")
     files = {
         "src/Menu.js": "<nav>\n",
-        "src/Menu.test.txt": "opens | src/Menu.js | <nav\n",
+        "src/Menu.test.js": "opens | src/Menu.js | <nav\n",
         "src/__snapshots__/Menu.snap": "<nav>\n",
         "package.json": '{"jest": {}}\n',
         "jest.config.js": "module.exports = {}\n",
@@ -54,11 +54,11 @@ def library(tmp_path: Path) -> History:
 
 @pytest.fixture
 def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
-    """`plan(mode, files)`: how the library's tests are run."""
+    """`plan(files, limits)`: how the library's tests are run, by `tiny_jest.js`."""
     sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
+    command = ("node", str(RUNNER), "--outputFile={report}", "--runTestsByPath", "{files}")
 
-    def make(mode: str = "honest", files: tuple[str, ...] = TESTS, limits: Limits = Limits()) -> Plan:  # noqa: B008
-        command = ("python", str(RUNNER), mode, "{report}", "{files}")
+    def make(files: tuple[str, ...] = TESTS, limits: Limits = DEFAULT) -> Plan:
         return Plan(sandbox, "image", factories.make_environment(test=command), files, limits)
 
     return make

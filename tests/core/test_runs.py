@@ -9,16 +9,16 @@ import pytest
 from pipeline.core.records import Status
 from pipeline.core.runs import PatchFailed, Plan, Run, run_candidate, run_gold
 
-MenuTest = {"src/Menu.test.txt": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
+MENU_TEST = {"src/Menu.test.js": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
 FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
-OPENS, NAMED = "src/Menu.test.txt > opens", "src/Menu.test.txt > has a name"
+OPENS, NAMED = "src/Menu.test.js > opens", "src/Menu.test.js > has a name"
 
 Patch = Callable[[dict[str, str | None]], str]
 MakePlan = Callable[..., Plan]
 
 
 def test_gold_patches_are_applied_one_by_one(plan: MakePlan, patch: Patch) -> None:
-    test, fix = ("test", patch(MenuTest)), ("fix", patch(FIX))
+    test, fix = ("test", patch(MENU_TEST)), ("fix", patch(FIX))
     assert run_gold(plan(), []).results == {OPENS: Status.PASSED}
     assert run_gold(plan(), [test]).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
     assert run_gold(plan(), [test, fix]).results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
@@ -29,7 +29,7 @@ def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) ->
     """Multi-SWE-bench gives two patches to one `git apply`; whose fault a failure is, nobody knows."""
     other = patch(FIX).replace("<nav>", "<ul>").replace("src/Menu.js", "src/Other.js")
     with pytest.raises(PatchFailed, match="the fix patch does not apply") as error:
-        run_gold(plan(), [("test", patch(MenuTest)), ("fix", other)])
+        run_gold(plan(), [("test", patch(MENU_TEST)), ("fix", other)])
     assert error.value.name == "fix"
 
 
@@ -37,11 +37,11 @@ def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) ->
 def test_an_empty_patch_is_nothing(plan: MakePlan, patch: Patch) -> None:
     """`git apply` on nothing exits with 128, no test runs, and Multi-SWE-bench files it as unresolved."""
     assert run_gold(plan(), [("test", ""), ("fix", "\n")]).results == {OPENS: Status.PASSED}
-    assert run_candidate(plan(), "", "", patch(MenuTest)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+    assert run_candidate(plan(), "", "", patch(MENU_TEST)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
 
 
 def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> None:
-    run = run_candidate(plan(), patch(FIX), "", patch(MenuTest))
+    run = run_candidate(plan(), patch(FIX), "", patch(MENU_TEST))
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
     assert (run.end, run.faults, run.restored) == ("ran", (), ())
 
@@ -50,7 +50,7 @@ def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) ->
 def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
     """It does not apply, and that is the model's doing: no other error may come of it."""
     with pytest.raises(PatchFailed) as error:
-        run_candidate(plan(), text, "", patch(MenuTest))
+        run_candidate(plan(), text, "", patch(MENU_TEST))
     assert error.value.name == "candidate"
 
 
@@ -58,7 +58,7 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
     """Tools that are not git leave the header out; files of packages are left out of such patches too."""
     fix = "--- a/src/Menu.js\n+++ b/src/Menu.js\n@@ -1 +1 @@\n-<nav>\n+<nav aria-label>\n"
     hidden = "--- a/node_modules/dep/index.js\n+++ b/node_modules/dep/index.js\n@@ -1 +1 @@\n-installed\n+patched\n"
-    run = run_candidate(plan(), fix + hidden, "", patch(MenuTest))
+    run = run_candidate(plan(), fix + hidden, "", patch(MENU_TEST))
     assert run.results[NAMED] is Status.PASSED
     assert run.restored == ("node_modules/dep/index.js",)
 
@@ -68,8 +68,8 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
 @pytest.mark.parametrize(
     "files",
     [
-        {"src/Menu.test.txt": "opens | src/Menu.js |\n"},
-        {"src/Menu.test.txt": None},
+        {"src/Menu.test.js": "opens | src/Menu.js |\n"},
+        {"src/Menu.test.js": None},
         {"src/__snapshots__/Menu.snap": "<nav role>\n"},
         {"src/__snapshots__/New.snap": "<nav role>\n"},
         {"package.json": "{}\n"},
@@ -77,16 +77,16 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
         {"jest.config.ts": "export default {}\n"},
         {"src/setupTests.js": "globalThis.expect = () => {}\n"},
         {"__mocks__/dep.js": "module.exports = {}\n"},
-        {"src/New.test.txt": "passes | src/Menu.js |\n"},
-        {"src/[M]enu.test.txt": "passes | src/Menu.js |\n"},
-        {":!top.test.txt": "passes | src/Menu.js |\n"},
-        {"src/Menü x.test.txt": "passes | src/Menu.js |\n"},
+        {"src/New.test.js": "passes | src/Menu.js |\n"},
+        {"src/[M]enu.test.js": "passes | src/Menu.js |\n"},
+        {":!top.test.js": "passes | src/Menu.js |\n"},
+        {"src/Menü x.test.js": "passes | src/Menu.js |\n"},
     ],
     ids=lambda files: next(iter(files)),
 )
 def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
     """Several systems grade a patch with its own tests, snapshots or configuration in place. It is listed, no fault."""
-    run = run_candidate(plan(), patch(FIX | files), "", patch(MenuTest))
+    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
     assert run.restored == tuple(files)
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
     assert run.faults == ()
@@ -95,23 +95,23 @@ def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files:
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_ignore_rules_of_a_candidate_hide_nothing(plan: MakePlan, patch: Patch) -> None:
     """A new `.gitignore` would keep a new test or a new snapshot out of sight of `git status`."""
-    files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.txt": "passes | src/Menu.js |\n"}
-    run = run_candidate(plan(), patch(FIX | files), "", patch(MenuTest))
-    assert run.restored == ("src/New.test.txt",)
+    files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.js": "passes | src/Menu.js |\n"}
+    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
+    assert run.restored == ("src/New.test.js",)
     assert set(run.results) == {OPENS, NAMED}
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_installed_packages_are_not_patched(plan: MakePlan, patch: Patch) -> None:
     """Git does not know them: what a candidate changed there could not be taken back."""
-    dep = {"src/Menu.test.txt": "is as installed | node_modules/dep/index.js | installed\n"}
+    dep = {"src/Menu.test.js": "is as installed | node_modules/dep/index.js | installed\n"}
     changes = {"node_modules/dep/index.js": "patched\n", "src/node_modules/dep.js": "new\n"}
     candidate = patch(FIX) + patch({"a.js": "installed\n"}).replace("a/a.js", "a/node_modules/dep/new.js").replace(
         "b/a.js", "b/node_modules/dep/new.js"
     )
     candidate += "".join(_added(path, text) for path, text in changes.items())
     run = run_candidate(plan(), candidate, "", patch(dep))
-    assert run.results == {"src/Menu.test.txt > is as installed": Status.PASSED}
+    assert run.results == {"src/Menu.test.js > is as installed": Status.PASSED}
     assert run.restored == ("node_modules/dep/index.js", "node_modules/dep/new.js", "src/node_modules/dep.js")
 
 
@@ -126,7 +126,7 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
     link = f"diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n"
     link += "+src\n\\ No newline at end of file\n"
     removed = patch({"src/__snapshots__/Menu.snap": None}) if path.startswith("src") else ""
-    gold = MenuTest | {f"{path}/Menu.snap": "<nav aria-label>\n"}
+    gold = MENU_TEST | {f"{path}/Menu.snap": "<nav aria-label>\n"}
     run = run_candidate(plan(), removed + link, "", patch(gold))
     assert run.restored
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
@@ -136,9 +136,9 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
 def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> None:
     """A fix that brings its set-up file needs it; the rest of the gold patch stays out."""
     gold = patch(FIX | {"jest.config.js": "module.exports = { testEnvironment: 'jsdom' }\n"})
-    test = patch({"src/Menu.test.txt": "configured | jest.config.js | jsdom\nhas a name | src/Menu.js | aria-label\n"})
+    test = patch({"src/Menu.test.js": "configured | jest.config.js | jsdom\nhas a name | src/Menu.js | aria-label\n"})
     run = run_candidate(plan(), patch({"jest.config.js": "broken\n"}), gold, test)
-    assert run.results == {"src/Menu.test.txt > configured": Status.PASSED, NAMED: Status.FAILED}
+    assert run.results == {"src/Menu.test.js > configured": Status.PASSED, NAMED: Status.FAILED}
     assert run.restored == ("jest.config.js",)
 
 

@@ -8,9 +8,10 @@ To add a runner: a module with `read` here, and a row in the table.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import chain, count
 
 from pipeline.core.errors import A11yBenchError, unknown
 from pipeline.core.records import Status
@@ -38,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Report:
-    """One run: `tests` by name, `suites` by file (FAILED: the file could not run), tests that failed by snapshot only."""
+    """One run: `tests` by name, `suites` by file (FAILED: it could not run), tests that failed by snapshot only."""
 
     tests: dict[str, Status]
     suites: dict[str, Status]
@@ -62,18 +63,20 @@ def announced(parser: str, output: bytes, report: str) -> bool:
 
 def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> Report:
     """Name the cases and put a report together."""
-    seen: Counter[str] = Counter()
     tests: dict[str, Status] = {}
     by_snapshot = set()
     for case in cases:
-        name = " > ".join((case.file, *case.path))
-        seen[name] += 1
-        if seen[name] > 1:
-            name = f"{name} [{seen[name]}]"
+        name = _free(" > ".join((case.file, *case.path)), tests)
         tests[name] = case.status
         if case.by_snapshot:
             by_snapshot.add(name)
     return Report(tests, suites, frozenset(by_snapshot), success)
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    """The name, or with the first number that is not taken; a title may itself end in `[2]`."""
+    numbered = (f"{name} [{number}]" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def audit(cases: Iterable[Case], totals: dict[Status, int]) -> None:

@@ -45,7 +45,7 @@ def load(text: bytes) -> dict[str, Any]:
     """Parse the JSON. Raises ReportError."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ReportError(f"the report is no JSON: {error}") from error
     if not isinstance(data, dict):
         raise ReportError("the report is no JSON object")

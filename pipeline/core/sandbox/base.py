@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.records import Environment
 
 #: `none`: the runner starts cold; `use`: a private copy of the environment's cache; `fill`: the cache itself, which
@@ -54,6 +54,10 @@ class Completed:
 def exit_code(code: int) -> int:
     """One form for all sandboxes: a death by signal n is -n, also where a shell or an engine reports it as 128 + n."""
     return 128 - code if 128 < code < 192 else code
+
+
+class NoBaseImage(UserError):
+    """An engine answers, but lacks the image that every other one starts from."""
 
 
 class InstallFailed(A11yBenchError):

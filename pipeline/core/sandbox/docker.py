@@ -14,11 +14,11 @@ from pathlib import Path
 
 from docker.types import Mount
 
-from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.core.records import Environment
-from pipeline.core.sandbox.base import DEFAULT, Cache, Limits
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limits, NoBaseImage
 from pipeline.core.sandbox.docker_engine import Engine, start
-from pipeline.core.sandbox.docker_layers import Layers
+from pipeline.core.sandbox.docker_layers import ARCHITECTURES, Layers
 from pipeline.core.sandbox.docker_names import (
     DIGEST,
     ENVIRONMENT,
@@ -51,7 +51,9 @@ class DockerSandbox:
             hint = "start one with docker/engine/start.sh (docker/engine/install.sh installs it), or set DOCKER_HOST"
             raise UserError(str(error), hint=hint) from None
         if found is None:
-            raise UserError(f"the engine has no image {base_image()}", hint="make it with docker/base/build.sh")
+            raise NoBaseImage(f"the engine has no image {base_image()}", hint="make it with docker/base/build.sh")
+        if self._engine.architecture not in ARCHITECTURES:
+            raise unknown("architecture of an engine", self._engine.architecture, list(ARCHITECTURES))
 
     def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         return Layers(self._engine, self.cache).environment(spec, digest, manifests, say)

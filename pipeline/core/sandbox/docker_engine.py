@@ -100,7 +100,7 @@ class Engine:
         try:
             yield container
         finally:
-            with faults():
+            with faults(), suppress(NotFound):
                 container.remove(force=True, v=True)
 
     def _limited(self, limits: Limits) -> dict[str, Any]:

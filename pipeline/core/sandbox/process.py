@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipeline.core.sandbox.base import Completed, Limits, exit_code
@@ -47,7 +47,7 @@ def run(argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limit
 
 
 @contextlib.contextmanager
-def _killed(process: subprocess.Popen[bytes]):
+def _killed(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """Kill the whole session at the end, whatever the reason."""
     try:
         yield

@@ -10,12 +10,13 @@ import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.sandbox import SANDBOXES, open_sandbox
-from pipeline.core.sandbox.base import InstallFailed, Limits, Workspace
+from pipeline.core.sandbox.base import Completed, InstallFailed, Limits, Workspace
 from pipeline.core.sandbox.scripted import ScriptedSandbox
 from tests.core.sandbox.conftest import Bench
 
@@ -37,7 +38,7 @@ def any_bench(request: pytest.FixtureRequest, tmp_path: Path, spec, manifests: P
     return scripted
 
 
-def shell(workspace: Workspace, script: str, **options):
+def shell(workspace: Workspace, script: str, **options: Any) -> Completed:
     return workspace.run(["sh", "-c", script], **options)
 
 

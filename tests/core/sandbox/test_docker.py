@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 import docker
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.core.sandbox.base import InstallFailed, Limits
+from pipeline.core.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.sandbox.docker_engine import Engine
 from tests.core.sandbox.conftest import Bench, prepared
@@ -22,7 +23,7 @@ def bench(docker_bench: Bench) -> Bench:
     return docker_bench
 
 
-def shell(bench: Bench, script: str, **limits):
+def shell(bench: Bench, script: str, **limits: float) -> Completed:
     with bench.sandbox.open(bench.instance, limits=Limits(**limits)) as workspace:
         return workspace.run(["sh", "-c", script])
 
@@ -105,7 +106,7 @@ def _default_bundle() -> str:
     return ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
 
 
-def _contains(chunks, mark: bytes) -> bool:
+def _contains(chunks: Iterable[bytes], mark: bytes) -> bool:
     """Whether a stream holds the mark, also across a border of chunks."""
     before = b""
     for chunk in chunks:

@@ -1,0 +1,167 @@
+"""How the qualification of one candidate ends: every reason of the closed list, and what an instance holds."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
+
+from pipeline.build.qualify import REASONS, Settings, qualify
+from pipeline.core.git import open_clone, show
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance, Rejection, Status, Triple
+from pipeline.core.sandbox.base import Completed
+from pipeline.core.sandbox.scripted import ScriptedSandbox
+from pipeline.core.store import Unit, read_records
+from pipeline.core.trust import demo_commits, require_trust
+
+NONE, PASSED, FAILED = Status.NONE, Status.PASSED, Status.FAILED
+REPO = Repo("acme", "ui")
+
+
+def unit(tiny: Bench, name: str) -> Path:
+    return tiny.store.qualification(REPO) / "units" / instance_id(name)
+
+
+def log(tiny: Bench, name: str, run: str) -> str:
+    return gzip.decompress((unit(tiny, name) / f"{run}.log.gz").read_bytes()).decode()
+
+
+@pytest.mark.rule("closed-reasons")
+@pytest.mark.parametrize("name", PULLS)
+def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
+    """Each candidate is an instance, or a rejection with a reason of a closed list: the counts add up."""
+    outcome = tiny.outcomes[name]
+    assert (outcome.reason if isinstance(outcome, Rejection) else "qualified") == PULLS[name].ends
+
+
+def test_every_reason_is_reached() -> None:
+    assert {pull.ends for pull in PULLS.values()} | {"not_evaluated"} == {*REASONS, "qualified"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("dialog", "src/dialog.test.js > works: PASSED -> PASSED -> FAILED"),
+        ("list", "src/list.test.js > works: PASSED -> PASSED -> SKIPPED"),
+        ("label", "the report does not add up: PASSED: 1 read, 2 reported"),
+        ("video", "the fix patch does not apply"),
+        ("chip", "gone.tgz"),
+        ("grid", "package.json names none of: jest, vitest"),
+    ],
+)
+def test_a_rejection_says_why(tiny: Bench, name: str, said: str) -> None:
+    assert said in tiny.outcomes[name].detail
+
+
+@pytest.mark.trap("install-failure-hidden")
+def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
+    """`yarn install || true` goes on without the dependencies, and the tests fail for a reason of their own."""
+    assert "gone.tgz" in log(tiny, "chip", "install")
+    assert not (unit(tiny, "chip") / "run.1.log.gz").exists()
+
+
+@pytest.mark.parametrize("name", QUALIFIED)
+def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
+    wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
+    assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
+    assert "Test results written to" in log(tiny, name, "fix.1")
+
+
+@pytest.mark.trap("n2n2p-qualifies")
+def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
+    """Multi-SWE-bench takes a new test that never failed for proof; its published rule asks for FAILED -> PASSED."""
+    menu = tiny.outcomes["menu"]
+    assert menu.f2p_tests == {"src/menu.test.js > named": Triple(run=NONE, test=FAILED, fix=PASSED)}
+    assert menu.p2p_tests == {"src/menu.test.js > works": Triple(run=PASSED, test=PASSED, fix=PASSED)}
+    assert menu.fixed_tests == menu.f2p_tests
+    assert (menu.test_patch_result.failed_tests, menu.fix_patch_result.passed_count) == (("src/menu.test.js > named",), 2)
+
+
+@pytest.mark.rule("suite-is-a-test")
+def test_a_test_file_that_becomes_importable_is_a_fix(tiny: Bench) -> None:
+    """Its cases are in neither of the first two runs, so that they alone would prove nothing."""
+    badge = tiny.outcomes["badge"]
+    assert badge.f2p_tests == {"src/badge.test.js": Triple(run=NONE, test=FAILED, fix=PASSED)}
+    assert badge.n2p_tests == {"src/badge.test.js > named": Triple(run=NONE, test=NONE, fix=PASSED)}
+
+
+@pytest.mark.rule("quarantine")
+def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
+    """Real repositories have flaky tests in the base; taken for a transition, they reject a good candidate or prove a bad one."""
+    tabs = tiny.outcomes["tabs"]
+    both = {"PASSED": 1, "FAILED": 1}
+    assert tabs.quarantine == {"src/tabs.test.js > takes turns": {"run": both, "test": both, "fix": both}}
+    assert "src/tabs.test.js > takes turns" not in tabs.expected
+    assert list(tabs.f2p_tests) == ["src/tabs.test.js > named"]
+
+
+@pytest.mark.rule("snapshot-only")
+def test_a_fix_that_only_snapshots_show_is_marked(tiny: Bench) -> None:
+    """Only the exact markup passes these: they are a class of their own."""
+    assert tiny.outcomes["toggle"].snapshot_only == ("src/toggle.test.js > renders",)
+    assert tiny.outcomes["menu"].snapshot_only == ()
+
+
+@pytest.mark.rule("dependencies-of-the-fix")
+def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
+    """A fix that brings a package can not be tested without it; all three runs get it, and the record says so."""
+    icon, menu = tiny.outcomes["icon"], tiny.outcomes["menu"]
+    assert icon.manifests == tiny.candidate("icon").merge_sha
+    assert "the environment is the fix's in all three runs" in icon.deviations[0]
+    assert icon.environment_digest != menu.environment_digest
+    assert (menu.manifests, menu.deviations) == (menu.base.sha, ())
+
+
+@pytest.mark.trap("install-per-instance")
+def test_instances_share_an_environment(tiny: Bench) -> None:
+    """A full install per instance is most of what systems in use take in time and disk."""
+    assert len({tiny.outcomes[name].environment_digest for name in QUALIFIED if name != "icon"}) == 1
+
+
+@pytest.mark.invariant(1)
+def test_an_image_is_made_of_the_base_alone(tiny: Bench) -> None:
+    """Neither patch nor history may lie where an agent works."""
+    repo = tiny.cache / "instances" / tiny.outcomes["menu"].image / "repo"
+    assert (repo / "src" / "menu.js").read_text() == "old\n"
+    assert "named" not in (repo / "src" / "menu.test.js").read_text()
+    image = open_clone(repo)
+    assert len(list(image.iter_commits("--all"))) == 1
+    assert (list(image.remotes), image.tags) == ([], [])
+    assert show(image, tiny.candidate("menu").merge_sha, "src/menu.js") is None
+
+
+def scripted(tiny: Bench, tmp_path: Path, **last: bool) -> Instance | Rejection:
+    """The qualification of `menu` where every run of the tests ends like this."""
+
+    def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        there = Completed(0, b"src/menu.test.js\n", 0)
+        return Completed(-9, b"the log", 3, **last) if argv[0] == "node" else there
+
+    settings = Settings(ScriptedSandbox(tmp_path, respond), repeats=1, limits=LIMITS)
+    return qualify(settings, open_clone(tiny.library), tiny.candidate("menu"), print, lambda name, data: None)
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(
+    ("how", "reason"), [("out_of_memory", "not_evaluated"), ("timed_out", "timeout"), ("truncated", "timeout")]
+)
+def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, how: str, reason: str) -> None:
+    """Want of memory is the machine's doing: it is tried again, while a hang is the tests' own."""
+    assert scripted(tiny, tmp_path, **{how: True}) == Rejection(
+        instance_id=instance_id("menu"), stage="build", reason=reason, detail="in run, after 3 s"
+    )
+
+
+@pytest.mark.rule("local-trust")
+def test_the_local_sandbox_takes_the_demos_commits() -> None:
+    """It isolates nothing. The demo's commits are known by their names, which nobody can make for other code."""
+    assert len(demo_commits()) > 12
+    require_trust("local", False, *demo_commits())
+
+
+def test_the_dataset_file_holds_the_instances(tiny: Bench) -> None:
+    assert read_records(tiny.store.dataset(REPO), Instance) == [tiny.outcomes[name] for name in QUALIFIED]
+    assert set(Unit(unit(tiny, "menu")).inputs()) == {"candidate", "image", "settings"}

@@ -1,0 +1,56 @@
+"""Progress on stderr, results on stdout, details in a run's log file."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.console import Progress, log_file, say, table
+
+
+def test_progress_is_told_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("building", 2) as progress:
+        progress.step("a-1", "installing")
+        progress.finish("a-1", "qualified")
+        progress.finish("a-2", "rejected [bold]")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert [line.split("] ", 1)[1] for line in captured.err.splitlines()] == [
+        "a-1: installing",
+        "a-1: qualified (1 of 2)",
+        "a-2: rejected [bold] (2 of 2)",
+    ]
+
+
+def test_progress_counts_what_threads_finish(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("building", 40) as progress:
+        threads = [threading.Thread(target=progress.finish, args=(f"a-{n}", "done")) for n in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert progress.done == 40
+    assert len(capsys.readouterr().err.splitlines()) == 40
+
+
+def test_a_table_is_a_result(capsys: pytest.CaptureFixture[str]) -> None:
+    """Titles of commits like `[Menu] :tada: …` are no markup."""
+    table("Dataset [1]", ("title", "tests"), [("[Menu] Add a name :tada:", 5), ("other", 12)])
+    table("Empty", ("instance",), [])
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    shown = ("Dataset [1]", "title", "[Menu] Add a name :tada:", "     5 ", "Empty", "instance")
+    assert [word for word in shown if word not in captured.out] == []
+
+
+def test_details_go_to_the_log_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with log_file(tmp_path / "deep" / "run.log"):
+        say("told to a person, too")
+        logging.getLogger("pipeline.build").debug("a detail")
+    logging.getLogger("pipeline.build").error("too late")
+    text = (tmp_path / "deep" / "run.log").read_text(encoding="utf-8")
+    assert "told to a person, too" in text and "a detail" in text and "too late" not in text
+    assert capsys.readouterr().err.startswith("told to a person, too\n")
