@@ -60,12 +60,10 @@ def program() -> None:
 def main() -> None:
     """Run the program. Exit codes: 0 done, 1 something failed, 2 bad input (nothing was written)."""
     try:
-        program.main(standalone_mode=False)
+        sys.exit(program.main(standalone_mode=False))
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; the same command goes on where it was", err=True)
         sys.exit(130)

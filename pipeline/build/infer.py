@@ -18,6 +18,10 @@ from pipeline.core.records import Environment
 Reader = Callable[[str], str | None]
 
 
+#: the tables of texts in package.json that say how to run it
+_TABLES = ("engines", "volta", "scripts", "dependencies", "devDependencies")
+
+
 class Unsupported(A11yBenchError):
     """No environment follows from the files; `reason` is from the closed list of the build stage."""
 
@@ -140,13 +144,20 @@ def infer(read: Reader, date: str) -> Environment:
 
 
 def _manifest(read: Reader) -> dict[str, Any]:
+    """What is asked of package.json, in the forms that it should have; other forms say nothing."""
     text = read("package.json")
     if text is None:
         raise Unsupported("runner_unsupported", "there is no package.json at the root")
     try:
-        return json.loads(text)
+        data = json.loads(text)
     except ValueError as error:
         raise Unsupported("environment_failed", f"package.json is no JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise Unsupported("environment_failed", "package.json is no JSON object")
+    found = {key: data[key] for key in _TABLES if isinstance(data.get(key), dict)}
+    tables = {key: {name: v for name, v in table.items() if isinstance(v, str)} for key, table in found.items()}
+    named = data.get("packageManager")
+    return {**tables, "packageManager": named if isinstance(named, str) else ""}
 
 
 def _node(read: Reader, manifest: dict[str, Any], date: str) -> Found:
@@ -166,7 +177,7 @@ def _node(read: Reader, manifest: dict[str, Any], date: str) -> Found:
 
 
 def _manager(read: Reader, manifest: dict[str, Any]) -> Found:
-    named = re.match(r"(npm|yarn|pnpm)@", manifest.get("packageManager", ""))
+    named = re.match(r"(npm|yarn|pnpm)@", manifest["packageManager"])
     if named:
         return Found(named[1], "package.json: packageManager")
     for path, manager in LOCKS.items():
@@ -178,7 +189,7 @@ def _manager(read: Reader, manifest: dict[str, Any]) -> Found:
 def _manager_version(read: Reader, manifest: dict[str, Any], manager: str) -> tuple[Found, bool]:
     """The manager's version, and whether there is a lock file."""
     lock = next((path for path, name in LOCKS.items() if name == manager and read(path) is not None), None)
-    named = re.match(rf"{manager}@(\d+\.\d+\.\d+)", manifest.get("packageManager", ""))
+    named = re.match(rf"{manager}@(\d+\.\d+\.\d+)", manifest["packageManager"])
     if named:
         version = Found(named[1], "package.json: packageManager")
     else:

@@ -13,7 +13,9 @@ from pipeline.core.names import Repo
 from pipeline.core.patches import patterns
 from pipeline.core.records import Evidence, Issue, PullRequest
 
-_URL = re.compile(r"https?://github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)\S*", re.IGNORECASE)
+_URL = re.compile(r"\bgithub\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.IGNORECASE)
+#: any address: numbers in it are those of another place
+_ADDRESS = re.compile(r"(?:https?://|\bwww\.|\bgithub\.com/)\S+", re.IGNORECASE)
 _QUALIFIED = re.compile(r"(?<![\w/])([\w.-]+/[\w.-]+)#(\d+)")
 
 
@@ -28,7 +30,7 @@ def references(pull: PullRequest) -> list[int]:
     here = [
         int(n) for pattern in (_URL, _QUALIFIED) for name, n in pattern.findall(text) if _same(name, pull.repository)
     ]
-    rest = _QUALIFIED.sub(" ", _URL.sub(" ", text))
+    rest = _QUALIFIED.sub(" ", _ADDRESS.sub(" ", text))
     plain = [int(m[m.re.groups].lstrip("#")) for p in _compiled("issue_ref", "text") for m in p.finditer(rest)]
     return [number for number in dict.fromkeys(here + plain) if number != pull.number]
 

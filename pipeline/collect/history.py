@@ -14,7 +14,9 @@ import git
 from pipeline.core.names import Repo
 from pipeline.core.records import Base, PullRequest
 
-_FIELDS = "%H%x00%P%x00%an%x00%cI%x00%s%x00%b"
+#: begins a record of the log; it can not stand in a message, which holds no NUL
+_BEGIN = "\0\1\0"
+_FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
 _SQUASH = re.compile(r"^(?P<title>.*?)\s*\(#(?P<number>\d+)\)\s*$", re.DOTALL)
 _MERGE = re.compile(r"^Merge pull request #(?P<number>\d+) from \S+")
 
@@ -38,19 +40,17 @@ def pull_requests(clone: git.Repo, repo: Repo) -> Iterator[Merged]:
 
 def _log(clone: git.Repo) -> Iterator[str]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-m", "--no-renames", "--name-only", "-z"]
-    process = clone.git.execute([*command, f"--format=%x01{_FIELDS}%x02"], as_process=True)
-    rest = ""
+    process = clone.git.execute([*command, f"--format={_FORMAT}"], as_process=True)
+    rest = b""
     while block := process.stdout.read(1 << 20):
-        *records, rest = (rest + block.decode("utf-8", "replace")).split("\x01")
-        yield from filter(None, records)
-    if rest:
-        yield rest
+        *records, rest = (rest + block).split(_BEGIN.encode())
+        yield from (record.decode("utf-8", "replace") for record in records if record)
+    yield rest.decode("utf-8", "replace")
     process.wait()
 
 
 def _parse(record: str, repo: Repo) -> Merged | None:
-    head, _, names = record.partition("\x02")
-    sha, parents, author, date, subject, body = head.split("\0", 5)
+    sha, parents, author, date, subject, body, *names = record.split("\0")
     parsed = _title(subject, body)
     if not parsed or not parents:
         return None
@@ -66,7 +66,7 @@ def _parse(record: str, repo: Repo) -> Merged | None:
         merge_sha=sha,
         merged_at=date,
     )
-    return Merged(pull, tuple(name for name in names.lstrip("\0\n").split("\0") if name))
+    return Merged(pull, tuple(filter(None, (name.lstrip("\n") for name in names))))
 
 
 def _title(subject: str, body: str) -> tuple[int, str, str] | None:

@@ -29,7 +29,8 @@ def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, nu
     texts = {issue.number: issue for issue in _issues(issues)}
     merged = _wanted(pull_requests(clone, repo), repo, numbers)
     with store.lock("collect", repo):
-        found = [sift(clone, one, texts, chosen=bool(numbers)) for one in merged]
+        chosen = {*numbers, *_chosen_before(store, repo)}
+        found = [sift(clone, one, texts, chosen=one.pull.number in chosen) for one in merged]
         return _save(store, repo, clone, found)
 
 
@@ -50,6 +51,12 @@ def _wanted(merged: Iterable[Merged], repo: Repo, numbers: Sequence[int]) -> lis
             f"the clone has no merged pull request {text} of {repo}", hint="is its branch's HEAD up to date?"
         )
     return wanted
+
+
+def _chosen_before(store: Store, repo: Repo) -> list[int]:
+    """What was chosen by hand stays so when everything is collected again."""
+    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    return [one.number for one in candidates if one.chosen_by_hand]
 
 
 def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate | Rejection]) -> Funnel:

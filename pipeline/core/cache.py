@@ -1,4 +1,4 @@
-"""The user's cache folder: what is slow to make and safe to delete.
+"""The user's cache folder: what is slow to make and safe to delete, made once whoever asks first.
 
 Reads the environment variable A11Y_BENCH_CACHE. Nothing in there is a result; results live under `data/` (store.py).
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import filelock
 
 
 def cache_root() -> Path:
@@ -20,26 +23,25 @@ def cache_root() -> Path:
     return Path(chosen).absolute() if chosen else Path(platformdirs.user_cache_dir("a11y-bench"))
 
 
-def made_once(name: str, make: Callable[[Path], None]) -> Path:
-    """The cached folder `name`, which `make` fills at first use.
-
-    It is made beside its place and renamed last: a folder that is there is whole. A second process waits for the first.
-    """
+def lock(path: Path) -> filelock.BaseFileLock:
+    """A lock between threads and processes; one whose process ended is free by itself."""
     import filelock
 
-    target = cache_root() / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with filelock.FileLock(target.with_name(f"{target.name}.lock")):
-        if not target.exists():
-            _make(target, make)
-    return target
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return filelock.FileLock(path)
 
 
-def _make(target: Path, make: Callable[[Path], None]) -> None:
-    draft = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
-    try:
-        make(draft)
-        draft.rename(target)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
+def once(folder: Path, make: Callable[[Path], Any]) -> Any:
+    """What `make(folder)` returned (plain data) when it first succeeded; others wait for it meanwhile.
+
+    A folder whose making was interrupted is made anew. It is made in place, since tools write absolute paths into it.
+    """
+    from pipeline.core.store import Unit
+
+    with lock(folder.with_name(f"{folder.name}.lock")):
+        unit = Unit(folder)
+        if not unit.path.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            unit.finish(make(folder))
+        return unit.result()

@@ -263,8 +263,8 @@ class Prediction(Versioned):
     instance_id: str
     model_name_or_path: str
     model_patch: str
-    agent: str
-    run: str
+    agent: str = ""
+    run: str = ""
     outcome: str = ""
     trusted: bool = Field(default=False, description="no model wrote it: gold, empty, or a script of this project")
 

@@ -66,8 +66,11 @@ def _answer(job: Job, progress: Progress) -> str:
         write_bytes(place / "task.json", task.model_dump_json(indent=2).encode())
         (place / "out").mkdir()
         progress.step(job.instance.instance_id, f"{job.agent.name} works")
-        code = _run(job, place, unit.folder / "agent.log")
-        shutil.copytree(place / "out", unit.folder, dirs_exist_ok=True)
+        try:
+            code = _run(job, place, unit.folder / "agent.log")
+        finally:
+            shutil.copytree(place / "out", unit.folder, dirs_exist_ok=True)
+            _hide(job.key, unit.folder)
     return _collect(job, code)
 
 
@@ -92,6 +95,13 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
             timeout=LIMIT,
         )
     return done.returncode
+
+
+def _hide(key: str, folder: Path) -> None:
+    """Take the instance's key out of everything that the agent left: some print their environment."""
+    for path in folder.rglob("*"):
+        if path.is_file() and key.encode() in (data := path.read_bytes()):
+            write_bytes(path, data.replace(key.encode(), b"***"))
 
 
 def _environment(job: Job, place: Path) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.cache import cache_root, made_once
+from pipeline.core.cache import cache_root, once
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +22,14 @@ def test_the_environment_names_the_folder(cache: Path) -> None:
 def test_a_folder_is_made_once(cache: Path) -> None:
     made: list[Path] = []
 
-    def make(folder: Path) -> None:
+    def make(folder: Path) -> str:
         made.append(folder)
         (folder / "file").write_text("whole")
+        return "what it said"
 
-    assert made_once("tool/1", make) == made_once("tool/1", make) == cache / "tool" / "1"
-    assert len(made) == 1
+    folder = cache / "tool" / "1"
+    assert once(folder, make) == once(folder, make) == "what it said"
+    assert made == [folder]
     assert (cache / "tool" / "1" / "file").read_text() == "whole"
 
 
@@ -37,6 +39,6 @@ def test_a_failure_leaves_nothing_that_looks_whole(cache: Path) -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        made_once("tool/1", fail)
-    assert [path.name for path in (cache / "tool").iterdir()] == ["1.lock"]
-    assert (made_once("tool/1", lambda folder: None)).is_dir()
+        once(cache / "tool" / "1", fail)
+    once(cache / "tool" / "1", lambda folder: None)
+    assert not (cache / "tool" / "1" / "half").exists()

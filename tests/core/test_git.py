@@ -27,8 +27,19 @@ CHANGES = {
     "binary": {"src/logo.png": b"\x89PNG\0" + bytes(range(199, 0, -1)), "test/new.png": bytes(range(256))},
     "deleted": {"src/gone.ts": None, "src/Menu.test.tsx": None},
     "empty": {"src/empty.ts": "", "test/empty.ts": "", "src/gone.ts": ""},
-    "renamed": {"src/Menu.test.tsx": None, "src/Bar.test.tsx": "test\n" * 12, "src/Moved.ts": "gone\n", "src/gone.ts": None},
-    "names": {"src/a b.ts": "1\n", "src/ü.test.ts": "2\n", "src/[id].test.ts": "3\n", 'src/"q".ts': "4\n", ":top.ts": "5\n"},
+    "renamed": {
+        "src/Menu.test.tsx": None,
+        "src/Bar.test.tsx": "test\n" * 12,
+        "src/Moved.ts": "gone\n",
+        "src/gone.ts": None,
+    },
+    "names": {
+        "src/a b.ts": "1\n",
+        "src/ü.test.ts": "2\n",
+        "src/[id].test.ts": "3\n",
+        'src/"q".ts': "4\n",
+        ":top.ts": "5\n",
+    },
     "line-ends": {"src/Menu.tsx": "one\r\ntwo\r\nthree\r\n", "test/lone\rcr.ts": "a\rb\x0cc\n"},
     "folder-for-file": {"src/gone.ts": None, "src/gone.ts/index.ts": "folder\n"},
 }

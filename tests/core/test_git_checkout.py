@@ -61,7 +61,9 @@ def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> Non
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-parse", "HEAD^{tree}") == history.tree(base_of(history))
-    assert (target / "dist" / "kept.js").exists() and (target / "fixtures" / "node_modules" / "dep" / "index.js").exists()
+    assert (target / "dist" / "kept.js").exists() and (
+        target / "fixtures" / "node_modules" / "dep" / "index.js"
+    ).exists()
     assert os.access(target / "scripts" / "run.sh", os.X_OK)
     assert (target / "link").is_symlink()
     assert (target / "src" / "Menu.tsx").read_bytes() == b"one\r\ntwo\n"

@@ -34,7 +34,9 @@ def test_uncommon_repositories(text: str, repo: Repo) -> None:
     assert parse_repo(repo.slug) == repo
 
 
-@pytest.mark.parametrize("text", ["", "grommet", "a/b/c", "../b", "a/..", "a/", "/b", "a b/c", "a/b#1", "https://github.com/a/b"])
+@pytest.mark.parametrize(
+    "text", ["", "grommet", "a/b/c", "../b", "a/..", "a/", "/b", "a b/c", "a/b#1", "https://github.com/a/b"]
+)
 def test_what_is_no_repository(text: str) -> None:
     with pytest.raises(UserError, match="is no repository") as error:
         parse_repo(text)
@@ -72,7 +74,9 @@ def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) ->
     assert parse_instance_id(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x"])
+@pytest.mark.parametrize(
+    "text", ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x"]
+)
 def test_what_is_no_instance(text: str) -> None:
     with pytest.raises(UserError, match="is no instance"):
         parse_instance_id(text)
@@ -80,7 +84,13 @@ def test_what_is_no_instance(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("deepinfra/GLM-4.6", "deepinfra_GLM-4.6"), ("GLM-4.6", "GLM-4.6"), ("a:b c", "a_b_c"), ("../../etc", "etc"), (".x", "x")],
+    [
+        ("deepinfra/GLM-4.6", "deepinfra_GLM-4.6"),
+        ("GLM-4.6", "GLM-4.6"),
+        ("a:b c", "a_b_c"),
+        ("../../etc", "etc"),
+        (".x", "x"),
+    ],
 )
 def test_a_folder_name_is_one_safe_segment(text: str, name: str) -> None:
     assert folder_name(text) == name

@@ -32,7 +32,7 @@ AFTER = {
     'src/"quoted".ts': "quote\n",
     'src/ends with "': "quote\n",
     "src/tab\there.ts": "tab\n",
-    "src/\"é☃\".ts": "both\n",
+    'src/"é☃".ts': "both\n",
     "src/back\\slash.ts": "slash\n",
     "src/a b/new empty.ts": "",
     "src/added-empty.ts": "",
@@ -79,7 +79,7 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> tuple[History, str, str,
     ],
 )
 def test_what_a_test_file_is(path: str, expected: bool) -> None:
-    """The substring `test` decides in Multi-SWE-bench: `latest.js` is one, `menu.spec.ts` is not. Segments decide here."""
+    """The substring `test` decides in Multi-SWE-bench: `latest.js` is one, `menu.spec.ts` is not. Here segments do."""
     assert is_test_file(path) is expected
 
 

@@ -11,7 +11,28 @@ from pydantic import ValidationError
 from pipeline.core.records import PUBLISHED, CostRow, Instance, Prediction
 
 #: a dataset record of Multi-SWE-bench, by its fields
-MULTI_SWE_BENCH = ["org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch", "lang", "hints", "fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests", "run_result", "test_patch_result", "fix_patch_result"]
+MULTI_SWE_BENCH = [
+    "org",
+    "repo",
+    "number",
+    "state",
+    "title",
+    "body",
+    "base",
+    "resolved_issues",
+    "fix_patch",
+    "test_patch",
+    "lang",
+    "hints",
+    "fixed_tests",
+    "p2p_tests",
+    "f2p_tests",
+    "s2p_tests",
+    "n2p_tests",
+    "run_result",
+    "test_patch_result",
+    "fix_patch_result",
+]
 
 
 @pytest.mark.rule("instance-superset")
@@ -81,6 +102,7 @@ def test_the_columns_of_costs() -> None:
     """`costs.csv` is read by other programs, by these names in this order."""
     columns = "repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
     assert list(CostRow.model_fields) == columns.split()
-    assert CostRow(repo="a/b", model="m", agent="x", cost_llm_usd="0.1").cost_llm_usd * 3 == CostRow.model_validate(
-        {"repo": "a/b", "model": "m", "agent": "x", "cost_llm_usd": "0.3"}
-    ).cost_llm_usd
+    assert (
+        CostRow(repo="a/b", model="m", agent="x", cost_llm_usd="0.1").cost_llm_usd * 3
+        == CostRow.model_validate({"repo": "a/b", "model": "m", "agent": "x", "cost_llm_usd": "0.3"}).cost_llm_usd
+    )

@@ -46,7 +46,9 @@ def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) ->
     assert (run.end, run.faults, run.restored) == ("ran", (), ())
 
 
-@pytest.mark.parametrize("text", ["no patch\n", "diff --git a/x b/x\n", "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n", "@@\n"])
+@pytest.mark.parametrize(
+    "text", ["no patch\n", "diff --git a/x b/x\n", "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n", "@@\n"]
+)
 def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
     """It does not apply, and that is the model's doing: no other error may come of it."""
     with pytest.raises(PatchFailed) as error:

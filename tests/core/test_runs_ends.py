@@ -31,7 +31,9 @@ def scripted(tmp_path: Path, **last: bool) -> Plan:
             return Completed(0, b"a.test.js\n", 0)
         return Completed(0, b"", 0) if argv[0] == "git" else Completed(-9, b"the log", 3, **last)
 
-    return Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js", "gone.test.js"))
+    return Plan(
+        ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js", "gone.test.js")
+    )
 
 
 @pytest.mark.trap("no-limits")
@@ -64,7 +66,7 @@ def test_a_runner_without_a_report(plan: MakePlan, patch: Patch) -> None:
     ],
 )
 def test_signs_of_a_faked_result(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
-    """A runner that prints its own PASSED lines is believed elsewhere; here the report, its totals and its end agree."""
+    """A runner that prints its own PASSED lines is believed elsewhere; here report, totals and exit code must agree."""
     run = run_gold(plan(), [("test", patch(breaking(way)))])
     (found,) = run.faults
     assert run.end == "ran"

@@ -186,7 +186,11 @@ def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None
 def test_digests_keep_parts_apart() -> None:
     assert digest("ab", "c") != digest("a", "bc") != digest("abc")
     assert digest({"b": 1, "a": 2}) == digest({"a": 2, "b": 1})
-    assert digest(factories.make_rejection(1)) == digest(factories.make_rejection(1)) != digest(factories.make_rejection(2))
+    assert (
+        digest(factories.make_rejection(1))
+        == digest(factories.make_rejection(1))
+        != digest(factories.make_rejection(2))
+    )
     assert len(digest()) == 32
 
 

@@ -50,7 +50,11 @@ def test_a_second_run_is_refused_while_one_is_under_way(store: Store) -> None:
         with pytest.raises(UserError, match="predict of acme/ui provider/m is under way") as error, _lock(store):
             pass
         assert "a lock whose process ended is free by itself" in str(error.value)
-        with store.lock("predict", REPO, "other"), store.lock("evaluate", REPO, "provider/m"), store.lock("build", REPO):
+        with (
+            store.lock("predict", REPO, "other"),
+            store.lock("evaluate", REPO, "provider/m"),
+            store.lock("build", REPO),
+        ):
             pass
 
 

@@ -58,7 +58,9 @@ def test_each_row_follows_from_the_law(run: str, test: str, fix: str) -> None:
 @pytest.mark.rule("transitions")
 def test_every_rejection_has_a_reason_of_the_closed_list() -> None:
     """A word of the table that nobody translates would end a qualification with a KeyError."""
-    words = {row.effect.removeprefix("rejects: ") for row in verdict.table().values() if row.effect.startswith("rejects")}
+    words = {
+        row.effect.removeprefix("rejects: ") for row in verdict.table().values() if row.effect.startswith("rejects")
+    }
     assert words == set(verdict.REASONS)
 
 

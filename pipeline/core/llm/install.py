@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.core.cache import made_once
+from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
 
@@ -31,7 +31,9 @@ def proxy_python(say: Callable[[str], None]) -> Path:
         python = str(folder / "venv" / "bin" / "python")
         _uv("pip", "sync", "--quiet", "--require-hashes", "--python", python, str(REQUIREMENTS))
 
-    return made_once(f"litellm/{key}", make) / "venv" / "bin" / "python"
+    folder = cache_root() / "litellm" / key
+    once(folder, make)
+    return folder / "venv" / "bin" / "python"
 
 
 def _uv(*arguments: str) -> None:

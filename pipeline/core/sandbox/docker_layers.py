@@ -16,6 +16,7 @@ from pathlib import Path
 
 from docker.models.containers import Container
 
+from pipeline.core.cache import lock
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.names import folder_name
 from pipeline.core.records import Environment
@@ -37,7 +38,6 @@ from pipeline.core.sandbox.docker_names import (
     environment_image,
     instance_image,
 )
-from pipeline.core.sandbox.once import lock
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import digest as digest_of
 

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.cache import lock, once
 from pipeline.core.errors import UserError
 from pipeline.core.records import Environment
 from pipeline.core.sandbox import install, node, process
 from pipeline.core.sandbox.base import DEFAULT, Cache, Limits
 from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy, environ, link_modules, slot
-from pipeline.core.sandbox.once import lock, once
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import Unit
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import filelock
 
+from pipeline.core.cache import lock
 from pipeline.core.sandbox import process
 from pipeline.core.sandbox.base import COMMON, Completed, Limits, gone
-from pipeline.core.sandbox.once import lock
 from pipeline.core.store import write_bytes
 
 

@@ -12,11 +12,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.core.cache import once
 from pipeline.core.names import folder_name
 from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import InstallFailed
 from pipeline.core.sandbox.install import failure
-from pipeline.core.sandbox.once import once
 from pipeline.core.store import read_json, write_json
 
 #: major of Node -> major of the npm that runs on all its releases; other ones take NEWEST_NPM

@@ -47,7 +47,9 @@ def parse(runner: str, report: Any, root: str = "/repo") -> Report:
 
 def small(*tests: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A report of one file with these tests, whose totals are right."""
-    tests = tuple({"ancestorTitles": [], "failureMessages": [], "title": "t", "status": "passed"} | test for test in tests)
+    tests = tuple(
+        {"ancestorTitles": [], "failureMessages": [], "title": "t", "status": "passed"} | test for test in tests
+    )
     count = [test["status"] for test in tests].count
     totals = {"numPassedTests": count("passed"), "numFailedTests": count("failed"), "numPendingTests": count("pending")}
     suite = {"name": "/repo/a.test.js", "status": "passed", "assertionResults": list(tests)}
@@ -77,8 +79,13 @@ def test_a_slower_run_has_the_same_names(runner: str) -> None:
 
 @pytest.mark.trap("same-name-collapses")
 def test_no_two_tests_share_a_name() -> None:
-    """Equal titles in two files, or twice in one, collapse elsewhere; so could a title that looks like our second one."""
-    tests = [{"title": "x"}, {"title": "x", "status": "failed"}, {"title": "x [2]"}, {"title": "x", "status": "pending"}]
+    """Equal titles in two files, or twice in one, collapse elsewhere; so could a title that ends like our second."""
+    tests = [
+        {"title": "x"},
+        {"title": "x", "status": "failed"},
+        {"title": "x [2]"},
+        {"title": "x", "status": "pending"},
+    ]
     report = parse("jest", small(*tests))
     assert len(report.tests) == 4
     assert list(report.tests.values()) == [PASSED, FAILED, PASSED, SKIPPED]
@@ -128,7 +135,9 @@ def _drop(report: dict[str, Any]) -> None:
 @pytest.mark.trap("printed-passed")
 @pytest.mark.rule("parser-audits-itself")
 @pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("change", [*map(_add, ["numPassedTests", "numFailedTests", "numPendingTests", "numTodoTests"]), _drop])
+@pytest.mark.parametrize(
+    "change", [*map(_add, ["numPassedTests", "numFailedTests", "numPendingTests", "numTodoTests"]), _drop]
+)
 def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], None]) -> None:
     """Every parser audits itself: what it read equals the runner's own totals."""
     report = load(runner)
@@ -137,7 +146,9 @@ def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], No
         parse(runner, report)
 
 
-@pytest.mark.parametrize("text", [b"", b"PASS src/a.test.js", b"\xff", b"[]", b"{}", b'{"testResults": 1}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "text", [b"", b"PASS src/a.test.js", b"\xff", b"[]", b"{}", b'{"testResults": 1}', b"[" * 100_000]
+)
 def test_what_is_no_report(text: bytes) -> None:
     """A candidate could write anything there: every broken report is the same error."""
     for parser in PARSERS:
@@ -147,7 +158,12 @@ def test_what_is_no_report(text: bytes) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [_set("testResults", [{}]), _set("testResults", None), _set("numPassedTests", "many"), lambda report: report.pop("success")],
+    [
+        _set("testResults", [{}]),
+        _set("testResults", None),
+        _set("numPassedTests", "many"),
+        lambda report: report.pop("success"),
+    ],
 )
 def test_a_report_without_what_the_runner_writes(change: Callable[[dict[str, Any]], None]) -> None:
     report = load("jest")
@@ -156,7 +172,9 @@ def test_a_report_without_what_the_runner_writes(change: Callable[[dict[str, Any
         parse("jest", report)
 
 
-@pytest.mark.parametrize("test", [{"status": "great"}, {"title": None}, {"title": 1}, {"ancestorTitles": [1]}, {"status": []}])
+@pytest.mark.parametrize(
+    "test", [{"status": "great"}, {"title": None}, {"title": 1}, {"ancestorTitles": [1]}, {"status": []}]
+)
 def test_a_case_that_no_runner_writes(test: dict[str, Any]) -> None:
     with pytest.raises(ReportError):
         parse("jest", small(test))

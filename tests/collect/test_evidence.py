@@ -1,0 +1,122 @@
+"""References to issues, and where a text speaks of accessibility."""
+
+from __future__ import annotations
+
+import pytest
+from factories import make_pull_request
+
+from pipeline.collect.evidence import evidence, references
+from pipeline.core.records import Evidence, Issue
+
+
+def refer(text: str, number: int = 99, title: str = "") -> list[int]:
+    return references(make_pull_request(number, title=title, body=text))
+
+
+def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues: tuple[Issue, ...] = ()) -> set[str]:
+    return {one.field for one in evidence(make_pull_request(title=title, body=body, labels=labels), issues)}
+
+
+@pytest.mark.trap("one-issue-per-keyword")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Fixes #10 and Fixes #11", [10, 11]),
+        ("Fixes #10, #11", [10, 11]),
+        ("closes: #3\nResolves #4", [3, 4]),
+        ("fixed for #5", [5]),
+        ("Fixes 6", [6]),
+        ("see also issue 7, PR #8", [8, 7]),
+        ("#1 #1 #1", [1]),
+        ("", []),
+        ("no number here, #x", []),
+    ],
+)
+def test_every_reference_counts(text: str, expected: list[int]) -> None:
+    """`dict(findall)` keeps one issue per keyword: of "Fixes #10 and Fixes #11" only 11."""
+    assert sorted(refer(text)) == sorted(expected)
+
+
+@pytest.mark.trap("references-by-url")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("https://github.com/acme/ui/issues/12", [12]),
+        ("Fixes https://github.com/Acme/UI/issues/12.", [12]),
+        ("https://github.com/acme/ui/pull/13/files#diff-99", [13]),
+        ("(http://www.github.com/acme/ui/issues/14#issuecomment-777)", [14]),
+        ("github.com/acme/ui/issues/15", [15]),
+        ("fixes acme/ui#16", [16]),
+        ("https://github.com/other/lib/issues/12", []),
+        ("see www.github.com/other/lib/issues/12", []),
+        ("see github.com/other/lib/pull/12", []),
+        ("fixes other/lib#12", []),
+        ("fixes my-acme/ui#12", []),
+        ("https://gitlab.com/acme/ui/issues/12", []),
+        ("https://www.w3.org/TR/wcag/#12", []),
+        ("other/lib#1 and #2, https://github.com/other/lib/issues/3 and acme/ui#4", [2, 4]),
+    ],
+)
+def test_references_by_address(text: str, expected: list[int]) -> None:
+    """Addresses and `owner/repo#12` are missed elsewhere, or another repository's number is taken for this one's."""
+    assert sorted(refer(text)) == expected
+
+
+def test_a_pull_request_does_not_refer_to_itself() -> None:
+    assert refer("Fixes #10, see #12", number=12) == [10]
+    assert refer("", title="Backport of #9") == [9]
+
+
+def test_closed_issues_come_first() -> None:
+    """The first issue of a task is the one that it is about."""
+    assert refer("Like #1, see #2.\n\nFixes #3") == [3, 2, 1]
+
+
+@pytest.mark.rule("evidence")
+def test_evidence_says_field_pattern_text_and_place() -> None:
+    found = evidence(make_pull_request(title="Menu: ARIA", body="", labels=()), ())
+    assert found == (Evidence(field="title", pattern=r"\baria\b", text="ARIA", place=6),)
+
+
+@pytest.mark.rule("evidence")
+def test_every_match_is_kept() -> None:
+    """What convinced the filter is shown to the people who rate it: all of it."""
+    issue = Issue(number=5, title="a11y", body="No keyboard support", labels=("accessibility",))
+    pull = make_pull_request(title="aria", body="Improve accessibility, missing alt text", labels=("a11y",))
+    places = [(one.field, one.text, one.place) for one in evidence(pull, [issue])]
+    assert {
+        ("title", "aria", 0),
+        ("body", "Improve accessibility", 0),
+        ("body", "missing alt text", 23),
+        ("label", "a11y", 0),
+        ("issue 5 title", "a11y", 0),
+        ("issue 5 body", "keyboard support", 3),
+        ("issue 5 label", "accessibility", 0),
+    } <= set(places)
+    order = [field for field, *_ in places]
+    assert order.index("body") < order.index("label") < order.index("issue 5 title")
+
+
+@pytest.mark.rule("label-patterns")
+def test_label_patterns_hold_for_labels_and_titles() -> None:
+    """A clone has no labels; the bare word `aria` in a title counts, in a body it does not."""
+    assert fields(title="aria") == {"title"}
+    assert fields(labels=("aria",)) == {"label"}
+    assert fields(body="aria") == set()
+    assert fields(issues=(Issue(number=5, title="wcag"),)) == {"issue 5 title"}
+
+
+@pytest.mark.rule("text-patterns")
+@pytest.mark.parametrize(
+    "text", ["color contrast ratio", "screen reader support", "focus trap", "WCAG 2.1", "Keyboard navigation"]
+)
+def test_text_patterns_hold_for_titles_and_bodies(text: str) -> None:
+    assert fields(title=text) >= {"title"}
+    assert fields(body=text) == {"body"}
+
+
+@pytest.mark.parametrize(
+    "text", ["Bump malaria to 2.0", "variable names", "label printer", "contrast of opinions", "tabular"]
+)
+def test_words_that_only_look_alike(text: str) -> None:
+    assert fields(title=text, body=text) == set()

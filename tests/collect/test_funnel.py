@@ -1,0 +1,144 @@
+"""The funnel: every pull request ends as a candidate or with a reason of the closed list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import REPO, make_candidate, make_rejection
+from histories import Content, History
+
+from pipeline.collect.funnel import REASONS, counts, sift
+from pipeline.collect.history import pull_requests
+from pipeline.core.git import open_clone
+from pipeline.core.records import Candidate, Evidence, Issue, Rejection
+
+SOURCE, TEST = {"src/Menu.tsx": "two\n"}, {"src/Menu.test.tsx": "test\n"}
+ISSUE = Issue(number=10, title="Menu has no name", body="A screen reader says nothing.")
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "clone")
+    made.commit("first", {"src/Menu.tsx": "one\n"})
+    return made
+
+
+def last(history: History, message: str, files: dict[str, Content], *, chosen: bool = False) -> Candidate | Rejection:
+    """What becomes of a pull request with this message and these files."""
+    history.commit(message, files)
+    return decide(history, chosen=chosen)
+
+
+def decide(history: History, *, chosen: bool = False) -> Candidate | Rejection:
+    clone = open_clone(history.folder)
+    return sift(clone, next(pull_requests(clone, REPO)), {10: ISSUE}, chosen=chosen)
+
+
+@pytest.mark.rule("funnel")
+def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
+    found = last(history, "Add aria-label (#12)", SOURCE | TEST)
+    assert isinstance(found, Candidate)
+    assert "src/Menu.tsx" in found.fix_patch and "Menu.test.tsx" not in found.fix_patch
+    assert "src/Menu.test.tsx" in found.test_patch and "Menu.tsx" not in found.test_patch
+    assert found.a11y_reason and not found.chosen_by_hand
+    assert found.filters == {"no_source_changes": True, "no_test_changes": True, "no_a11y_evidence": True}
+
+
+@pytest.mark.rule("funnel")
+@pytest.mark.parametrize(
+    ("message", "files", "reason", "detail"),
+    [
+        ("Test aria (#1)", TEST, "no_source_changes", "src/Menu.test.tsx"),
+        ("Add aria (#1)", SOURCE, "no_test_changes", "src/Menu.tsx"),
+        ("Add a name (#1)", SOURCE | TEST, "no_a11y_evidence", "src/Menu.test.tsx; src/Menu.tsx"),
+        ("Aria (#1)", TEST | {"src/Menu.tsx": b"caf\xe9\n"}, "not_utf8", "byte 0xe9"),
+        ("Nothing (#1)", {}, "no_source_changes", ""),
+    ],
+)
+def test_every_rejection_has_its_reason(
+    history: History, message: str, files: dict[str, Content], reason: str, detail: str
+) -> None:
+    found = last(history, message, files)
+    assert isinstance(found, Rejection)
+    assert (found.instance_id, found.stage, found.reason) == ("acme__ui-1", "collect", reason)
+    assert reason in REASONS
+    assert detail in found.detail
+
+
+@pytest.mark.invariant(7)
+def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
+    """One broken pull request never stops a batch: a copy may lack single files, or a commit."""
+    history.commit("Aria (#1)", SOURCE | TEST)
+    history.lose("HEAD~1", "src/Menu.tsx")
+    found = decide(history)
+    assert isinstance(found, Rejection)
+    assert found.reason == "base_missing"
+    assert "unable to read" in found.detail
+
+
+@pytest.mark.invariant(7)
+def test_a_base_that_the_clone_lacks_is_a_reason(history: History) -> None:
+    history.commit("Aria (#1)", SOURCE | TEST)
+    clone = open_clone(history.folder)
+    merged = next(pull_requests(clone, REPO))
+    base = merged.pull.base.model_copy(update={"sha": "0" * 40})
+    gone = merged._replace(pull=merged.pull.model_copy(update={"base": base}))
+    found = sift(clone, gone, {})
+    assert isinstance(found, Rejection)
+    assert (found.reason, found.detail) == ("base_missing", "0" * 40)
+
+
+@pytest.mark.rule("chosen-by-hand")
+def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> None:
+    """`--pr N` takes it whatever the filters say, and says so: tables can leave it out."""
+    found = last(history, "Rename (#1)", SOURCE, chosen=True)
+    assert isinstance(found, Candidate)
+    assert found.chosen_by_hand
+    assert found.filters == {"no_source_changes": True, "no_test_changes": False, "no_a11y_evidence": False}
+    assert (found.test_patch, found.a11y_reason) == ("", ())
+
+
+@pytest.mark.rule("statement-source")
+def test_the_statement_comes_from_the_issue_where_it_is_known(history: History) -> None:
+    """A number without a text is no issue: the pull request's own text stands in, and is marked."""
+    linked = last(history, "Aria (#1)\n\nFixes #10", SOURCE | TEST)
+    assert isinstance(linked, Candidate)
+    assert (linked.statement_source, linked.resolved_issues) == ("issue", (ISSUE,))
+    own = last(history, "Aria again (#2)\n\nFixes #11", {"src/Menu.tsx": "3\n", "src/Menu.test.tsx": "3\n"})
+    assert isinstance(own, Candidate)
+    assert (own.statement_source, own.resolved_issues) == ("pull_request", ())
+
+
+def test_evidence_in_the_issue_is_enough(history: History) -> None:
+    found = last(history, "Name the menu (#1)\n\nFixes #10", SOURCE | TEST)
+    assert isinstance(found, Rejection)
+    issue = ISSUE.model_copy(update={"title": "a11y: menu has no name"})
+    clone = open_clone(history.folder)
+    found = sift(clone, next(pull_requests(clone, REPO)), {10: issue})
+    assert isinstance(found, Candidate)
+    assert {one.field for one in found.a11y_reason} == {"issue 10 title"}
+
+
+@pytest.mark.rule("table-4.1")
+def test_counts_add_up() -> None:
+    """Everything that was looked at is a candidate or a rejection; Sample counts candidates with an issue."""
+    in_issue = Evidence(field="issue 1 title", pattern="a11y", text="a11y", place=0)
+    candidates = [
+        make_candidate(1),
+        make_candidate(2, resolved_issues=(), statement_source="pull_request"),
+        make_candidate(3, a11y_reason=(in_issue,)),
+    ]
+    rejections = [
+        make_rejection(number, stage="collect", reason=reason, issues=(7,) if reason == "no_a11y_evidence" else ())
+        for number, reason in enumerate(REASONS, 4)
+    ]
+    row = counts("acme/ui", candidates, rejections)
+    assert row.total == len(candidates) + len(rejections) == 8
+    assert row.tests == row.total - 2
+    assert row.sample + row.without_issue == len(candidates)
+    assert (row.a11y, row.sample, row.issues) == (2, 2, 3)
+
+
+def test_nothing_counts_as_nothing() -> None:
+    assert set(counts("acme/ui", [], []).model_dump(exclude={"repo"}).values()) == {0}

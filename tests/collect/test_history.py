@@ -1,0 +1,139 @@
+"""Pull requests of a clone: both kinds of merges, every number once, with files as git knows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import REPO
+from histories import History
+
+from pipeline.collect.history import Merged, pull_requests
+from pipeline.core.git import open_clone
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "clone")
+    made.commit("first", {"src/Menu.tsx": "one\n", "old name.ts": "moved\n" * 9})
+    return made
+
+
+def read(history: History) -> list[Merged]:
+    return list(pull_requests(open_clone(history.folder), REPO))
+
+
+def numbers(history: History) -> list[int]:
+    return [one.pull.number for one in read(history)]
+
+
+def test_a_squash_merge(history: History) -> None:
+    base = history.git("rev-parse", "HEAD")
+    sha = history.commit("Add aria-label (#12)\n\nFixes #10\n\nCo-authored-by: Bob\n", {"src/Menu.tsx": "two\n"})
+    ((pull, files),) = read(history)
+    assert (pull.number, pull.title, pull.body) == (12, "Add aria-label", "Fixes #10\n\nCo-authored-by: Bob")
+    assert (pull.base.sha, pull.merge_sha, pull.author, pull.state) == (base, sha, "ann", "merged")
+    assert pull.merged_at == "2024-05-06T07:08:09+00:00"
+    assert pull.instance_id == "acme__ui-12"
+    assert files == ("src/Menu.tsx",)
+
+
+def test_a_merge_commit(history: History) -> None:
+    """Its files are those of the whole branch; its title is the body's first line."""
+    base = history.git("rev-parse", "HEAD")
+    message = "Merge pull request #7 from bob/topic\n\nLabel the menu\n\nCloses #5"
+    sha = history.merge(message, {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "test\n"})
+    ((pull, files),) = read(history)
+    assert (pull.number, pull.title, pull.body) == (7, "Label the menu", "Closes #5")
+    assert (pull.base.sha, pull.merge_sha) == (base, sha)
+    assert set(files) == {"src/Menu.tsx", "src/Menu.test.tsx"}
+
+
+def test_a_merge_commit_without_a_text(history: History) -> None:
+    history.merge("Merge pull request #7 from bob/topic", {"src/Menu.tsx": "two\n"})
+    assert read(history)[0].pull.title == "Merge pull request #7 from bob/topic"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Fix (#1) and more (#2)", (2, "Fix (#1) and more")),
+        ("Fix  (#3) ", (3, "Fix")),
+        ('Revert "Add (#4)" (#5)', (5, 'Revert "Add (#4)"')),
+        ("(#6)", (6, "")),
+        ("Fix #8", None),
+        ("Fix (#9) now", None),
+        ("Merge branch 'main' into topic", None),
+        ("", None),
+    ],
+)
+def test_what_a_pull_request_is(history: History, message: str, expected: tuple[int, str] | None) -> None:
+    history.commit(message)
+    assert [(one.pull.number, one.pull.title) for one in read(history)] == ([expected] if expected else [])
+
+
+@pytest.mark.trap("newest-skipped")
+def test_the_newest_pull_request_is_there(history: History) -> None:
+    """A fresh run of Multi-SWE-bench always skips it."""
+    for number in (3, 1, 2):
+        history.commit(f"Change (#{number})")
+    assert numbers(history) == [2, 1, 3]
+
+
+@pytest.mark.trap("unmerged-kept")
+def test_what_was_not_merged_is_not_there(history: History) -> None:
+    """Only the first-parent history of HEAD is read, so a branch that nobody merged does not exist."""
+    history.commit("Merged (#1)")
+    history.git("checkout", "-q", "-b", "open")
+    history.commit("Open (#2)")
+    history.git("checkout", "-q", "main")
+    assert numbers(history) == [1]
+
+
+def test_a_commit_inside_a_merged_branch_is_not_one(history: History) -> None:
+    """Commits of a branch may carry numbers of other pull requests."""
+    history.git("checkout", "-q", "-b", "topic")
+    history.commit("Picked (#3)")
+    history.git("checkout", "-q", "main")
+    history.git("merge", "-q", "--no-ff", "-m", "Merge pull request #4 from bob/topic", "topic")
+    assert numbers(history) == [4]
+
+
+def test_a_number_counts_once(history: History) -> None:
+    """What was merged, taken back and merged again is one pull request: its last merge."""
+    history.commit("Change (#1)", {"a.ts": "1\n"})
+    last = history.commit("Change again (#1)", {"a.ts": "2\n"})
+    assert [(one.pull.number, one.pull.merge_sha) for one in read(history)] == [(1, last)]
+
+
+def test_the_first_commit_has_no_base(tmp_path: Path) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("Everything (#1)", {"a.ts": "1\n"})
+    assert read(history) == []
+
+
+def test_files_are_named_as_they_are(history: History) -> None:
+    """Blanks, quotes and letters of any language; a rename is both of its names."""
+    names = {"src/ü b.ts": "1\n", 'src/"q".ts': "2\n", "src/tab\t.ts": "3\n"}
+    history.commit("Names (#1)", names)
+    history.commit("Moved (#2)", {"old name.ts": None, "new name.ts": "moved\n" * 9})
+    second, first = read(history)
+    assert set(first.files) == set(names)
+    assert set(second.files) == {"old name.ts", "new name.ts"}
+
+
+def test_a_pull_request_without_files(history: History) -> None:
+    history.commit("Nothing (#1)")
+    history.commit("Something (#2)", {"a.ts": "1\n"})
+    assert [one.files for one in read(history)] == [("a.ts",), ()]
+
+
+def test_long_and_odd_messages_are_read_whole(history: History) -> None:
+    """Git's output comes in blocks: a letter or a message on their border is no other than elsewhere."""
+    long = "é☃" * 300_000
+    (history.folder.parent / "message").write_text(f"Long (#1)\n\n{long}\n", encoding="utf-8")
+    history.git("commit", "-q", "--allow-empty", "-F", str(history.folder.parent / "message"))
+    history.commit("Odd \x01\x02 (#2)\n\nbo\x01dy \x02\x03", {"a.ts": "1\n"})
+    odd, whole = read(history)
+    assert whole.pull.body == long
+    assert (odd.pull.number, odd.pull.body, odd.files) == (2, "bo\x01dy \x02\x03", ("a.ts",))

@@ -1,0 +1,136 @@
+"""Collecting into the data directory: what is added, and what is refused before anything is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import REPO
+from histories import History, git
+
+from pipeline.collect.stage import collect
+from pipeline.core.errors import UserError
+from pipeline.core.records import Candidate, Funnel, Rejection
+from pipeline.core.store import Store, read_json, read_records
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Three pull requests: with evidence, without evidence, without tests."""
+    made = History(tmp_path / "clone")
+    made.commit("first", {"src/Menu.tsx": "0\n"})
+    made.commit("Aria (#1)\n\nFixes #10", {"src/Menu.tsx": "1\n", "src/Menu.test.tsx": "1\n"})
+    made.commit("Name (#2)", {"src/Menu.tsx": "2\n", "src/Menu.test.tsx": "2\n"})
+    made.commit("Aria (#3)", {"src/Menu.tsx": "3\n"})
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "data")
+
+
+def collected(store: Store) -> dict[int, str]:
+    """Number -> `candidate`, `by hand` or the reason of its rejection."""
+    folder = store.raw(REPO)
+    candidates = read_records(folder / "candidates.jsonl", Candidate)
+    rejections = read_records(folder / "rejections.jsonl", Rejection)
+    found = {one.number: "by hand" if one.chosen_by_hand else "candidate" for one in candidates}
+    return found | {int(one.instance_id.rpartition("-")[2]): one.reason for one in rejections}
+
+
+ALL = {1: "candidate", 2: "no_a11y_evidence", 3: "no_test_changes"}
+
+
+@pytest.mark.rule("funnel")
+def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> None:
+    funnel = collect(store, REPO, history.folder)
+    assert collected(store) == ALL
+    assert funnel == Funnel(**read_json(store.raw(REPO) / "funnel.json"))
+    assert (funnel.total, funnel.tests, funnel.sample, funnel.without_issue) == (3, 2, 0, 1)
+    source = read_json(store.raw(REPO) / "source.json")
+    assert (source["kind"], Path(source["path"])) == ("git", history.folder / ".git")
+
+
+@pytest.mark.rule("collecting-adds")
+def test_collecting_adds_to_what_is_there(store: Store, history: History) -> None:
+    """Single pull requests are taken one by one, and a later run of everything takes none of them away."""
+    collect(store, REPO, history.folder, numbers=[2])
+    assert collected(store) == {2: "by hand"}
+    assert collect(store, REPO, history.folder, numbers=[3]).total == 2
+    assert collected(store) == {2: "by hand", 3: "by hand"}
+    collect(store, REPO, history.folder)
+    assert collected(store) == {1: "candidate", 2: "by hand", 3: "by hand"}
+
+
+@pytest.mark.rule("chosen-by-hand")
+def test_a_rejected_one_can_still_be_chosen(store: Store, history: History) -> None:
+    collect(store, REPO, history.folder)
+    collect(store, REPO, history.folder, numbers=[3])
+    assert collected(store) == ALL | {3: "by hand"}
+
+
+def test_new_pull_requests_come_in_with_a_new_state_of_the_clone(store: Store, history: History) -> None:
+    collect(store, REPO, history.folder)
+    history.commit("Aria (#4)", {"src/Menu.tsx": "4\n", "src/Menu.test.tsx": "4\n"})
+    collect(store, REPO, history.folder)
+    assert collected(store) == ALL | {4: "candidate"}
+
+
+def test_a_second_run_gives_the_same_bytes(store: Store, history: History) -> None:
+    names = ("candidates.jsonl", "rejections.jsonl", "funnel.json")
+    collect(store, REPO, history.folder)
+    before = [(store.raw(REPO) / name).read_bytes() for name in names]
+    collect(store, REPO, history.folder)
+    assert [(store.raw(REPO) / name).read_bytes() for name in names] == before
+
+
+def test_issue_texts_come_from_a_file(store: Store, history: History, tmp_path: Path) -> None:
+    issues = tmp_path / "issues.jsonl"
+    issues.write_text('{"number": 10, "title": "No name", "body": "why"}\n', encoding="utf-8")
+    assert collect(store, REPO, history.folder, issues).sample == 1
+    (candidate,) = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
+    assert (candidate.statement_source, candidate.resolved_issues[0].title) == ("issue", "No name")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"numbers": [1, 77, 78]}, r"no merged pull request #77, #78 of acme/ui"),
+        ({"path": "nowhere"}, "no git clone"),
+        ({"issues": "missing.jsonl"}, r"missing\.jsonl: no such file"),
+        ({"issues": "broken.jsonl"}, r"broken\.jsonl:2: field 'number'"),
+    ],
+)
+def test_bad_input_is_refused_with_nothing_written(
+    store: Store, history: History, tmp_path: Path, arguments: dict, message: str
+) -> None:
+    """File, line and field, and what to do; what was collected before stays as it was."""
+    (tmp_path / "broken.jsonl").write_text('{"number": 1, "title": "t"}\n{"number": "x", "title": "t"}\n')
+    files = {name: tmp_path / value for name, value in arguments.items() if isinstance(value, str)}
+    with pytest.raises(UserError, match=message):
+        collect(store, REPO, **{"path": history.folder} | arguments | files)
+    assert not store.root.exists()
+
+
+@pytest.mark.rule("bad-input")
+def test_a_broken_record_is_refused_before_it_is_replaced(store: Store, history: History) -> None:
+    collect(store, REPO, history.folder)
+    path = store.raw(REPO) / "rejections.jsonl"
+    path.write_text("{}\n")
+    candidates = (store.raw(REPO) / "candidates.jsonl").stat().st_mtime_ns
+    with pytest.raises(UserError, match=r"rejections\.jsonl:1: field 'instance_id'"):
+        collect(store, REPO, history.folder)
+    assert path.read_text() == "{}\n"
+    assert (store.raw(REPO) / "candidates.jsonl").stat().st_mtime_ns == candidates
+
+
+def test_a_bare_clone_gives_the_same_records(store: Store, history: History, tmp_path: Path) -> None:
+    """A patch is named by its bytes: they may not depend on how somebody cloned."""
+    collect(store, REPO, history.folder)
+    git(tmp_path, "clone", "-q", "--bare", str(history.folder), "bare.git")
+    other = Store(tmp_path / "other")
+    collect(other, REPO, tmp_path / "bare.git")
+    for name in ("candidates.jsonl", "rejections.jsonl"):
+        assert (store.raw(REPO) / name).read_bytes() == (other.raw(REPO) / name).read_bytes()

@@ -1,0 +1,66 @@
+"""Which sandbox the demo takes, and which answer its model gives."""
+
+from __future__ import annotations
+
+import factories
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.core.llm.provider import Refusal
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Issue
+from pipeline.core.trust import DEMO
+from pipeline.demo.model import scripted_model
+from pipeline.demo.stage import choose_sandbox
+
+REPO = Repo("a11y-bench", "harbor-ui")
+NUMBERS = (12, 17, 19, 22, 26, 27, 33)
+
+
+def candidates() -> list[Candidate]:
+    """One with an issue, six without."""
+    issue = Issue(number=112, title="The title of the issue")
+    return [
+        factories.make_candidate(
+            number, REPO, title=f"Title of {number}", resolved_issues=(issue,) if number == 12 else ()
+        )
+        for number in NUMBERS
+    ]
+
+
+def test_an_answer_belongs_to_a_step_and_a_title() -> None:
+    model = scripted_model(DEMO, candidates())
+    assert "src/components/Avatar/Avatar.tsx" in model.reply("Step: localize\n\nThe title of the issue")
+    assert "SEARCH" in model.reply("Step: repair\n\nThe title of the issue")
+    assert "Toggle.css" in model.reply("Step: localize\n\nTitle of 19")
+
+
+def test_the_title_of_a_pull_request_with_an_issue_is_no_marker() -> None:
+    """An agent that is told the pull request's own title would have seen what it may not."""
+    with pytest.raises(Refusal, match="no scripted answer"):
+        scripted_model(DEMO, candidates()).reply("Step: repair\n\nTitle of 12")
+
+
+def test_without_an_engine_the_local_sandbox_is_taken_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    assert choose_sandbox(None).name == "local"
+    assert "sandbox: local, without isolation (the demo's own code only), since:" in capsys.readouterr().err
+
+
+@pytest.mark.engine
+def test_an_engine_is_used_where_it_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert choose_sandbox(None).name == "docker"
+    assert capsys.readouterr().err == "sandbox: docker\n"
+
+
+@pytest.mark.rule("bad-input")
+def test_a_named_sandbox_is_taken_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks for isolation gets it, or an error."""
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    with pytest.raises(UserError, match="docker/engine/start.sh"):
+        choose_sandbox("docker")
+    with pytest.raises(UserError, match="unknown sandbox 'vm'") as error:
+        choose_sandbox("vm")
+    assert "docker, local, scripted" in str(error.value)

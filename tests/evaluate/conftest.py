@@ -1,0 +1,55 @@
+"""The tiny library with a dataset, and predictions as an agent would have left them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import factories
+import pytest
+from tiny_library import LIMITS, NUMBERS, Bench
+
+from pipeline.core.records import Verdict
+from pipeline.core.store import write_records
+from pipeline.evaluate.stage import Subject, evaluate
+
+RUNNER = (Path(__file__).parents[1] / "tiny_jest.js").read_text().splitlines()
+
+
+def change(path: str, before: str, after: str, *rest: str) -> str:
+    """A patch of the first line of a file, with lines of the rest where there are others."""
+    size, context = len(rest) + 1, "".join(f" {line}\n" for line in rest)
+    header = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,{size} +1,{size} @@\n"
+    return f"{header}-{before}\n+{after}\n{context}"
+
+
+FIX, WRONG = change("src/menu.js", "old", "old brand new"), change("src/menu.js", "old", "old and other")
+BREAKS = change("src/menu.js", "old", "new")
+ELSEWHERE = change("src/alert.js", "old", "other")
+SILENCE = change("jest/bin/jest.js", RUNNER[0], "console.error = () => {};", *RUNNER[1:4])
+
+
+class Evaluation:
+    """A data directory with the tiny dataset; `bench.sandbox` counts what is run."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.store, self.sandbox = bench, bench.store, bench.sandbox
+
+    def predict(self, model: str = "model-a", run: str = "20240506T070809Z", trusted: bool = True, **patches: str) -> Path:
+        """Predictions by the pull request's name; the file."""
+        path = self.store.predictions(factories.REPO, "magentless", model) / run / "predictions.jsonl"
+        fields = {"model_name_or_path": model, "run": run, "trusted": trusted}
+        made = [factories.make_prediction(NUMBERS[name], model_patch=text, **fields) for name, text in patches.items()]
+        write_records(path, made)
+        return path
+
+    def evaluate(self, model: str = "model-a", run: str = "", **more: object) -> dict[str, Verdict]:
+        """Verdicts by the pull request's name."""
+        subject = Subject(factories.REPO, "magentless", model, run)
+        verdicts = evaluate(self.store, subject, self.sandbox, **{"limits": LIMITS, "trust_local": True} | more)
+        names = {number: name for name, number in NUMBERS.items()}
+        return {names[int(one.instance_id.rpartition("-")[2])]: one for one in verdicts}
+
+
+@pytest.fixture
+def evaluation(tiny: Bench, tmp_path: Path) -> Evaluation:
+    return Evaluation(tiny.copy(tmp_path))

@@ -1,0 +1,48 @@
+"""`a11y-bench evaluate` as it is called: what it shows, and its exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import factories
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.core.store import write_records
+from pipeline.evaluate.cli import command
+from tests.evaluate.conftest import FIX, Evaluation
+
+
+def call(evaluation: Evaluation, *words: str) -> Result:
+    options = ["--sandbox", "local", "--trust-local", "--data", str(evaluation.store.root), *words]
+    given = {"A11Y_BENCH_CACHE": str(evaluation.bench.cache)}
+    return CliRunner().invoke(command, ["acme/ui", "model-a", *options], env=given)
+
+
+def test_every_verdict_is_shown(evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    result = call(evaluation)
+    assert result.exit_code == 0
+    assert "acme__ui-1" in result.output and "1 of 1" in result.output
+    assert "resolved: 1 of 5" in result.output
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("incomplete-is-marked")
+def test_what_is_not_evaluated_marks_the_whole_run(evaluation: Evaluation) -> None:
+    """Rates of an incomplete run are not comparable; the same command tries the missing ones again."""
+    instances = [evaluation.bench.instance(name) for name in ("menu", "badge")]
+    path = evaluation.store.dataset(factories.REPO)
+    write_records(path, [instances[0].model_copy(update={"image": "0" * 32}), instances[1]])
+    evaluation.predict(menu=FIX)
+    result = call(evaluation)
+    assert result.exit_code == 1
+    assert "resolved: 0 of 2 (incomplete: 1 not evaluated)" in result.output
+    write_records(path, instances)
+    assert call(evaluation).exit_code == 0
+
+
+def test_another_run_can_be_named(evaluation: Evaluation, tmp_path: Path) -> None:
+    evaluation.predict(run="20240101T000000Z", menu="")
+    evaluation.predict(run="20240202T000000Z", menu=FIX)
+    assert "resolved: 0 of 5" in call(evaluation, "--run", "20240101T000000Z").output

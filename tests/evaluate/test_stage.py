@@ -1,0 +1,223 @@
+"""Evaluating predictions: who is run, who is not, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+
+import factories
+import pytest
+from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome, Prediction, Verdict
+from pipeline.core.sandbox.base import Limits
+from pipeline.core.store import read_json, read_records, write_records
+from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
+
+REPO = factories.REPO
+
+
+def outcomes(verdicts: dict[str, Verdict]) -> dict[str, str]:
+    return {name: str(one.outcome) for name, one in verdicts.items()}
+
+
+@pytest.mark.invariant(2)
+def test_the_gold_patch_resolves_every_instance(evaluation: Evaluation, tiny: Bench) -> None:
+    """What oracle gets wrong is a fault of the dataset, and no model is asked on it."""
+    evaluation.predict(**{name: tiny.outcomes[name].fix_patch for name in QUALIFIED})
+    assert outcomes(evaluation.evaluate()) == dict.fromkeys(QUALIFIED, "resolved")
+
+
+@pytest.mark.trap("denominator")
+def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
+    """An instance without a prediction is not left out: it is one that is not solved."""
+    evaluation.predict(menu=FIX, badge="\n", toggle=change("src/toggle.js", "other", "new"))
+    verdicts = evaluation.evaluate()
+    assert outcomes(verdicts) == {
+        "menu": "resolved",
+        "badge": "empty",
+        "toggle": "not_applied",
+        "tabs": "no_prediction",
+        "icon": "no_prediction",
+    }
+    assert "the candidate patch does not apply" in verdicts["toggle"].cause
+    folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
+    assert read_records(folder / "verdicts.jsonl", Verdict) == list(verdicts.values())
+    report = read_json(folder / "final_report.json")
+    assert (report["total_instances"], report["incomplete_instances"], report["resolved_ids"]) == (5, 2, [instance_id("menu")])
+
+
+def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
+    evaluation.predict("wrong", menu=WRONG)
+    evaluation.predict("breaks", menu=BREAKS)
+    wrong, breaks = evaluation.evaluate("wrong")["menu"], evaluation.evaluate("breaks")["menu"]
+    assert (wrong.outcome, wrong.unfixed, wrong.broken) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",), ())
+    assert (breaks.outcome, breaks.fixed, breaks.broken) == (
+        Outcome.UNRESOLVED,
+        ("src/menu.test.js > named",),
+        ("src/menu.test.js > works",),
+    )
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.rule("restore")
+def test_edits_of_tests_are_taken_back_and_listed(evaluation: Evaluation) -> None:
+    """A patch that weakens the test is graded with the gold one; that it tried is on record, and is no fault."""
+    weak = change("src/menu.test.js", "works | src/menu.js | old", "works | src/menu.js | ")
+    evaluation.predict(menu=WRONG + weak)
+    verdict = evaluation.evaluate()["menu"]
+    assert (verdict.outcome, verdict.restored) == (Outcome.UNRESOLVED, ("src/menu.test.js",))
+
+
+@pytest.mark.rule("tampered")
+def test_a_patch_that_silences_the_runner_is_tampering(evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX + SILENCE)
+    verdict = evaluation.evaluate()["menu"]
+    assert (verdict.outcome, verdict.cause) == (Outcome.TAMPERED, "the runner ended without announcing its report")
+
+
+# -- what is run again -----------------------------------------------------------------------------------------------
+@pytest.mark.trap("verdict-of-another-model")
+def test_two_models_with_the_same_patch_cost_one_run(evaluation: Evaluation) -> None:
+    """Cached by instance, as in systems in use, model B would be reported with model A's verdict."""
+    evaluation.predict("model-a", menu=FIX)
+    evaluation.predict("model-b", menu=FIX)
+    first, second = evaluation.evaluate("model-a")["menu"], evaluation.evaluate("model-b")["menu"]
+    assert len(evaluation.sandbox.opened) == 1
+    assert (first.model, second.model) == ("model-a", "model-b")
+    assert second == first.model_copy(update={"model": "model-b"})
+
+
+@pytest.mark.trap("verdict-of-another-patch")
+def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
+    evaluation.predict(menu=WRONG)
+    assert evaluation.evaluate()["menu"].outcome is Outcome.UNRESOLVED
+    assert len(evaluation.sandbox.opened) == 2
+    old = next(evaluation.store.archive_root.glob("*/04_evaluation/magentless/*/model-a/verdicts.jsonl"))
+    assert read_records(old, Verdict)[0].outcome is Outcome.RESOLVED
+
+
+@pytest.mark.rule("manifest-last")
+def test_other_limits_are_another_run(evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    evaluation.evaluate()
+    evaluation.evaluate(limits=Limits(seconds=LIMITS.seconds + 1))
+    assert len(evaluation.sandbox.opened) == 2
+
+
+@pytest.mark.invariant(3)
+def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Bench, tmp_path) -> None:
+    """A verdict depends on instance, image, patch, command and parser, and on nothing else."""
+    other = Evaluation(tiny.copy(tmp_path / "other"))
+    for one in (evaluation, other):
+        one.predict(menu=FIX, badge=SILENCE, toggle=change("src/toggle.js", "old", "old"), icon=WRONG)
+        one.evaluate(jobs=1 if one is other else 2)
+    folders = [one.store.evaluation(REPO, "magentless", "model-a") for one in (evaluation, other)]
+    for name in ("verdicts.jsonl", "final_report.json"):
+        assert len({(folder / name).read_bytes() for folder in folders}) == 1
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
+    """It is an outcome of its own, the others go on, and the same command tries again."""
+    evaluation.bench.break_image("menu")
+    evaluation.bench.break_image("toggle", RuntimeError("a mistake of ours"))
+    evaluation.predict(menu=FIX, badge=ELSEWHERE, toggle=ELSEWHERE)
+    verdicts = evaluation.evaluate()
+    assert (verdicts["menu"].outcome, verdicts["menu"].cause) == (Outcome.NOT_EVALUATED, "engine: the engine is gone")
+    assert verdicts["toggle"].cause == "RuntimeError: a mistake of ours"
+    assert verdicts["badge"].outcome is Outcome.UNRESOLVED
+    evaluation.sandbox.broken.clear()
+    evaluation.sandbox.opened.clear()
+    assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
+    assert len(evaluation.sandbox.opened) == 2
+
+
+@pytest.mark.invariant(3)
+def test_a_dataset_of_another_clone_gets_no_verdict(evaluation: Evaluation) -> None:
+    """The image that the clone gives must be the one that the dataset names."""
+    path = evaluation.store.dataset(REPO)
+    write_records(path, [evaluation.bench.instance("menu").model_copy(update={"image": "0" * 32})])
+    evaluation.predict(menu=FIX)
+    verdict = evaluation.evaluate()["menu"]
+    assert verdict.outcome is Outcome.NOT_EVALUATED
+    assert "the clone gives another image than the dataset names" in verdict.cause
+
+
+# -- which predictions -----------------------------------------------------------------------------------------------
+def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
+    evaluation.predict(run="20240101T000000Z", menu=WRONG)
+    evaluation.predict(run="20240202T000000Z", menu=FIX)
+    assert evaluation.evaluate()["menu"].run == "20240202T000000Z"
+    assert evaluation.evaluate(run="20240101T000000Z")["menu"].outcome is Outcome.UNRESOLVED
+    with pytest.raises(UserError, match="unknown run 'monday'") as error:
+        evaluation.evaluate(run="monday")
+    assert "there is: 20240101T000000Z, 20240202T000000Z" in str(error.value)
+
+
+@pytest.mark.rule("bad-input")
+def test_two_predictions_of_one_instance_are_refused(evaluation: Evaluation) -> None:
+    path = evaluation.predict(menu=FIX)
+    path.write_text(path.read_text() * 2)
+    with pytest.raises(UserError, match="an instance has two predictions") as error:
+        evaluation.evaluate()
+    assert (error.value.path, error.value.field) == (path, "instance_id")
+
+
+@pytest.mark.rule("bad-input")
+def test_a_broken_line_is_named(evaluation: Evaluation) -> None:
+    path = evaluation.predict(menu=FIX, badge=FIX)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], json.dumps(json.loads(lines[1]) | {"model_patch": 7})]))
+    with pytest.raises(UserError) as error:
+        evaluation.evaluate()
+    assert (error.value.path, error.value.line, error.value.field) == (path, 2, "model_patch")
+    assert not (evaluation.store.root / "04_evaluation").exists()
+
+
+@pytest.mark.rule("bad-input")
+def test_what_is_missing_says_what_to_run(evaluation: Evaluation) -> None:
+    with pytest.raises(UserError, match="no predictions of magentless with model-a") as error:
+        evaluation.evaluate()
+    assert "just agt-run acme/ui model-a --agent magentless" in str(error.value)
+    evaluation.store.dataset(REPO).unlink()
+    with pytest.raises(UserError, match="acme/ui has no dataset") as error:
+        evaluation.evaluate()
+    assert "just build-run acme/ui" in str(error.value)
+
+
+@pytest.mark.rule("swe-bench-predictions")
+def test_predictions_of_swe_bench_are_read(evaluation: Evaluation) -> None:
+    """Three fields are all that other tools write."""
+    path = evaluation.predict(menu=FIX)
+    fields = {"instance_id": instance_id("menu"), "model_name_or_path": "model-a", "model_patch": FIX}
+    path.write_text(json.dumps(fields) + "\n")
+    assert not read_records(path, Prediction)[0].trusted
+    assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
+
+
+# -- trust and locks -------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(5)
+@pytest.mark.rule("local-trust")
+def test_a_models_patch_does_not_run_in_the_local_sandbox(evaluation: Evaluation) -> None:
+    """Nobody has read it; an empty one is no code."""
+    evaluation.predict(trusted=False, menu=FIX)
+    with pytest.raises(UserError, match="isolates nothing and would run a model's patch"):
+        evaluation.evaluate(trust_local=False)
+    assert evaluation.sandbox.opened == []
+    evaluation.predict(trusted=False, menu="")
+    assert evaluation.evaluate(trust_local=False)["menu"].outcome is Outcome.EMPTY
+
+
+@pytest.mark.rule("locks")
+def test_the_same_model_is_refused_and_another_is_not(evaluation: Evaluation) -> None:
+    evaluation.predict("model-a", menu="")
+    evaluation.predict("model-b", menu="")
+    with evaluation.store.lock("evaluate", REPO, "magentless-model-a"):
+        with pytest.raises(UserError, match="is under way"):
+            evaluation.evaluate("model-a")
+        assert evaluation.evaluate("model-b")["menu"].outcome is Outcome.EMPTY

@@ -1,0 +1,128 @@
+"""The three steps of a prediction, one by one and together. What needs the gateway is in tests/test_pipeline.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import factories
+import pytest
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.core.errors import UserError
+from pipeline.core.llm.models import DEMO, SHIPPED
+from pipeline.core.records import Task
+from pipeline.core.store import digest, read_json, read_records, write_records
+from pipeline.predict.stage import Predictor
+
+REPO = factories.REPO
+#: lets the demo's model list be read; nothing is asked of the model
+GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
+
+
+def oracle(bench: Bench) -> Predictor:
+    return Predictor(bench.store, REPO, "oracle", "oracle", models=SHIPPED)
+
+
+def magentless(bench: Bench, settings: Path | None = None) -> Predictor:
+    return Predictor(bench.store, REPO, "magentless", "scripted", models=DEMO, settings=settings, given=GIVEN)
+
+
+@pytest.mark.invariant(1)
+def test_preprocess_writes_what_an_agent_may_see(bench: Bench) -> None:
+    run = magentless(bench).preprocess()
+    tasks = read_records(run.folder / "tasks.jsonl", Task)
+    assert tasks == [bench.instance(name).task() for name in QUALIFIED]
+    text = (run.folder / "tasks.jsonl").read_text()
+    assert "old new" not in text and bench.instance("menu").merge_sha not in text
+
+
+def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
+    predictor = oracle(bench)
+    run = predictor.preprocess()
+    assert predictor.postprocess() == []
+    assert read_json(run.folder / "metadata.json") == {"outcomes": {}, "unanswered": [one.instance_id for one in run.instances]}
+    predictor.runtime()
+    assert len(predictor.postprocess()) == len(QUALIFIED)
+    assert read_json(run.folder / "metadata.json") == {"outcomes": {"REFERENCE": len(QUALIFIED)}, "unanswered": []}
+
+
+def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
+    predictor = oracle(bench)
+    first = predictor.predict()
+    (path,) = bench.store.predictions(REPO, "oracle", "oracle").glob("*/predictions.jsonl")
+    manifests = {one: one.stat().st_mtime_ns for one in path.parent.rglob("manifest.json")}
+    before = path.read_bytes()
+    assert predictor.predict() == first
+    assert path.read_bytes() == before
+    assert {one: one.stat().st_mtime_ns for one in manifests} == manifests
+
+
+@pytest.mark.trap("errors-in-predictions")
+def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
+    """Systems in use write an error as an empty patch, and a resume takes it for done."""
+    predictor = magentless(bench)
+    run = predictor.preprocess()
+    instance = run.instances[0]
+    run.unit(instance).finish({"patch": "p", "outcome": "DONE"}, run=run.digest, task=digest(instance.task()))
+    run.unit(run.instances[1]).finish({"patch": "p", "outcome": "DONE"}, run="another", task="another")
+    assert [one.instance_id for one in predictor.postprocess()] == [instance.instance_id]
+    assert read_json(run.folder / "metadata.json")["unanswered"] == [one.instance_id for one in run.instances[1:]]
+
+
+@pytest.mark.rule("local-trust")
+def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
+    """A patch of a real model, also of one that runs here, is code that nobody has read."""
+    assert magentless(bench).scripted
+    assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED).scripted
+
+
+@pytest.mark.rule("run-identity")
+def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("[samples]\nsets = 1\n")
+    one, other = magentless(bench), magentless(bench, tmp_path / "mine.toml")
+    assert one.experiment.settings != other.experiment.settings
+    one.preprocess()
+    with pytest.raises(UserError, match="the newest run was made with other settings") as error:
+        other.runtime()
+    assert "just agt-preprocess acme/ui scripted" in str(error.value)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("agent", "model", "said"),
+    [("nobody", "scripted", "unknown agent 'nobody'"), ("magentless", "gpt-0", "unknown model 'gpt-0'")],
+)
+def test_an_unknown_name_is_refused_before_anything_is_written(bench: Bench, agent: str, model: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        Predictor(bench.store, REPO, agent, model, models=DEMO)
+    assert not (bench.store.root / "03_predictions").exists()
+
+
+@pytest.mark.rule("bad-input")
+def test_a_clone_without_the_commit_is_refused(bench: Bench) -> None:
+    base = factories.Base(label="acme:main", ref="main", sha="0" * 40)
+    write_records(bench.store.dataset(REPO), [bench.instance("menu").model_copy(update={"base": base})])
+    predictor = magentless(bench)
+    predictor.preprocess()
+    with pytest.raises(UserError, match=f"the clone has no commit {base.sha}"):
+        predictor.runtime()
+
+
+@pytest.mark.rule("locks")
+def test_the_same_model_is_refused_and_another_is_not(bench: Bench) -> None:
+    """Two runs of one model would write the same files; two models may run side by side."""
+    nop = Predictor(bench.store, REPO, "nop", "nop", models=SHIPPED)
+    oracle(bench).preprocess()
+    with bench.store.lock("predict", REPO, "oracle-oracle"):
+        for step in (oracle(bench).preprocess, oracle(bench).runtime, oracle(bench).postprocess):
+            with pytest.raises(UserError, match="predict of acme/ui oracle-oracle is under way"):
+                step()
+        assert len(nop.predict()) == len(QUALIFIED)
+
+
+def test_run_json_says_what_the_run_is(bench: Bench) -> None:
+    run = oracle(bench).preprocess()
+    described = json.loads((run.folder / "run.json").read_text())
+    assert set(described) == {"repo", "agent", "model", "settings", "digest", "started"}
+    assert (described["repo"], described["digest"]) == ("acme/ui", run.digest)

@@ -1,0 +1,158 @@
+"""The console program as a person meets it: a real process, its help, its exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from factories import REPO, make_instance
+
+from pipeline import __version__
+from pipeline.cli import COMMANDS, main
+from pipeline.core.store import Store, write_records
+
+Run = Callable[..., tuple[int, str, str]]
+#: every command, and the commands of groups
+ALL = [[name] for name in COMMANDS] + [["triage", name] for name in ("list", "rate", "import")]
+WITHOUT_DATA = ([], ["schema"], ["triage"])
+#: packages that cost a noticeable part of a second each
+HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"}
+PROGRAM = """
+import sys
+from pipeline.cli import main
+try:
+    main()
+finally:
+    print("MODULES", *{name.partition(".")[0] for name in sys.modules}, file=sys.stderr)
+"""
+
+
+def process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a process of its own; the packages that it imported stand in the last line of stderr."""
+    return subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """`run(*arguments)`: the program in this process; gives the exit code, stdout and stderr."""
+
+    def program(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["a11y-bench", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return (end.value.code or 0, *capsys.readouterr())
+
+    return program
+
+
+def dataset(folder: Path) -> Path:
+    """A data directory with one instance."""
+    store = Store(folder / "data")
+    store.begin()
+    write_records(store.dataset(REPO), [make_instance()])
+    return store.root
+
+
+@pytest.mark.rule("instant-help")
+@pytest.mark.parametrize("command", [[], *ALL], ids=" ".join)
+def test_help_is_there_and_light(command: list[str]) -> None:
+    """Help is instant when nothing heavy is imported for it: packages can be tested, times can not."""
+    done = process(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: ")
+    marker, *imported = done.stderr.splitlines()[-1].split()
+    assert marker == "MODULES"
+    assert set(imported) & HEAVY == set()
+    assert ("--data" in done.stdout and "A11Y_BENCH_DATA" in done.stdout) is (command not in WITHOUT_DATA)
+
+
+def test_the_overview_lists_every_command(run: Run) -> None:
+    code, text, _ = run("-h")
+    assert code == 0
+    assert [name for name in COMMANDS if f"\n  {name} " not in text] == []
+    assert run("--version") == (0, f"a11y-bench, version {__version__}\n", "")
+
+
+def test_the_installed_program_is_this_one() -> None:
+    program = Path(sys.executable).with_name("a11y-bench")
+    done = subprocess.run([str(program), "schema"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "PullRequest")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["frobnicate"], "no command 'frobnicate'; there is: demo, doctor, collect"),
+        (["collect", "a/b", "--path", ".", "--source", "svn"], "unknown source 'svn'\n  there is: git"),
+        (["collect", "nothing", "--path", "."], "write it as org/repo or org__repo"),
+        (["build", "a/b", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
+        (["build", "a/b", "--sandbox", "local"], "a/b is not collected\n  collected are: none"),
+        (["evaluate", "a/b", "oracle", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
+        (["evaluate", "a/b", "oracle", "--sandbox", "local"], "built are: none"),
+        (["predict", "a/b", "oracle"], "a/b has no dataset\n  built are: none"),
+        (["triage", "rate", "a-b", "ok", "--by", "me"], "write it as org__repo-N"),
+        (["schema", "Thing"], "unknown record 'Thing'\n  there is: Candidate, CostRow"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_what_is_unknown_lists_what_there_is(run: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+    """Exit code 2, what to do, and nothing written."""
+    if arguments[0] not in ("schema", "frobnicate"):
+        arguments = [*arguments, "--data", str(tmp_path / "data")]
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["predict", "a/b", "oracle"], "built are: acme/ui"),
+        (["predict", "acme/ui", "GLM-4.6", "--agent", "nobody"], "unknown agent 'nobody'\n  there is: magentless"),
+        (["predict", "acme/ui", "no-model"], "unknown model 'no-model'\n  there is: "),
+        (["evaluate", "acme/ui", "oracle", "--sandbox", "local"], "no predictions of oracle with oracle"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_unknown_names_beside_a_dataset(run: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+    data = dataset(tmp_path)
+    before = {path: path.read_bytes() for path in data.rglob("*.json*")}
+    code, _, err = run(*arguments, "--data", str(data))
+    assert code == 2
+    assert says in err
+    assert {path: path.read_bytes() for path in data.rglob("*.json*")} == before
+
+
+@pytest.mark.rule("schema-version")
+@pytest.mark.parametrize("command", ["collect a/b --path .", "predict a/b nop", "triage list a/b", "analyze"])
+def test_data_of_another_version_is_refused_by_every_command(run: Run, tmp_path: Path, command: str) -> None:
+    """Records of another version look right and are not."""
+    (tmp_path / "schema.json").write_text('{"schema_version": 99}')
+    code, _, err = run(*command.split(), "--data", str(tmp_path))
+    assert code == 2
+    assert f"{tmp_path / 'schema.json'}: field 'schema_version': data of version 99" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["schema.json"]
+
+
+@pytest.mark.rule("bad-input")
+def test_a_broken_dataset_is_named(run: Run, tmp_path: Path) -> None:
+    """File, line and field: a dataset is mended by hand."""
+    data = dataset(tmp_path)
+    path = Store(data).dataset(REPO)
+    path.write_text(path.read_text() + '{"instance_id": 1}\n')
+    code, _, err = run("predict", "acme/ui", "nop", "--data", str(data))
+    assert code == 2
+    assert f"error: {path}:2: field '" in err
+
+
+@pytest.mark.parametrize("name", ["Instance", "Prediction", "Verdict"])
+def test_schemas_are_published(run: Run, name: str) -> None:
+    code, out, _ = run("schema", name)
+    assert (code, json.loads(out)["title"]) == (0, name)

@@ -1,0 +1,54 @@
+"""What the machine has, said to a person and to a program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.doctor import CHECKS, Check, _version, command, examine
+
+CHECK = Check("part", "for something", True, lambda: None, "install it")
+
+
+@pytest.mark.parametrize(
+    ("needed", "found", "state", "remedy"),
+    [(True, "1.2", "ok", ""), (True, None, "missing", "install it"), (False, None, "absent", "install it")],
+)
+def test_a_finding_says_what_to_do(needed: bool, found: str | None, state: str, remedy: str) -> None:
+    (finding,) = examine((CHECK._replace(needed=needed, find=lambda: found),))
+    assert (finding.name, finding.state, finding.found, finding.remedy) == ("part", state, found or "", remedy)
+
+
+def test_a_program_that_is_not_there_or_fails_is_missing() -> None:
+    assert _version("no-such-program-at-all")() is None
+    assert _version("git", "no-such-command")() is None
+    assert _version("git", "--version")().startswith("git version")
+
+
+def test_everything_that_the_issue_asks_for_is_looked_at() -> None:
+    names = {check.name for check in CHECKS}
+    assert {"git", "node", "npm", "disk", "container engine", "base image", "browser", "GitHub token"} <= names
+    assert all(check.remedy for check in CHECKS)
+
+
+@pytest.mark.invariant(6)
+def test_it_names_variables_and_never_what_is_in_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """People paste its output into issues."""
+    monkeypatch.setenv("GITHUB_TOKEN", "canary-of-a-token")
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-of-a-key")
+    shown = CliRunner().invoke(command, ["--json", "--data", str(tmp_path / "data")])
+    found = {one["name"]: one["found"] for one in json.loads(shown.output)}
+    assert (found["GitHub token"], "OPENAI_API_KEY" in found["provider keys"]) == ("GITHUB_TOKEN", True)
+    assert "canary" not in shown.output
+    assert not (tmp_path / "data").exists(), "it changes nothing"
+
+
+def test_the_table_and_the_exit_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shown = CliRunner().invoke(command, ["--data", str(tmp_path / "data")])
+    assert shown.exit_code == 0 and "git version" in shown.output
+    monkeypatch.setenv("PATH", str(tmp_path))
+    shown = CliRunner().invoke(command, ["--data", str(tmp_path / "data")])
+    assert shown.exit_code == 1 and "install Node 20" in shown.output

@@ -1,0 +1,191 @@
+"""The whole pipeline as a user runs it: the demo in a process of its own, with a real proxy and real installs, twice."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pipeline.core.git import open_clone
+from pipeline.core.llm.ledger import Ledger
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance, Rejection
+from pipeline.core.store import Store, read_json, read_records
+from pipeline.core.trust import DEMO
+from pipeline.demo.expected import differences
+
+REPO = Repo("a11y-bench", "harbor-ui")
+EXPECTED = read_json(DEMO / "expected.json")
+#: what a user's machine may have in its environment and nobody else may ever see
+SECRETS = {
+    name: f"canary-of-{name.lower()}" for name in ("GITHUB_TOKEN", "DEEPINFRA_API_KEY", "OPENAI_API_KEY", "NPM_TOKEN")
+}
+ISSUED_KEY = re.compile(rb"sk-[A-Za-z0-9_-]{20,}")
+
+
+class Demo(NamedTuple):
+    """A data directory that the demo was run in, what it said both times, and its verdicts after the first."""
+
+    store: Store
+    first: subprocess.CompletedProcess[str]
+    second: subprocess.CompletedProcess[str]
+    verdicts: dict[Path, bytes]
+
+    @property
+    def instances(self) -> list[Instance]:
+        return read_records(self.store.dataset(REPO), Instance)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    folder = tmp_path_factory.mktemp("demo") / "data"
+    first = run_demo(folder)
+    verdicts = {path: path.read_bytes() for path in folder.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    return Demo(Store(folder), first, run_demo(folder), verdicts)
+
+
+def run_demo(folder: Path) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("a11y-bench")
+    command = [program, "demo", "--sandbox", "local", "--data", folder]
+    return subprocess.run(command, env=os.environ | SECRETS, capture_output=True, text=True)
+
+
+def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """Every file below, logs unpacked."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        data = path.read_bytes()
+        yield path, gzip.decompress(data) if path.suffix == ".gz" else data
+
+
+def test_the_demo_ends_well_both_times(demo: Demo) -> None:
+    assert demo.first.returncode == 0, demo.first.stderr
+    assert demo.second.returncode == 0, demo.second.stderr
+    assert "every outcome and verdict is as expected" in demo.first.stderr
+    assert differences(demo.store, REPO, DEMO) == []
+
+
+def test_it_ends_with_a_table_and_a_report(demo: Demo) -> None:
+    assert all(name in demo.first.stdout for name in ("oracle", "nop", "magentless"))
+    report = Path(re.findall(r"\S+\.html", demo.first.stdout)[-1])
+    assert report.is_relative_to(demo.store.analysis)
+    text = report.read_text(encoding="utf-8")
+    assert "<html" in text and "harbor-ui" in text
+
+
+def test_progress_is_visible(demo: Demo) -> None:
+    stages = re.findall(r"^== (.+?):", demo.first.stderr, re.MULTILINE)
+    assert list(dict.fromkeys(stages)) == ["history", "01 collect", "02 build", "03 predict", "04 evaluate"]
+
+
+@pytest.mark.invariant(2)
+def test_the_references_are_as_they_must_be(demo: Demo) -> None:
+    """Oracle resolves every qualified instance, nop none: the benchmark's own check."""
+    by_model = {path.parts[-2]: path.read_text().splitlines() for path in demo.verdicts}
+    outcomes = {model: [json.loads(line)["outcome"] for line in lines] for model, lines in by_model.items()}
+    assert set(outcomes) == {"oracle", "nop", "scripted"}
+    assert set(outcomes["oracle"]) == {"resolved"} and set(outcomes["nop"]) == {"empty"}
+    assert {len(found) for found in outcomes.values()} == {len(demo.instances)}
+
+
+@pytest.mark.invariant(3)
+def test_a_second_run_runs_no_test_and_gives_the_same_bytes(demo: Demo) -> None:
+    assert "running the tests" in demo.first.stderr and "test 1 of 1" in demo.first.stderr
+    assert not re.search(r"running the tests|(?:run|test|fix) \d of \d|installing|magentless works", demo.second.stderr)
+    assert {path: path.read_bytes() for path in demo.verdicts} == demo.verdicts
+    assert not demo.store.archive_root.exists()
+
+
+@pytest.mark.rule("snapshot-only")
+def test_what_only_snapshots_show_is_marked(demo: Demo) -> None:
+    marked = {one.number: set(one.snapshot_only) for one in demo.instances if one.snapshot_only}
+    assert marked == {19: set(EXPECTED["pulls"]["19"]["fixes"])}
+
+
+@pytest.mark.invariant(7)
+def test_what_can_not_be_built_is_data(demo: Demo) -> None:
+    rejected = read_records(demo.store.qualification(REPO) / "rejections.jsonl", Rejection)
+    assert {one.instance_id: one.reason for one in rejected} == {
+        REPO.instance_id(29): "no_fix_transition",
+        REPO.instance_id(36): "environment_failed",
+    }
+
+
+# -- money -----------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("money-adds-up")
+@pytest.mark.rule("costs-columns")
+def test_ledger_holders_and_costs_add_up_exactly(demo: Demo) -> None:
+    """What an agent spends is known per instance, whoever the agent is."""
+    ledger = Ledger(demo.store.ledger)
+    experiments = {row.experiment for row in ledger.rows()}
+    per_holder = ledger.per_holder(experiments.pop())
+    with demo.store.costs.open(newline="") as lines:
+        (row,) = csv.DictReader(lines)
+    assert not experiments, "one experiment spent money"
+    assert set(per_holder) == {one.instance_id for one in demo.instances}
+    assert sum(per_holder.values()) == ledger.spend() == Decimal(row["cost_llm_usd"]) > 0
+    assert (row["repo"], row["model"], row["agent"]) == (str(REPO), "scripted", "magentless")
+    assert int(row["req_llm"]) == len(ledger.rows()) == 2 * len(demo.instances)
+    ledger.close()
+
+
+# -- secrets ---------------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(6)
+@pytest.mark.trap("token-in-log")
+def test_no_secret_is_written_anywhere(demo: Demo) -> None:
+    """Tokens are printed into the log by a collector in use. Keys of the gateway are secrets, too."""
+    canaries = [value.encode() for value in SECRETS.values()]
+    places = [*contents(demo.store.root), (Path("console"), (demo.first.stdout + demo.first.stderr).encode())]
+    held = [str(path) for path, data in places if any(one in data for one in canaries) or ISSUED_KEY.search(data)]
+    assert len(places) > 100 and held == []
+
+
+# -- what an agent sees ----------------------------------------------------------------------------------------------
+def gold_lines(demo: Demo, instance: Instance) -> set[str]:
+    """Lines that the gold patch or the test patch adds, and that stand neither in the base nor in the statement."""
+    tree = open_clone(demo.store.root / "harbor-ui.git").commit(instance.base.sha).tree
+    known = [blob.data_stream.read().decode() for blob in tree.traverse() if blob.type == "blob"]
+    known.append(instance.task().model_dump_json())
+    added = re.findall(r"^\+(?!\+\+ )\s*(\S.{14,})$", instance.fix_patch + instance.test_patch, re.MULTILINE)
+    return {line for line in added if not any(line in text for text in known)}
+
+
+def asked(demo: Demo, instance: Instance) -> list[str]:
+    """Every prompt that the agent sent for an instance."""
+    paths = demo.store.root.glob(f"03_predictions/magentless/*/*/*/instances/{instance.instance_id}/trajectory.jsonl")
+    entries = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    return [message["content"] for entry in entries for message in entry["messages"]]
+
+
+@pytest.mark.invariant(1)
+def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
+    """Gold patch and test patch lie in the images of a system in use, and 21 % of one model's runs used the history."""
+    for instance in demo.instances:
+        canaries, prompts = gold_lines(demo, instance), asked(demo, instance)
+        assert len(canaries) >= 3 and len(prompts) == 2, instance.instance_id
+        assert [line for line in canaries for prompt in prompts if line in prompt] == []
+
+
+@pytest.mark.invariant(1)
+@pytest.mark.rule("statement-source")
+def test_tasks_hold_the_issue_and_nothing_of_the_pull_request(demo: Demo) -> None:
+    """A pull request's own text often says how it was solved: it is the statement only where there is no issue."""
+    (path,) = demo.store.root.glob("03_predictions/magentless/*/*/*/tasks.jsonl")
+    tasks = dict(zip((one.instance_id for one in demo.instances), path.read_text().splitlines(), strict=True))
+    for instance in demo.instances:
+        task = tasks[instance.instance_id]
+        assert json.loads(task) == instance.task().model_dump(mode="json")
+        assert not any(line in task for line in gold_lines(demo, instance))
+        assert instance.merge_sha not in task and instance.base.sha not in task
+        if instance.statement_source == "issue":
+            assert instance.title not in task and instance.body not in task
+    assert [one.number for one in demo.instances if one.statement_source == "pull_request"] == [27]

@@ -1,0 +1,53 @@
+"""`a11y-bench triage` as it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import factories
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Review
+from pipeline.core.store import Store, read_records, write_records
+from pipeline.triage.cli import command
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    made = Store(tmp_path / "data")
+    write_records(made.raw(factories.REPO) / "candidates.jsonl", [factories.make_candidate(1)])
+    return made
+
+
+def call(store: Store, *words: str) -> Result:
+    return CliRunner().invoke(command, [*words, "--data", str(store.root)])
+
+
+@pytest.mark.rule("names")
+@pytest.mark.parametrize("name", ["acme__ui-1", "acme/ui#1", "acme/ui:1", "acme/ui-#1"])
+def test_a_candidate_is_rated_by_any_form_of_its_name(store: Store, name: str) -> None:
+    options = ("--by", "ann", "--criterion", "4.1.2", "--principle", "robust", "--difficulty", "easy", "--note", "clear")
+    assert call(store, "rate", name, "super", *options).exit_code == 0
+    assert read_records(store.reviews(factories.REPO), Review) == [
+        factories.make_review(1, difficulty="easy", note="clear")
+    ]
+
+
+def test_the_list_shows_evidence_and_ratings(store: Store) -> None:
+    call(store, "rate", "acme__ui-1", "ok", "--by", "ann")
+    shown = call(store, "list", "acme/ui").output
+    assert all(text in shown for text in ("acme__ui-1", "Add aria-label to Menu", "aria", "ok (ann)"))
+
+
+def test_a_file_is_imported(store: Store, tmp_path: Path) -> None:
+    write_records(tmp_path / "ratings.jsonl", [factories.make_review(1)])
+    assert call(store, "import", "acme/ui", str(tmp_path / "ratings.jsonl")).exit_code == 0
+    assert len(read_records(store.reviews(factories.REPO), Review)) == 1
+
+
+@pytest.mark.rule("bad-input")
+def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
+    result = call(store, "rate", "acme__ui-7", "ok", "--by", "ann")
+    assert isinstance(result.exception, UserError) and "there is: acme__ui-1" in str(result.exception)

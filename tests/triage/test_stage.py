@@ -1,0 +1,65 @@
+"""Ratings: one of each rater for each candidate, refused where there is no such candidate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Review
+from pipeline.core.store import Store, read_records, write_records
+from pipeline.triage.stage import add, import_file
+
+REPO = factories.REPO
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Two candidates."""
+    made = Store(tmp_path / "data")
+    write_records(made.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
+    return made
+
+
+def kept(store: Store) -> list[tuple[str, str, str]]:
+    return [(one.instance_id, one.rater, one.status) for one in read_records(store.reviews(REPO), Review)]
+
+
+def test_a_later_rating_of_the_same_rater_counts(store: Store) -> None:
+    add(store, REPO, [factories.make_review(1), factories.make_review(2)])
+    add(store, REPO, [factories.make_review(1, status="bad"), factories.make_review(1, rater="bob", status="ok")])
+    assert kept(store) == [
+        ("acme__ui-1", "ann", "bad"),
+        ("acme__ui-2", "ann", "super"),
+        ("acme__ui-1", "bob", "ok"),
+    ]
+
+
+@pytest.mark.rule("bad-input")
+def test_an_unknown_candidate_lists_what_there_is_and_writes_nothing(store: Store) -> None:
+    with pytest.raises(UserError, match="unknown candidate 'acme__ui-9'") as error:
+        add(store, REPO, [factories.make_review(1), factories.make_review(9)])
+    assert "there is: acme__ui-1, acme__ui-2" in str(error.value)
+    assert kept(store) == []
+
+
+def test_ratings_come_from_a_file(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    write_records(path, [factories.make_review(1), factories.make_review(2, rater="model-a")])
+    assert import_file(store, REPO, path) == read_records(path, Review) == read_records(store.reviews(REPO), Review)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_broken_rating_is_named_and_nothing_is_written(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.jsonl"
+    good = factories.make_review(1).model_dump(mode="json")
+    path.write_text(f"{json.dumps(good)}\n{json.dumps(good | {'principles': ['usable']})}\n")
+    with pytest.raises(UserError) as error:
+        import_file(store, REPO, path)
+    assert (error.value.path, error.value.line, error.value.field) == (path, 2, "principles.0")
+    assert kept(store) == []
+    with pytest.raises(UserError, match="no such file"):
+        import_file(store, REPO, tmp_path / "gone.jsonl")
