@@ -2,6 +2,8 @@
 # Every recipe is one call of the console program; `uv run a11y-bench COMMAND --help` tells all options.
 # REPO is org/repo or org__repo. MODEL is a name of docker/proxy/models.yaml, or oracle, or nop.
 
+set positional-arguments
+
 import 'pipeline/collect/collect.just'
 import 'pipeline/triage/triage.just'
 import 'pipeline/build/build.just'
@@ -20,7 +22,7 @@ default:
 # run everything on the embedded benchmark: no engine, no tokens, no keys needed
 [group('start')]
 demo *ARGS:
-    {{ bench }} demo {{ ARGS }}
+    {{ bench }} demo "$@"
 
 # what this machine has, and what to do about what is missing
 [group('start')]
@@ -30,17 +32,17 @@ doctor:
 # all stages for one repository and model
 [group('start')]
 bench-run REPO MODEL *ARGS:
-    {{ bench }} bench {{ REPO }} {{ MODEL }} {{ ARGS }}
+    {{ bench }} bench "$@"
 
 # the tests that need no container engine (under five minutes), and the checks of style and structure
 [group('project')]
 test *ARGS: check
-    uv run --all-extras --group test pytest -m "not engine" {{ ARGS }}
+    uv run --all-extras --group test pytest -m "not engine" "$@"
 
 # the tests that need a container engine (just engine-start base-build)
 [group('project')]
 test-engine *ARGS:
-    uv run --all-extras --group test pytest -m engine {{ ARGS }}
+    uv run --all-extras --group test pytest -m engine "$@"
 
 # style, and who may import whom
 [group('project')]

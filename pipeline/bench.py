@@ -86,11 +86,20 @@ def say_stage(stage: str, text: str) -> None:
 def evaluate_and_say(
     store: Any, repo: Any, agent: str, model: str, sandbox: Any, *, jobs: int, trust_local: bool = False
 ) -> None:
-    """Evaluate one agent and model, and say how many instances are resolved."""
+    """Evaluate one agent and model, and say how many instances are resolved.
+
+    Raises A11yBenchError for an oracle that does not resolve every instance: a dataset that no model is asked about.
+    """
     from pipeline.core.console import say
+    from pipeline.core.errors import A11yBenchError
     from pipeline.core.records import Outcome
-    from pipeline.evaluate.stage import Subject, evaluate
+    from pipeline.evaluate.answers import Subject
+    from pipeline.evaluate.cli import summary
+    from pipeline.evaluate.stage import evaluate
 
     say_stage("04 evaluate", model)
     verdicts = evaluate(store, Subject(repo, agent, model), sandbox, jobs=jobs, trust_local=trust_local)
-    say(f"{model}: {sum(one.outcome is Outcome.RESOLVED for one in verdicts)} of {len(verdicts)} resolved")
+    say(f"{model}: {summary(verdicts)}")
+    unresolved = [one.instance_id for one in verdicts if one.outcome is not Outcome.RESOLVED]
+    if model == "oracle" and unresolved:
+        raise A11yBenchError(f"the gold patch does not resolve {', '.join(unresolved)}: build again, or see its log")

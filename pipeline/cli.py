@@ -67,6 +67,12 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; the same command goes on where it was", err=True)
         sys.exit(130)
+    except ModuleNotFoundError as error:
+        click.echo(f"error: the Python package '{error.name}' is not installed\n  run: uv sync --all-extras", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
     except A11yBenchError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, UserError) else 1)

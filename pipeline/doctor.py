@@ -69,7 +69,7 @@ def _variables(*names: str) -> Callable[[], str | None]:
 
 def _disk() -> str | None:
     free = shutil.disk_usage(Path.cwd()).free / 2**30
-    return f"{free:.0f} GB free" if free >= 10 else None
+    return f"{free:.0f} GB free" if free >= 5 else None
 
 
 def _data(store: Any) -> Finding:
@@ -81,12 +81,12 @@ def _data(store: Any) -> Finding:
 
 #: everything that the stages use, in the order in which a newcomer needs it
 CHECKS = (
-    Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.25 or later"),
+    Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.31 or later"),
     Check(
         "node", "the local sandbox, fetching Node for images", True, _version("node", "--version"), "install Node 20"
     ),
     Check("npm", "package managers and Node versions come from it", True, _version("npm", "--version"), "install npm"),
-    Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 10 GB"),
+    Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 5 GB"),
     Check(
         "container engine", "running code that nobody has read", False, _engine, "just engine-start, or set DOCKER_HOST"
     ),

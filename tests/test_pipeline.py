@@ -1,4 +1,4 @@
-"""The whole pipeline as a user runs it: the demo in a process of its own, with a real proxy and real installs, twice."""
+"""The whole pipeline as a user runs it: the demo in a process of its own, real proxy, real installs, twice."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from leaks import gold_lines
 
 from pipeline.core.git import open_clone
 from pipeline.core.llm.ledger import Ledger
@@ -150,13 +151,8 @@ def test_no_secret_is_written_anywhere(demo: Demo) -> None:
 
 
 # -- what an agent sees ----------------------------------------------------------------------------------------------
-def gold_lines(demo: Demo, instance: Instance) -> set[str]:
-    """Lines that the gold patch or the test patch adds, and that stand neither in the base nor in the statement."""
-    tree = open_clone(demo.store.root / "harbor-ui.git").commit(instance.base.sha).tree
-    known = [blob.data_stream.read().decode() for blob in tree.traverse() if blob.type == "blob"]
-    known.append(instance.task().model_dump_json())
-    added = re.findall(r"^\+(?!\+\+ )\s*(\S.{14,})$", instance.fix_patch + instance.test_patch, re.MULTILINE)
-    return {line for line in added if not any(line in text for text in known)}
+def canaries(demo: Demo, instance: Instance) -> set[str]:
+    return gold_lines(open_clone(demo.store.root / "harbor-ui.git"), instance)
 
 
 def asked(demo: Demo, instance: Instance) -> list[str]:
@@ -170,9 +166,9 @@ def asked(demo: Demo, instance: Instance) -> list[str]:
 def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
     """Gold patch and test patch lie in the images of a system in use, and 21 % of one model's runs used the history."""
     for instance in demo.instances:
-        canaries, prompts = gold_lines(demo, instance), asked(demo, instance)
-        assert len(canaries) >= 3 and len(prompts) == 2, instance.instance_id
-        assert [line for line in canaries for prompt in prompts if line in prompt] == []
+        lines, prompts = canaries(demo, instance), asked(demo, instance)
+        assert len(lines) >= 3 and len(prompts) == 2, instance.instance_id
+        assert [line for line in lines for prompt in prompts if line in prompt] == []
 
 
 @pytest.mark.invariant(1)
@@ -184,7 +180,7 @@ def test_tasks_hold_the_issue_and_nothing_of_the_pull_request(demo: Demo) -> Non
     for instance in demo.instances:
         task = tasks[instance.instance_id]
         assert json.loads(task) == instance.task().model_dump(mode="json")
-        assert not any(line in task for line in gold_lines(demo, instance))
+        assert not any(line in task for line in canaries(demo, instance))
         assert instance.merge_sha not in task and instance.base.sha not in task
         if instance.statement_source == "issue":
             assert instance.title not in task and instance.body not in task

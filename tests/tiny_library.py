@@ -33,7 +33,7 @@ JEST = '"jest": "file:./jest"'
 
 
 class Pull(NamedTuple):
-    """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both files before and after, others after."""
+    """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both before and after, other files."""
 
     ends: str
     tests: str
@@ -64,7 +64,9 @@ PULLS = {
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
         "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',
     }),
-    "chip": Pull("environment_failed", NAMED, others={"package.json": MANIFEST.format(f'{JEST}, "gone": "file:./gone.tgz"')}),
+    "chip": Pull("environment_failed", NAMED, others={
+        "package.json": MANIFEST.format(f'{JEST}, "gone": "file:./gone.tgz"'),
+    }),
     "grid": Pull("runner_unsupported", NAMED, others={"package.json": MANIFEST.format("")}),
 }  # fmt: skip
 NUMBERS = {name: number for number, name in enumerate(PULLS, 1)}

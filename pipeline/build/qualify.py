@@ -14,7 +14,7 @@ from pipeline.build import scope
 from pipeline.build.infer import Unsupported, infer
 from pipeline.core import images, runs, verdict
 from pipeline.core.git import require_commit, show
-from pipeline.core.patches import paths, select
+from pipeline.core.patches import is_manifest, is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
 from pipeline.core.runs import Plan, Run
 from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
@@ -60,7 +60,7 @@ def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
     Raises Unsupported, and UserError when the clone lacks a commit.
     """
     require_commit(clone, candidate.base.sha)
-    changed = any(images.is_manifest(path) for path in paths(candidate.fix_patch))
+    changed = any(is_manifest(path) for path in paths(candidate.fix_patch))
     source = candidate.merge_sha if changed else candidate.base.sha
     environment = infer(lambda path: show(clone, source, path), candidate.merged_at)
     return images.recipe(clone, environment, candidate.base.sha, source)
@@ -107,13 +107,16 @@ def _qualify(
 def _three(
     plan: Plan, candidate: Candidate, repeats: int, say: Callable[[str], None], keep: Callable[[str, bytes], None]
 ) -> dict[str, list[Run]]:
-    test, fix = ("test", candidate.test_patch), ("fix", candidate.fix_patch)
+    """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
+    configuration = select(candidate.fix_patch, is_protected)
+    fix = select(candidate.fix_patch, lambda path: not is_protected(path))
+    test = [("gold configuration", configuration), ("test", candidate.test_patch)]
     done: dict[str, list[Run]] = {}
-    for name, steps in (("run", []), ("test", [test]), ("fix", [test, fix])):
+    for name, steps in (("run", []), ("test", test), ("fix", [*test, ("fix", fix)])):
         done[name] = []
         for number in range(1, repeats + 1):
             say(f"{name} {number} of {repeats}")
-            run = runs.run_gold(plan, steps)
+            run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
             keep(f"{name}.{number}", run.log)
             done[name].append(_trusted(run, name))
     return _with_files(done)

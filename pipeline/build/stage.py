@@ -11,14 +11,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import git
+
+from pipeline.build import scope
 from pipeline.build.infer import Unsupported
 from pipeline.build.qualify import Settings, qualify, recipe
+from pipeline.core import runs, verdict
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
-from pipeline.core.names import Repo
+from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Candidate, Instance, Rejection, Review
 from pipeline.core.store import Store, Unit, digest, read_records, write_bytes, write_records
 from pipeline.core.trust import require_trust
@@ -55,14 +59,14 @@ def build(
     ):
         work = _Work(store, repo, settings, clone, progress, repeats or {})
         outcomes = list(each(_by_environment(candidates), work, jobs=jobs))
-        return _assemble(store, repo, [one for one in outcomes if isinstance(one, Rejection)])
+        return _assemble(store, repo, clone, outcomes)
 
 
 class _Work:
     """Qualifies one candidate, or takes what is there. The instance border: what breaks is recorded as data."""
 
     def __init__(
-        self, store: Store, repo: Repo, settings: Settings, clone: Any, progress: Progress, repeats: dict[int, int]
+        self, store: Store, repo: Repo, settings: Settings, clone: git.Repo, progress: Progress, repeats: dict[int, int]
     ) -> None:
         self.store, self.repo, self.settings, self.clone = store, repo, settings, clone
         self.progress, self.repeats = progress, repeats
@@ -80,27 +84,19 @@ class _Work:
         return outcome
 
     def _outcome(self, candidate: Candidate) -> Outcome:
-        unit = Unit(self.store.qualification(self.repo) / "units" / candidate.instance_id)
-        settings = Settings(self.settings.sandbox, self._repeats(candidate), self.settings.limits)
-        inputs = self._inputs(candidate, settings)
+        unit = unit_of(self.store, self.repo, candidate)
+        repeats = self.repeats.get(candidate.number, self.settings.repeats)
+        settings = Settings(self.settings.sandbox, repeats, self.settings.limits)
+        how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits))
+        inputs = {**decided_by(self.clone, candidate), "settings": how}
         if unit.is_done(**inputs):
             return _load(unit)
         self.store.archive(unit.folder)
         outcome = qualify(settings, self.clone, candidate, self._say(candidate), self._keep(unit.folder))
-        if isinstance(outcome, Instance) or outcome.reason != "not_evaluated":
-            unit.finish(outcome.model_dump(mode="json"), **inputs)
-        return outcome
-
-    def _repeats(self, candidate: Candidate) -> int:
-        return self.repeats.get(candidate.number, self.settings.repeats)
-
-    def _inputs(self, candidate: Candidate, settings: Settings) -> dict[str, str]:
-        try:
-            image = recipe(self.clone, candidate).image
-        except Unsupported as error:
-            image = digest(error.reason, str(error))
-        how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits))
-        return {"candidate": digest(candidate), "image": image, "settings": how}
+        if isinstance(outcome, Rejection) and outcome.reason == "not_evaluated":
+            return outcome
+        unit.finish(outcome.model_dump(mode="json"), **inputs)
+        return _load(unit)
 
     def _say(self, candidate: Candidate) -> Any:
         return lambda text: self.progress.step(candidate.instance_id, text)
@@ -108,6 +104,22 @@ class _Work:
     @staticmethod
     def _keep(folder: Path) -> Any:
         return lambda name, data: write_bytes(folder / f"{name}.log.gz", gzip.compress(data, mtime=0))
+
+
+def unit_of(store: Store, repo: Repo, candidate: Candidate) -> Unit:
+    """The unit of work of one candidate; its folder holds the logs."""
+    return Unit(store.qualification(repo) / "units" / candidate.instance_id)
+
+
+def decided_by(clone: git.Repo, candidate: Candidate) -> dict[str, str]:
+    """Digests of what decides a candidate's outcome, besides the settings that a person chose."""
+    try:
+        made = recipe(clone, candidate)
+        environment = digest(made.image, made.environment)
+    except Unsupported as error:
+        environment = digest(error.reason, str(error))
+    rules = digest(runs.VERSION, verdict.table_digest(), scope.touched(candidate.test_patch))
+    return {"candidate": digest(candidate), "environment": environment, "rules": rules}
 
 
 def describe(outcome: Outcome) -> str:
@@ -144,13 +156,15 @@ def _load(unit: Unit) -> Outcome:
     return (Rejection if "reason" in result else Instance).model_validate(result)
 
 
-def _assemble(store: Store, repo: Repo, fresh: Sequence[Rejection]) -> list[Outcome]:
-    """Write the dataset and the rejections from all finished units, with what the machine failed at just now."""
-    folder = store.qualification(repo)
-    outcomes: dict[str, Outcome] = {one.instance_id: one for one in fresh}
-    for path in sorted(folder.glob("units/*/manifest.json")):
-        outcomes[path.parent.name] = _load(Unit(path.parent))
-    ordered = sorted(outcomes.values(), key=lambda one: int(one.instance_id.rpartition("-")[2]))
+def _assemble(store: Store, repo: Repo, clone: git.Repo, fresh: Sequence[Outcome]) -> list[Outcome]:
+    """Write the dataset and the rejections: what was decided just now, and what was before and is not stale."""
+    outcomes = {one.instance_id: one for one in fresh}
+    for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate):
+        unit = unit_of(store, repo, candidate)
+        if candidate.instance_id not in outcomes and decided_by(clone, candidate).items() <= unit.inputs().items():
+            outcomes[candidate.instance_id] = _load(unit)
+    ordered = sorted(outcomes.values(), key=lambda one: parse_instance_id(one.instance_id)[1])
     write_records(store.dataset(repo), [one for one in ordered if isinstance(one, Instance)])
+    folder = store.qualification(repo)
     write_records(folder / "rejections.jsonl", [one for one in ordered if isinstance(one, Rejection)])
     return ordered

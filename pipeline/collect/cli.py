@@ -18,7 +18,11 @@ SOURCES = {"git": "a local clone: no network, no tokens"}
 @repo_argument
 @click.option("--source", default="git", show_default=True, help="Where pull requests come from: git (a local clone).")
 @click.option("--path", type=click.Path(path_type=Path), required=True, help="The clone (bare or not, never changed).")
-@click.option("--issues", type=click.Path(path_type=Path), help="Issue texts, JSON Lines: number, title, body, labels.")
+@click.option(
+    "--issues",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Issue texts, JSON Lines: number, title, body, labels.",
+)
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @data_option
 def command(repo: Any, source: str, path: Path, issues: Path | None, numbers: tuple[int, ...], store: Any) -> None:

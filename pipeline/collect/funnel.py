@@ -43,13 +43,13 @@ def sift(
         return _reject(merged, failed, "; ".join(merged.files[:5]), linked)
     base, merge = merged.pull.base.sha, merged.pull.merge_sha
     if not has_commit(clone, base):
-        return _reject(merged, "base_missing", base)
+        return _reject(merged, "base_missing", base, linked)
     try:
         fix_patch, test_patch = diff(clone, base, merge, sources), diff(clone, base, merge, tests)
     except UnicodeDecodeError as error:
-        return _reject(merged, "not_utf8", str(error))
+        return _reject(merged, "not_utf8", str(error), linked)
     except git.GitCommandError as error:
-        return _reject(merged, "base_missing", str(error.stderr).strip())
+        return _reject(merged, "base_missing", str(error.stderr).strip(), linked)
     return Candidate(
         **merged.pull.model_dump(exclude={"resolved_issues"}),
         resolved_issues=linked,
@@ -71,12 +71,13 @@ def counts(repo: str, candidates: Iterable[Candidate], rejections: Iterable[Reje
     """The repository's row of the seed's table 4.1."""
     candidates, rejections = list(candidates), list(rejections)
     tested = [one for one in rejections if one.reason not in ("no_source_changes", "no_test_changes")]
+    untested = sum(not (one.fix_patch and one.test_patch) for one in candidates)
     with_issue = [c for c in candidates if c.resolved_issues]
     in_pull = [c for c in candidates if any(not e.field.startswith("issue ") for e in c.a11y_reason)]
     return Funnel(
         repo=repo,
         total=len(candidates) + len(rejections),
-        tests=len(candidates) + len(tested),
+        tests=len(candidates) - untested + len(tested),
         a11y=len(in_pull),
         issues=len(with_issue) + sum(bool(one.issues) for one in tested),
         sample=len(with_issue),

@@ -61,8 +61,9 @@ def _chosen_before(store: Store, repo: Repo) -> list[int]:
 
 def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate | Rejection]) -> Funnel:
     folder = store.raw(repo)
-    kept: dict[int, Candidate | Rejection] = {c.number: c for c in read_records(folder / "candidates.jsonl", Candidate)}
-    kept |= {_number(r): r for r in read_records(folder / "rejections.jsonl", Rejection)}
+    kept: dict[int, Candidate | Rejection] = {}
+    kept |= {_number(one): one for one in read_records(folder / "rejections.jsonl", Rejection)}
+    kept |= {_number(one): one for one in read_records(folder / "candidates.jsonl", Candidate)}
     kept |= {_number(one): one for one in found}
     ordered = [kept[number] for number in sorted(kept)]
     candidates = [one for one in ordered if isinstance(one, Candidate)]

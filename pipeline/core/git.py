@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -113,10 +114,28 @@ def list_files(clone: git.Repo, sha: str) -> list[str]:
     return [path for path in clone.git.ls_tree("-r", "-z", "--name-only", sha).split("\0") if path]
 
 
-def checkout(clone: git.Repo, sha: str, target: Path) -> list[str]:
+def missing_files(clone: git.Repo, sha: str) -> list[str]:
+    """The paths of a commit whose content the clone lacks: some copies leave out the largest files."""
+    entries = [entry.split("\t", 1) for entry in clone.git.ls_tree("-r", "-z", sha).split("\0") if entry]
+    blobs = {path: about.split()[2] for about, path in entries if about.split()[1] == "blob"}
+    command = ["git", f"--git-dir={clone.git_dir}", "cat-file", "--batch-check"]
+    asked = "".join(f"{blob}\n" for blob in blobs.values())
+    told = subprocess.run(command, input=asked, check=True, env=_environment(), capture_output=True, text=True)
+    lacking = {line.split()[0] for line in told.stdout.splitlines() if line.endswith(" missing")}
+    return [path for path, blob in blobs.items() if blob in lacking]
+
+
+def read_blobs(clone: git.Repo, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """The files of a commit whose path is wanted, one process a file: threads may share a clone."""
+    for path in filter(wanted, list_files(clone, sha)):
+        raw = {"stdout_as_string": False, "strip_newline_in_stdout": False}
+        yield path, clone.git.cat_file("blob", f"{sha}:{path}", **raw)
+
+
+def checkout(clone: git.Repo, sha: str, target: Path) -> None:
     """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
 
-    Returns the paths whose content the clone lacks; they are left out of the tree.
+    Files whose content the clone lacks are left out (`missing_files`).
     """
     require_commit(clone, sha)
     target.mkdir(parents=True)
@@ -127,8 +146,6 @@ def checkout(clone: git.Repo, sha: str, target: Path) -> list[str]:
         # ends with 1 when a blob is missing, and writes all the others
         subprocess.run([*plumbing, "checkout-index", "-a", "-q"], cwd=target, env=environment, capture_output=True)
     commit_all(target)
-    kept = set(list_files(git.Repo(target), "HEAD"))
-    return [path for path in list_files(clone, sha) if path not in kept and not _is_submodule(clone, sha, path)]
 
 
 def commit_all(folder: Path) -> str:
@@ -148,7 +165,3 @@ def commit_all(folder: Path) -> str:
 def _environment() -> dict[str, str]:
     """The host's environment without what it says to git: a hook of another repository may have started this."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | CLEAN
-
-
-def _is_submodule(clone: git.Repo, sha: str, path: str) -> bool:
-    return clone.git.ls_tree(sha, "--", path).startswith("160000 ")

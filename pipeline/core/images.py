@@ -6,7 +6,6 @@ image that was removed is made again from the clone. No patch and no history eve
 
 from __future__ import annotations
 
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable
@@ -17,18 +16,12 @@ from typing import NamedTuple
 import git
 
 from pipeline.core.errors import UserError
-from pipeline.core.git import checkout, open_clone, require_commit
+from pipeline.core.git import checkout, missing_files, open_clone, read_blobs, require_commit
 from pipeline.core.names import Repo
+from pipeline.core.patches import is_manifest
 from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import Sandbox
-from pipeline.core.store import Store, digest, read_json
-
-#: what an install needs to see of a tree
-_MANIFEST = re.compile(
-    r"(?:^|/)(?:package\.json|\.npmrc|\.yarnrc|\.yarnrc\.yml|\.pnpmfile\.c?js|pnpm-workspace\.yaml|lerna\.json"
-    r"|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml)$"
-    r"|^\.yarn/(?:releases|plugins|patches)/|^patches/"
-)
+from pipeline.core.store import Store, digest, read_field
 
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -41,11 +34,6 @@ class Recipe(NamedTuple):
     image: str
     base: str
     manifests: str
-
-
-def is_manifest(path: str) -> bool:
-    """Whether an install needs to see this file."""
-    return bool(_MANIFEST.search(path)) and "node_modules" not in path.split("/")
 
 
 def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str) -> Recipe:
@@ -63,27 +51,25 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
 
     Threads that need the same environment wait for the first of them.
     """
-    deviations: list[str] = []
     require_commit(clone, made.base)
     with TemporaryDirectory(prefix="a11y-bench-") as folder:
         with _locks[made.environment_digest]:
             manifests = Path(folder) / "manifests"
             _export_manifests(clone, made.manifests, manifests)
-            deviations += sandbox.environment(made.environment, made.environment_digest, manifests, say)
+            deviations = sandbox.environment(made.environment, made.environment_digest, manifests, say)
         if not sandbox.has(made.image):
             say("adding the sources")
-            missing = checkout(clone, made.base, Path(folder) / "checkout")
-            deviations += [f"missing in the clone, left out: {path}" for path in missing]
+            checkout(clone, made.base, Path(folder) / "checkout")
             sandbox.instance(made.environment_digest, made.image, Path(folder) / "checkout")
-    return deviations
+    missing = missing_files(clone, made.base)
+    return deviations + [f"missing in the clone, left out: {path}" for path in missing]
 
 
 def _export_manifests(clone: git.Repo, sha: str, target: Path) -> None:
-    for blob in clone.commit(sha).tree.traverse():
-        if blob.type == "blob" and is_manifest(blob.path):
-            path = target / blob.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(blob.data_stream.read())
+    for name, content in read_blobs(clone, sha, is_manifest):
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def source(store: Store, repo: Repo) -> git.Repo:
@@ -94,4 +80,4 @@ def source(store: Store, repo: Repo) -> git.Repo:
         raise UserError(
             f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE"
         )
-    return open_clone(Path(read_json(path)["path"]))
+    return open_clone(Path(read_field(path, "path")))

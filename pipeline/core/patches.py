@@ -12,17 +12,24 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-#: what decides how tests run, besides the tests themselves: a candidate's changes here are restored and listed
-_CONFIGURATION = re.compile(
+#: what an install needs to see of a tree
+_MANIFEST = re.compile(
     r"""(?:^|/)(?:
         package\.json | package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | pnpm-workspace\.yaml
-      | \.npmrc | \.yarnrc | \.yarnrc\.yml | \.pnp\.[cm]?js | \.pnpmfile\.c?js | \.nvmrc | \.node-version
+      | \.npmrc | \.yarnrc | \.yarnrc\.yml | \.pnpmfile\.c?js | lerna\.json
+    )$ | ^\.yarn/(?:releases|plugins|patches)/ | ^patches/""",
+    re.VERBOSE,
+)
+#: what decides how tests run, besides manifests and the tests themselves
+_CONFIGURATION = re.compile(
+    r"""(?:^|/)(?:
+        \.pnp\.[cm]?js | \.nvmrc | \.node-version
       | (?:jest|vitest|vite|karma|mocha|playwright|babel)[.-][^/]*\.(?:[cm]?[jt]sx?|json)
       | \.(?:babelrc|swcrc|mocharc|browserslistrc)[^/]*
       | tsconfig[^/]*\.json
-      | (?:(?:jest|vitest|test)[-_.])?
-        set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))*\.[cm]?[jt]sx?
-    )$""",
+      | (?:jest|vitest|test)[-_.]set-?up\.[cm]?[jt]sx?
+      | set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))+\.[cm]?[jt]sx?
+    )$ | ^(?:src/)?set-?up\.[cm]?[jt]sx?$""",
     re.VERBOSE,
 )
 #: folders whose every file belongs to the tools: package managers' releases, module mocks
@@ -50,9 +57,14 @@ def is_test_file(path: str) -> bool:
     return bool(_test_file().search(path))
 
 
+def is_manifest(path: str) -> bool:
+    """Whether an install needs to see this file: a manifest, a lock file, a manager's settings or patches."""
+    return bool(_MANIFEST.search(path)) and "node_modules" not in path.split("/")
+
+
 def is_configuration(path: str) -> bool:
-    """Whether a path is a manifest, a lock file, or configuration or set-up of a test runner."""
-    return bool(_CONFIGURATION.search(path) or _TOOL_FOLDERS.search(path))
+    """Whether a path is a manifest, or configuration or set-up of a test runner."""
+    return bool(is_manifest(path) or _CONFIGURATION.search(path) or _TOOL_FOLDERS.search(path))
 
 
 def is_protected(path: str) -> bool:

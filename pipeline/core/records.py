@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -137,7 +137,7 @@ class Review(Versioned):
     instance_id: str
     rater: str
     status: Literal["super", "ok", "bad"]
-    success_criteria: tuple[str, ...] = ()
+    success_criteria: tuple[Annotated[str, Field(pattern=r"^[1-4]\.\d+\.\d+$")], ...] = ()
     principles: tuple[Literal["perceivable", "operable", "understandable", "robust"], ...] = ()
     difficulty: Literal["easy", "medium", "hard"] | None = None
     note: str = ""
@@ -217,7 +217,7 @@ class Instance(Versioned):
     environment: Environment
     environment_digest: str
     manifests: str = Field(description="commit whose manifests the environment is made of: the base, or the fix")
-    image: str = Field(description="digest of everything the instance's image is made of")
+    image: str = Field(description="digest of the sources, the manifests and what the environment asks for")
     sandbox: str
     files: tuple[str, ...] = Field(description="test files that are run: the scope")
     repeats: int = Field(ge=1)

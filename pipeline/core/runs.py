@@ -19,6 +19,9 @@ from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limits, Sandbo
 #: installed packages: never patched, since git does not know those files and could not take a change back
 _INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
 
+#: raised whenever patches are applied, files protected or reports read differently: what was run before is stale
+VERSION = 1
+
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "no_report"]
 
 
@@ -46,6 +49,7 @@ class Run:
     faults: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     log: bytes = b""
+    report: bytes = b""
     seconds: float = 0.0
 
     def with_files(self, names: Iterable[str]) -> Run:
@@ -64,8 +68,11 @@ class Plan:
     limits: Limits = DEFAULT
 
 
-def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "fill") -> Run:
-    """Apply the named patches one by one, then run the tests (qualification). Raises PatchFailed."""
+def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> Run:
+    """Apply the named patches one by one, then run the tests (qualification). Raises PatchFailed.
+
+    A run with the gold fix must not fill the cache: a candidate could find the fix there.
+    """
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         for name, patch in steps:
             apply(workspace, patch, name)
@@ -142,7 +149,10 @@ def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
     base = Run(log=done.output, seconds=done.seconds)
     text = workspace.read(path)
     if text is None:
+        if b"ENOSPC" in done.output:
+            raise InfrastructureError("the disk is full", cause="disk")
         return replace(base, end="no_report")
+    base = replace(base, report=text)
     try:
         report = reports.read(parser, text, workspace.root)
     except reports.ReportError as error:

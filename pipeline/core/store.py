@@ -100,6 +100,14 @@ def read_json(path: Path) -> Any:
         raise UserError(f"no JSON: {error}", path=path, line=line, hint="mend or remove the file") from None
 
 
+def read_field(path: Path, field: str) -> Any:
+    """One field of a JSON object. Raises UserError with file and field."""
+    value = read_json(path)
+    if not isinstance(value, dict) or field not in value:
+        raise UserError("it is missing", path=path, field=field, hint="remove the file and run its stage again")
+    return value[field]
+
+
 class Store:
     """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then."""
 
@@ -215,7 +223,7 @@ class Unit:
 
     def inputs(self) -> dict[str, str]:
         """The digests of what it was made of; empty when it is not done."""
-        return read_json(self.path)["inputs"] if self.path.exists() else {}
+        return read_field(self.path, "inputs") if self.path.exists() else {}
 
     def is_done(self, **inputs: str) -> bool:
         return self.inputs() == inputs
@@ -225,4 +233,4 @@ class Unit:
         write_json(self.path, {"inputs": inputs, "result": result, "finished": now()})
 
     def result(self) -> Any:
-        return read_json(self.path)["result"]
+        return read_field(self.path, "result")

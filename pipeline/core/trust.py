@@ -1,6 +1,7 @@
 """Who may run in the local sandbox, which isolates nothing: code of the embedded demo, or what the user vouches for.
 
-The demo's commits are known by their SHAs, so that nothing else can pass for them.
+The demo's commits are known by their SHAs, so that no other repository is taken for it by its name. Does not cover a
+data directory that somebody forged: its records are believed.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 from functools import cache
 from pathlib import Path
 
+from pipeline.core.console import say
 from pipeline.core.errors import UserError
 
 DEMO = Path(__file__).parents[2] / "data" / "demo"
@@ -29,7 +31,10 @@ def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch:
 
     `trusted_patch` is False for a patch that a model wrote.
     """
-    if sandbox != "local" or trust_local or (trusted_patch and demo_commits().issuperset(commits)):
+    if sandbox != "local" or (trusted_patch and demo_commits().issuperset(commits)):
+        return
+    if trust_local:
+        say("warning: foreign code runs on this machine, as you, without isolation")
         return
     whose = "a model's patch" if not trusted_patch else "code that is not the demo's"
     hint = "use --sandbox docker, or add --trust-local if you would run this code as yourself"

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.core.records import Status, Triple
+from pipeline.core.store import digest
 
 Results = Mapping[str, Status]
 Quarantine = dict[str, dict[str, dict[str, int]]]
@@ -51,6 +52,11 @@ REASONS = {
     "gold does not fix it": "gold_does_not_fix",
     "anomalous": "anomalous",
 }
+
+
+def table_digest() -> str:
+    """The digest of the law: what was decided by another one is stale."""
+    return digest(files("pipeline.core").joinpath("transitions.csv").read_bytes())
 
 
 @cache

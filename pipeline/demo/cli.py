@@ -20,7 +20,12 @@ from pipeline.core.options import jobs_option
     show_envvar=True,
     help="The data directory of the demo.",
 )
-@click.option("--sandbox", help="docker or local [default: docker where an engine answers, else local].")
+@click.option(
+    "--sandbox",
+    envvar="A11Y_BENCH_SANDBOX",
+    show_envvar=True,
+    help="docker or local [default: docker where an engine answers, else local].",
+)
 @jobs_option
 def command(data: Path, sandbox: str | None, jobs: int) -> None:
     """Run all stages on the embedded benchmark: a small UI library with twelve pull requests.

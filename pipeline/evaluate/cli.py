@@ -45,7 +45,8 @@ def command(
     from pipeline.core.records import Outcome
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sandbox.base import Limits
-    from pipeline.evaluate.stage import Subject, evaluate
+    from pipeline.evaluate.answers import Subject
+    from pipeline.evaluate.stage import evaluate
 
     subject = Subject(repo, agent_of(agent, model), model, run)
     limits = Limits(seconds=timeout)
@@ -58,7 +59,6 @@ def command(
 
 def _report(subject: Any, verdicts: list[Any]) -> None:
     from pipeline.core.console import table
-    from pipeline.core.records import Outcome
 
     rows = [
         (
@@ -72,8 +72,14 @@ def _report(subject: Any, verdicts: list[Any]) -> None:
     ]
     title = f"{subject.agent} with {subject.model} on {subject.repo}"
     table(title, ("instance", "outcome", "fixed", "broken", "cause"), rows)
+    click.echo(summary(verdicts))
+
+
+def summary(verdicts: list[Any]) -> str:
+    """The rates over all instances and over those evaluated, in one line."""
+    from pipeline.core.records import Outcome
+
     resolved = sum(v.outcome is Outcome.RESOLVED for v in verdicts)
     missing = sum(v.outcome is Outcome.NOT_EVALUATED for v in verdicts)
-    click.echo(
-        f"resolved: {resolved} of {len(verdicts)}" + (f" (incomplete: {missing} not evaluated)" if missing else "")
-    )
+    text = f"resolved: {resolved} of {len(verdicts)}"
+    return f"{text}, of {len(verdicts) - missing} evaluated (incomplete: run it again)" if missing else text

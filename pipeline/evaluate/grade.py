@@ -26,11 +26,20 @@ class Graded(NamedTuple):
     fields: dict[str, Any] = {}
 
 
-def without_run(prediction: Prediction | None) -> Graded | None:
-    """The outcome of a patch that need not be run, None for one that must be."""
+def without_run(prediction: Prediction | None, owed: str = "") -> Graded | None:
+    """The outcome of a patch that need not be run, None for one that must be.
+
+    `owed` is the cause of an answer that a provider or the machine failed to give: no fault of the model's.
+    """
     if prediction is None:
-        return Graded(Outcome.NO_PREDICTION)
+        return Graded(Outcome.NOT_EVALUATED, owed) if owed else Graded(Outcome.NO_PREDICTION)
     return None if prediction.model_patch.strip() else Graded(Outcome.EMPTY)
+
+
+def blocked(instance: Instance, why: str) -> Graded:
+    """The outcome of a patch on which gold's tests do not apply, as they do on the base: nothing passes."""
+    found = verdict.resolve(instance.f2p_tests, instance.expected, {})
+    return Graded(Outcome.UNRESOLVED, why, found._asdict())
 
 
 def of_run(instance: Instance, run: Run) -> Graded:

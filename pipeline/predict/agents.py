@@ -1,7 +1,8 @@
 """Agents: the folders of `vendors/` with an `agent.toml`, each a command that is run once for every task.
 
-The command gets a task file, a checkout of one commit, a folder for its output, and in its environment the gateway's
-address with the key of this instance. It never gets gold patches, test patches or later history.
+An agent runs on this machine, so it must not run code: `runs_code = false` is its word for it, and anything else is
+refused. The command gets a task file, a checkout of one commit, a folder for its output, and in its environment the
+gateway's address with the key of this instance. It never gets gold patches, test patches or later history.
 """
 
 from __future__ import annotations
@@ -59,8 +60,13 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
             word.format(**dict.fromkeys(PLACES, ""))
         own = path.parent / manifest["settings"]
         agent = Agent(name, path.parent, manifest["version"], command, settings or own)
-    except (tomllib.TOMLDecodeError, KeyError) as error:
+        runs_code = manifest["runs_code"]
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
         raise UserError(f"no agent's manifest: {error}", path=path, hint=f"places are: {', '.join(PLACES)}") from None
-    if not agent.settings.exists():
+    if runs_code:
+        raise UserError(
+            "an agent that runs code needs a container, which agents do not have yet", path=path, field="runs_code"
+        )
+    if not agent.settings.is_file():
         raise UserError("no such settings file", path=agent.settings)
     return agent

@@ -18,11 +18,13 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @agent_option
 @click.option(
     "--models",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
 )
 @click.option(
-    "--settings", type=click.Path(path_type=Path), help="The agent's settings [default: the agent's own file]."
+    "--settings",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The agent's settings [default: the agent's own file].",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")

@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, Unit, digest, now, read_json, read_records, write_json
+from pipeline.core.store import Store, Unit, digest, now, read_field, write_json
 
 
 @dataclass(frozen=True)
@@ -47,23 +48,18 @@ class Run:
         return [one for one in self.instances if not self.unit(one).is_done(run=self.digest, task=digest(one.task()))]
 
 
-def dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
-    """The instances of a repository. Raises UserError, with what there is, when it has none."""
-    instances = tuple(read_records(store.dataset(repo), Instance))
-    if not instances:
-        there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
-        raise UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
-    return instances
+def experiment_digest(experiment: Experiment, instances: tuple[Instance, ...]) -> str:
+    """All that shapes a run. The oracle's answers are the gold patches: when they change, so does its experiment."""
+    gold = [digest(one.fix_patch) for one in instances] if experiment.agent == "oracle" else []
+    return digest(asdict(experiment), [digest(one.task(), one.base.sha) for one in instances], gold)
 
 
 def open_run(store: Store, experiment: Experiment, *, fresh: bool = False) -> Run:
     """Resume the run of the same digest, or archive what is there and start one, under the experiment's lock."""
-    instances = dataset(store, experiment.repo)
-    key = digest(
-        asdict(experiment), [digest(one.task(), one.base.sha) for one in instances], _gold(experiment, instances)
-    )
+    instances = read_dataset(store, experiment.repo)
+    key = experiment_digest(experiment, instances)
     there = newest(store, experiment)
-    if there and not fresh and read_json(there / "run.json")["digest"] == key:
+    if there and not fresh and read_field(there / "run.json", "digest") == key:
         return Run(experiment, there, key, instances)
     parent = store.predictions(experiment.repo, experiment.agent, experiment.model)
     for old in sorted(parent.glob("*/run.json")):
@@ -74,11 +70,6 @@ def open_run(store: Store, experiment: Experiment, *, fresh: bool = False) -> Ru
     return Run(experiment, folder, key, instances)
 
 
-def _gold(experiment: Experiment, instances: tuple[Instance, ...]) -> list[str]:
-    """The oracle's answers are the gold patches: when they change, so does its experiment."""
-    return [digest(one.fix_patch) for one in instances] if experiment.agent == "oracle" else []
-
-
 def newest(store: Store, experiment: Experiment) -> Path | None:
     """The folder of the newest run, None when there is none."""
     parent = store.predictions(experiment.repo, experiment.agent, experiment.model)
@@ -87,9 +78,12 @@ def newest(store: Store, experiment: Experiment) -> Path | None:
 
 
 def resume(store: Store, experiment: Experiment) -> Run:
-    """The newest run, for the single steps. Raises UserError when there is none."""
-    folder = newest(store, experiment)
+    """The newest run, for the single steps. Raises UserError when there is none, or one of another experiment."""
+    folder, instances = newest(store, experiment), read_dataset(store, experiment.repo)
+    hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
     if folder is None:
-        hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
         raise UserError(f"no run of {experiment.agent} with {experiment.model} on {experiment.repo}", hint=hint)
-    return Run(experiment, folder, read_json(folder / "run.json")["digest"], dataset(store, experiment.repo))
+    key = experiment_digest(experiment, instances)
+    if read_field(folder / "run.json", "digest") != key:
+        raise UserError("the newest run is of another dataset, agent or settings", path=folder, hint=hint)
+    return Run(experiment, folder, key, instances)

@@ -1,4 +1,4 @@
-"""Running an agent's command on one task, in a process that sees the task, a checkout, the gateway and nothing else.
+"""Running an agent's command on one task, in a process that is given the task, a checkout and the gateway, no more.
 
 A provider's failure is no empty patch: the instance stays unanswered, its cause is kept, and a resume asks again.
 """
@@ -69,7 +69,7 @@ def _answer(job: Job, progress: Progress) -> str:
         try:
             code = _run(job, place, unit.folder / "agent.log")
         finally:
-            shutil.copytree(place / "out", unit.folder, dirs_exist_ok=True)
+            shutil.copytree(place / "out", unit.folder, dirs_exist_ok=True, symlinks=True)
             _hide(job.key, unit.folder)
     return _collect(job, code)
 
@@ -129,6 +129,12 @@ def _collect(job: Job, code: int) -> str:
     result = {"patch": patch.read_bytes().decode("utf-8"), "outcome": outcome}
     job.run.unit(job.instance).finish(result, run=job.run.digest, task=digest(job.instance.task()))
     return outcome
+
+
+def why_unanswered(run: Run, instance: Instance) -> str:
+    """The cause that was kept for an instance without an answer; `not_asked` when there is none yet."""
+    path = run.unit(instance).folder / "error.json"
+    return read_json(path)["cause"] if path.exists() else "not_asked"
 
 
 def _fail(job: Job, cause: str, message: str) -> str:

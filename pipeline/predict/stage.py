@@ -11,22 +11,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pipeline.core.console import Progress, log_file
+from pipeline.core.dataset import read_dataset
 from pipeline.core.engine import each
-from pipeline.core.errors import UserError
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.llm.experiment import Experiment as Account
 from pipeline.core.llm.gateway import Gateway, open_gateway
-from pipeline.core.llm.models import load_models
+from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
-from pipeline.core.store import Store, digest, read_json, write_json, write_records
+from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.predict.agents import load_agent
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.run import Experiment, Run, dataset, open_run, resume
-from pipeline.predict.runtime import Job, work
-
-STEPS = ("preprocess", "runtime", "postprocess")
+from pipeline.predict.run import Experiment, Run, open_run, resume
+from pipeline.predict.runtime import Job, why_unanswered, work
 
 
 class Predictor:
@@ -50,7 +48,8 @@ class Predictor:
         self.store, self.models, self.jobs, self.given = store, models, jobs, given
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
-        self.scripted = False if self.reference else load_models(models).get(model).scripted
+        # the word of the demo's own list alone: a patch that a provider's model wrote is never trusted
+        self.scripted = not self.reference and load_models(models).get(model).scripted and models == DEMO
         self.experiment = Experiment(repo, agent, model, self._settings(model))
 
     def _settings(self, model: str) -> str:
@@ -69,7 +68,7 @@ class Predictor:
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
-        dataset(self.store, self.experiment.repo)
+        read_dataset(self.store, self.experiment.repo)
         with self._lock():
             run = open_run(self.store, self.experiment, fresh=fresh)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
@@ -77,7 +76,7 @@ class Predictor:
 
     def runtime(self) -> None:
         """Let the agent answer every task that has no answer yet."""
-        run = self._current()
+        run = resume(self.store, self.experiment)
         with self._lock():
             missing = run.missing()
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
@@ -85,13 +84,6 @@ class Predictor:
                     self._answer(run, missing, progress)
                 elif missing:
                     self._ask(run, missing, progress)
-
-    def _current(self) -> Run:
-        run = resume(self.store, self.experiment)
-        if read_json(run.folder / "run.json")["settings"] != self.experiment.settings:
-            hint = f"run: just agt-preprocess {self.experiment.repo} {self.experiment.model}"
-            raise UserError("the newest run was made with other settings", path=run.folder, hint=hint)
-        return run
 
     def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         for instance in missing:
@@ -126,9 +118,9 @@ class Predictor:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""
         from pipeline.core.llm.costs import write_costs
 
-        run = self._current()
+        run = resume(self.store, self.experiment)
         with self._lock():
-            unanswered = [one.instance_id for one in run.missing()]
+            unanswered = {one.instance_id: why_unanswered(run, one) for one in run.missing()}
             predictions = [self._prediction(run, one) for one in run.instances if one.instance_id not in unanswered]
             write_records(run.folder / "predictions.jsonl", predictions)
             ends = Counter(one.outcome for one in predictions)

@@ -52,18 +52,24 @@ def list_(repo: Any, store: Any) -> None:
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
     """Rate one candidate, INSTANCE in any of its forms (org__repo-N, org/repo#N)."""
+    from pydantic import ValidationError
+
+    from pipeline.core.errors import UserError
     from pipeline.core.names import parse_instance_id
     from pipeline.core.records import Review
     from pipeline.triage.stage import add
 
     repo, number = parse_instance_id(instance)
-    fields["success_criteria"] = fields.pop("criteria")
-    add(store, repo, [Review(instance_id=repo.instance_id(number), **fields)])
+    try:
+        review = Review(instance_id=repo.instance_id(number), success_criteria=fields.pop("criteria"), **fields)
+    except ValidationError:
+        raise UserError("no success criterion", field="--criterion", hint="write it as 4.1.2") from None
+    add(store, repo, [review])
 
 
 @command.command("import")
 @repo_argument
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @data_option
 def import_(repo: Any, file: Path, store: Any) -> None:
     """Add the ratings of FILE (JSON Lines of Review records) to those of REPO."""

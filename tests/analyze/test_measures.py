@@ -123,7 +123,7 @@ def test_results_by_principle(tables):
     ]
 
 
-@pytest.mark.rule("exact-money")
+@pytest.mark.rule("money-exact")
 def test_costs_add_up_exactly(tables):
     """RULES, Money: amounts are decimals; as binary floats 0.10 + 0.20 is not 0.30."""
     table = tables["costs"]
@@ -136,7 +136,7 @@ def test_costs_add_up_exactly(tables):
     assert all(isinstance(cost, Decimal) for cost in table["cost_usd"])
 
 
-@pytest.mark.rule("exact-money")
+@pytest.mark.rule("money-exact")
 def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
     """RULES, Money: per-instance costs, with `shared`, are the ledger's sum."""
     assert rows(tables["instance_costs"], "repo", "holder", "requests", "tokens", "cost_usd") == [

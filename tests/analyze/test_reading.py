@@ -125,11 +125,6 @@ def test_a_rater_who_rates_twice_is_refused(store):
     assert refusal(store).path == store.reviews(UI)
 
 
-def test_a_criterion_that_is_none_is_refused(store):
-    write_records(store.reviews(UI), [make_review(1, success_criteria=("contrast",))])
-    assert refusal(store).field == "success_criteria"
-
-
 def test_a_broken_funnel_names_the_field(store):
     write_json(store.raw(UI) / "funnel.json", {"repo": "acme/ui", "total": "many"})
     assert refusal(store).field == "total"

@@ -22,7 +22,8 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
 def call(bench: Bench, *names: str, **given: str) -> Result:
     numbers = [word for name in names for word in ("--pr", str(NUMBERS[name]))]
     options = ["--repeats", "1", "--sandbox", "local", "--trust-local", "--data", str(bench.store.root)]
-    return CliRunner().invoke(command, ["acme/ui", *numbers, *options], env={"A11Y_BENCH_CACHE": str(bench.cache)} | given)
+    given = {"A11Y_BENCH_CACHE": str(bench.cache)} | given
+    return CliRunner().invoke(command, ["acme/ui", *numbers, *options], env=given)
 
 
 def test_every_outcome_is_shown_with_its_meaning(bench: Bench) -> None:

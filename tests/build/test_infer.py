@@ -119,7 +119,7 @@ def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, ma
     assert (found.manager, found.manager_version) == (manager, version)
 
 
-@pytest.mark.trap("hidden-install-failure")
+@pytest.mark.trap("install-failure-hidden")
 @pytest.mark.parametrize(
     ("files", "install"),
     [

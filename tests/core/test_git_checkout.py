@@ -9,7 +9,7 @@ import pytest
 from histories import History, git
 
 from pipeline.core.errors import UserError
-from pipeline.core.git import checkout, commit_all, open_clone
+from pipeline.core.git import checkout, commit_all, missing_files, open_clone
 
 FILES = {
     "src/Menu.tsx": "one\r\ntwo\n",
@@ -45,7 +45,7 @@ def base_of(history: History) -> str:
 def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: Path) -> None:
     """The full history holds the fix: 21 % of one model's runs took it from there."""
     target = tmp_path / "checkout"
-    assert checkout(open_clone(history.folder), base_of(history), target) == []
+    checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-list", "--all", "--count") == "1"
     assert git(target, "remote") == git(target, "tag") == git(target, "status", "--porcelain") == ""
     assert git(target, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
@@ -96,8 +96,9 @@ def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pyte
 def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp_path: Path) -> None:
     """Copies of real repositories lack their largest files; everything else is still there to be tested."""
     history.lose("HEAD", "src/logo.png")
-    missing = checkout(open_clone(history.folder), base_of(history), tmp_path / "checkout")
-    assert missing == ["src/logo.png"]
+    clone = open_clone(history.folder)
+    checkout(clone, base_of(history), tmp_path / "checkout")
+    assert missing_files(clone, base_of(history)) == ["src/logo.png"]
     there = git(tmp_path / "checkout", "ls-files").splitlines()
     assert set(there) == {*FILES, "link", "src/base.ts"} - {"src/logo.png"}
 
@@ -107,7 +108,9 @@ def test_submodules_are_left_out_in_silence(history: History, tmp_path: Path) ->
     history.git("update-index", "--add", "--cacheinfo", f"160000,{base_of(history)},vendor/sub")
     history.git("commit", "-q", "-m", "submodule")
     head = history.git("rev-parse", "HEAD")
-    assert checkout(open_clone(history.folder), head, tmp_path / "checkout") == []
+    clone = open_clone(history.folder)
+    checkout(clone, head, tmp_path / "checkout")
+    assert missing_files(clone, head) == []
     assert git(tmp_path / "checkout", "ls-files", "vendor") == ""
 
 

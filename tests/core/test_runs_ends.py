@@ -36,7 +36,7 @@ def scripted(tmp_path: Path, **last: bool) -> Plan:
     )
 
 
-@pytest.mark.trap("no-limits")
+@pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize(
     ("how", "end"), [("timed_out", "timeout"), ("out_of_memory", "out_of_memory"), ("truncated", "output_limit")]
 )

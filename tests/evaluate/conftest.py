@@ -28,13 +28,16 @@ ELSEWHERE = change("src/alert.js", "old", "other")
 SILENCE = change("jest/bin/jest.js", RUNNER[0], "console.error = () => {};", *RUNNER[1:4])
 
 
+RUN = "20240506T070809Z"
+
+
 class Evaluation:
     """A data directory with the tiny dataset; `bench.sandbox` counts what is run."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.store, self.sandbox = bench, bench.store, bench.sandbox
 
-    def predict(self, model: str = "model-a", run: str = "20240506T070809Z", trusted: bool = True, **patches: str) -> Path:
+    def predict(self, model: str = "model-a", run: str = RUN, trusted: bool = True, **patches: str) -> Path:
         """Predictions by the pull request's name; the file."""
         path = self.store.predictions(factories.REPO, "magentless", model) / run / "predictions.jsonl"
         fields = {"model_name_or_path": model, "run": run, "trusted": trusted}

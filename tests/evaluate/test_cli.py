@@ -37,7 +37,7 @@ def test_what_is_not_evaluated_marks_the_whole_run(evaluation: Evaluation) -> No
     evaluation.predict(menu=FIX)
     result = call(evaluation)
     assert result.exit_code == 1
-    assert "resolved: 0 of 2 (incomplete: 1 not evaluated)" in result.output
+    assert "resolved: 0 of 2, of 1 evaluated (incomplete: run it again)" in result.output
     write_records(path, instances)
     assert call(evaluation).exit_code == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import factories
 import pytest
@@ -44,7 +45,8 @@ def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
     folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
     assert read_records(folder / "verdicts.jsonl", Verdict) == list(verdicts.values())
     report = read_json(folder / "final_report.json")
-    assert (report["total_instances"], report["incomplete_instances"], report["resolved_ids"]) == (5, 2, [instance_id("menu")])
+    assert (report["total_instances"], report["incomplete_instances"]) == (5, 2)
+    assert report["resolved_ids"] == [instance_id("menu")]
 
 
 def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
@@ -108,7 +110,7 @@ def test_other_limits_are_another_run(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.invariant(3)
-def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Bench, tmp_path) -> None:
+def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Bench, tmp_path: Path) -> None:
     """A verdict depends on instance, image, patch, command and parser, and on nothing else."""
     other = Evaluation(tiny.copy(tmp_path / "other"))
     for one in (evaluation, other):
@@ -202,7 +204,7 @@ def test_predictions_of_swe_bench_are_read(evaluation: Evaluation) -> None:
 
 # -- trust and locks -------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
-@pytest.mark.rule("local-trust")
+@pytest.mark.rule("local-sandbox")
 def test_a_models_patch_does_not_run_in_the_local_sandbox(evaluation: Evaluation) -> None:
     """Nobody has read it; an empty one is no code."""
     evaluation.predict(trusted=False, menu=FIX)

@@ -17,7 +17,8 @@ from tests.predict.conftest import KEY
 MakeJob = Callable[[str], Job]
 #: an agent that tells all that it can find
 TELL = """
-git = lambda *words: subprocess.run(["git", "-C", checkout, *words], capture_output=True).stdout.decode(errors='replace')
+def git(*words):
+    return subprocess.run(["git", "-C", checkout, *words], capture_output=True).stdout.decode(errors="replace")
 seen = {
     "environment": dict(os.environ),
     "task": pathlib.Path(task).read_text(),
@@ -87,9 +88,9 @@ def test_an_agents_environment_holds_no_secret_of_the_host(seen: dict) -> None:
 @pytest.mark.trap("token-in-log")
 def test_the_key_of_an_instance_is_in_no_file(job: MakeJob) -> None:
     """An agent may print its environment, or keep the headers of its requests."""
-    code = "print(os.environ)\nanswer('a patch')\n(out / 'log.txt').write_text(os.environ['OPENAI_API_KEY'])\nsys.exit({})"
-    for end in (0, 1):
-        folder = done(job(code.format(end))).folder
+    tells = "print(os.environ)\n(out / 'log.txt').write_text(os.environ['OPENAI_API_KEY'])\nanswer('a patch')\n"
+    for end in ("sys.exit(0)", "sys.exit(1)"):
+        folder = done(job(tells + end)).folder
         kept = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         assert {"agent.log", "log.txt"} <= set(kept)
         assert [name for name, data in kept.items() if KEY.encode() in data] == []

@@ -28,8 +28,8 @@ def call(store: Store, *words: str) -> Result:
 @pytest.mark.rule("names")
 @pytest.mark.parametrize("name", ["acme__ui-1", "acme/ui#1", "acme/ui:1", "acme/ui-#1"])
 def test_a_candidate_is_rated_by_any_form_of_its_name(store: Store, name: str) -> None:
-    options = ("--by", "ann", "--criterion", "4.1.2", "--principle", "robust", "--difficulty", "easy", "--note", "clear")
-    assert call(store, "rate", name, "super", *options).exit_code == 0
+    metadata = ("--criterion", "4.1.2", "--principle", "robust", "--difficulty", "easy", "--note", "clear")
+    assert call(store, "rate", name, "super", "--by", "ann", *metadata).exit_code == 0
     assert read_records(store.reviews(factories.REPO), Review) == [
         factories.make_review(1, difficulty="easy", note="clear")
     ]
@@ -51,3 +51,11 @@ def test_a_file_is_imported(store: Store, tmp_path: Path) -> None:
 def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
     result = call(store, "rate", "acme__ui-7", "ok", "--by", "ann")
     assert isinstance(result.exception, UserError) and "there is: acme__ui-1" in str(result.exception)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_criterion_that_is_none_is_refused(store: Store) -> None:
+    """It would be refused by every later analysis, far from where it was written."""
+    result = call(store, "rate", "acme__ui-1", "ok", "--by", "ann", "--criterion", "contrast")
+    assert isinstance(result.exception, UserError) and result.exception.field == "--criterion"
+    assert not store.reviews(factories.REPO).exists()

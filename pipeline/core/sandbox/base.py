@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.records import Environment
 
-#: `none`: the runner starts cold; `use`: a private copy of the environment's cache; `fill`: the cache itself, which
+#: `none`: the runner starts cold; `use`: a private copy of the instance's cache; `fill`: the cache itself, which
 #: only code of the repository's own history may write (a candidate could poison it).
 Cache = Literal["none", "use", "fill"]
 

@@ -1,7 +1,7 @@
 """DockerSandbox: layers are images, a workspace is a container without network or rights that is removed after use.
 
 Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keeps what it fetches in its cache folder.
-The runner's cache of an environment is the volume `a11y-bench-cache-DIGEST`. The number of open files is limited by
+The runner's cache of an instance is the volume `a11y-bench-cache-DIGEST`. The number of open files is limited by
 the engine's own setting, disk space not at all.
 """
 
@@ -21,7 +21,6 @@ from pipeline.core.sandbox.docker_engine import Engine, start
 from pipeline.core.sandbox.docker_layers import ARCHITECTURES, Layers
 from pipeline.core.sandbox.docker_names import (
     DIGEST,
-    ENVIRONMENT,
     FILLED_CACHE,
     LAYER,
     RUNNER_CACHE,
@@ -67,7 +66,7 @@ class DockerSandbox:
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
         image = instance_image(digest)
-        mounts = self._mounts(image, cache)
+        mounts = self._mounts(digest, cache)
         with self._engine.container(image, "workspace", limits, network_mode="none", mounts=mounts) as container:
             start(container)
             workspace = DockerWorkspace(container, limits)
@@ -75,14 +74,12 @@ class DockerSandbox:
                 workspace.run(["cp", "-a", f"{FILLED_CACHE}/.", RUNNER_CACHE])
             yield workspace
 
-    def _mounts(self, image: str, cache: Cache) -> list[Mount]:
-        """The volume of the environment's runner cache: itself to fill it, read-only elsewhere to copy it."""
-        found = self._engine.image(image)
-        if cache == "none" or found is None:
+    def _mounts(self, digest: str, cache: Cache) -> list[Mount]:
+        """The volume of the instance's runner cache: itself to fill it, read-only elsewhere to copy it."""
+        if cache == "none":
             return []
-        environment = found.labels[ENVIRONMENT]
-        volume = cache_volume(environment)
+        volume = cache_volume(digest)
         if cache == "fill":
-            self._engine.create_volume(volume, {LAYER: "cache", DIGEST: environment})
+            self._engine.create_volume(volume, {LAYER: "cache", DIGEST: digest})
             return [Mount(RUNNER_CACHE, volume, type="volume")]
         return [Mount(FILLED_CACHE, volume, type="volume", read_only=True)] if self._engine.has_volume(volume) else []

@@ -37,6 +37,9 @@ UNPRIVILEGED: dict[str, Any] = {
     "log_config": LogConfig(type=LogConfig.types.NONE),
 }
 
+#: seconds after which a container ends by itself, should the process that made it be killed
+LIFETIME = str(24 * 3600)
+
 #: seconds that one answer of the engine may take (committing a large layer is one)
 PATIENCE = 900
 
@@ -96,7 +99,7 @@ class Engine:
         """An unprivileged container that has not been started; removed at the end, whatever happens."""
         with faults():
             settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose}} | options
-            container = self._client.containers.create(image, ["sleep", "infinity"], **settings)
+            container = self._client.containers.create(image, ["sleep", LIFETIME], **settings)
         try:
             yield container
         finally:

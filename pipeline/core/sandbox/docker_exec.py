@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from docker.errors import APIError, NotFound
 from docker.models.containers import Container
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox import tar
 from pipeline.core.sandbox.base import Completed, Limits, exit_code
 from pipeline.core.sandbox.docker_engine import USER, faults
@@ -51,7 +52,7 @@ def execute(
         chunks.close()  # the engine waits for a reader, even to kill
         _kill(container)
         return Completed(KILLED, output[: limits.output], seconds, truncated=True)
-    code = _code(api.exec_inspect(handle)["ExitCode"])
+    code = _code(container, api.exec_inspect(handle)["ExitCode"])
     return Completed(code, output, seconds, out_of_memory=code != 0 and _ran_out_of_memory(container))
 
 
@@ -87,9 +88,13 @@ def _read(chunks: Iterator[bytes], most: int) -> bytes:
     return bytes(kept[: most + 1])
 
 
-def _code(reported: int | None) -> int:
-    """A command has no code when its container died under it."""
-    return KILLED if reported is None else exit_code(reported)
+def _code(container: Container, reported: int | None) -> int:
+    """A command has no code when its container died under it: of its memory, or by somebody else's hand."""
+    if reported is not None:
+        return exit_code(reported)
+    if not _ran_out_of_memory(container):
+        raise InfrastructureError("a container ended under its command", cause="workspace_gone")
+    return KILLED
 
 
 def _ran_out_of_memory(container: Container) -> bool:

@@ -42,6 +42,7 @@ from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import digest as digest_of
 
 INSTALL_FOLDER = "a11y-install"
+DELETE = ("-exec", "rm", "-f", "{}", "+")
 
 #: architectures, as the engine and as npm packages call them
 ARCHITECTURES = {"amd64": "x64", "arm64": "arm64"}
@@ -129,8 +130,9 @@ class Layers:
         env = {"HOME": HOME} | install.variables(spec, scratch, node.registry(), bundle)
         with telling(say, f"installing: {' '.join(spec.install)}"):
             install.check(spec, execute(container, spec.install, folder=REPO, env=env, limits=install.LIMITS))
-        unasked = [f"{REPO}/{name}" for name in install.LOCK_FILES if not (manifests / name).exists()]
-        _settle(container, ["rm", "-rf", scratch, *unasked])
+        _settle(container, ["rm", "-rf", scratch])
+        # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
+        _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
         _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
 
 

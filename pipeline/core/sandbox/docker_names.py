@@ -29,5 +29,6 @@ def instance_image(digest: str) -> str:
     return f"a11y-bench/instance:{digest}"
 
 
-def cache_volume(environment: str) -> str:
-    return f"a11y-bench-cache-{environment}"
+def cache_volume(digest: str) -> str:
+    """The volume of an instance's runner cache; no two share one, since later sources hold earlier fixes."""
+    return f"a11y-bench-cache-{digest}"

@@ -20,8 +20,6 @@ LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096)
 #: where hosts name their CA bundle; whole bundles come first, the last may hold additions only
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
-#: lock files that managers write unasked
-LOCK_FILES = ("package-lock.json", "yarn.lock", "pnpm-lock.yaml")
 
 _CODES = r"(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EPROTO)"
 _STATUS = r"(?:429|50[0-9])"
@@ -69,6 +67,11 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
     }
 
 
+def mask(text: str) -> str:
+    """Without the user names and passwords of addresses: a private registry's stand in the manager's log."""
+    return re.sub(r"(?<=://)[^/\s@]+@", "***@", text)
+
+
 def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
     """The error for a failed install: the machine's or the registry's fault, else the repository's."""
     for pattern, cause in FAULTS:
@@ -83,4 +86,7 @@ def check(spec: Environment, done: Completed) -> None:
         limits = {"time": done.timed_out, "memory": done.out_of_memory, "output": done.truncated}
         over = [name for name, reached in limits.items() if reached]
         why = f"ran out of {' and '.join(over)}" if over else f"ended with {done.code}"
-        raise failure(f"{' '.join(spec.install)} {why}", done.output.decode(errors="replace"))
+        message = f"{' '.join(spec.install)} {why}"
+        if over:
+            raise InfrastructureError(message, cause=over[0])
+        raise failure(message, mask(done.output.decode(errors="replace")))

@@ -1,6 +1,6 @@
 """LocalSandbox: no container engine, for trusted code only. The caller decides what is trusted.
 
-Writes to its cache folder: `environments/DIGEST` (tree with node_modules, runner-cache), `instances/DIGEST` (sources),
+Writes to its cache folder: `environments/DIGEST` (tree with node_modules), `instances/DIGEST` (sources, runner-cache),
 `workspaces/N` (emptied after use) and `npm/`. A command gets a clean environment, a time limit, an output limit and a
 session that is killed with it. Not limited: memory, CPUs, processes, disk and network. Not isolated: it runs as the
 caller, on the host's Node, and may read and write whatever the caller may.
@@ -32,7 +32,7 @@ class LocalSandbox:
     name = "local"
 
     def __init__(self, cache: Path) -> None:
-        self.cache = cache.absolute()
+        self.cache = cache.resolve()  # node names files by their real path
 
     def check(self) -> None:
         if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
@@ -46,8 +46,7 @@ class LocalSandbox:
         here = node.version()
         tools, deviations = self._tools(spec, here, say)
         scratch, ca = folder / "scratch", install.host_ca()
-        for made in (scratch, folder / "runner-cache"):
-            made.mkdir()
+        scratch.mkdir()
         copy(manifests, folder / "tree")
         env = environ(tools, scratch) | install.variables(spec, str(scratch), node.registry(), ca and str(ca))
         with telling(say, f"installing: {' '.join(spec.install)}"):
@@ -70,6 +69,7 @@ class LocalSandbox:
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         def make(folder: Path) -> str:
             copy(checkout, folder / "repo")
+            (folder / "runner-cache").mkdir()
             return environment
 
         once(self._instance(digest), make)
@@ -78,16 +78,16 @@ class LocalSandbox:
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[LocalWorkspace]:
         instance = self._instance(digest)
         environment = self._environment(Unit(instance).result())
-        filled, tools = environment / "runner-cache", Unit(environment).result()["tools"]
+        filled, tools = instance / "runner-cache", Unit(environment).result()["tools"]
         with slot(self.cache / "workspaces") as folder:
             workspace = LocalWorkspace(folder, Path(tools), limits)
             copy(instance / "repo", folder / "repo")
             link_modules(environment / "tree", folder / "repo")
             if cache != "none":
-                _copy_cache(filled, folder / "cache", environment)
+                _copy_cache(filled, folder / "cache", filled)
             yield workspace
             if cache == "fill":
-                _copy_cache(folder / "cache", filled, environment)
+                _copy_cache(folder / "cache", filled, filled)
 
     def _environment(self, digest: str) -> Path:
         return self.cache / "environments" / digest
@@ -96,6 +96,6 @@ class LocalSandbox:
         return self.cache / "instances" / digest
 
 
-def _copy_cache(source: Path, target: Path, environment: Path) -> None:
-    with lock(environment / "runner-cache.lock"):
+def _copy_cache(source: Path, target: Path, filled: Path) -> None:
+    with lock(filled.with_name("runner-cache.lock")):
         copy(source, target)

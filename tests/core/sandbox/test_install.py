@@ -70,14 +70,27 @@ def test_end_of_the_log_is_kept() -> None:
 @pytest.mark.parametrize(
     ("done", "why"),
     [
-        (Completed(3, b"", 1), "npm ci ended with 3"),
         (Completed(-9, b"", 1, timed_out=True), "npm ci ran out of time"),
         (Completed(-9, b"", 1, out_of_memory=True), "npm ci ran out of memory"),
     ],
 )
-def test_message_says_what_ended_it(done: Completed, why: str) -> None:
-    with pytest.raises(InstallFailed, match=why):
+def test_a_limit_is_the_machines_fault(done: Completed, why: str) -> None:
+    with pytest.raises(InfrastructureError, match=why):
         check(make_environment(), done)
+
+
+def test_an_exit_code_is_the_repositorys_fault() -> None:
+    with pytest.raises(InstallFailed, match="npm ci ended with 3"):
+        check(make_environment(), Completed(3, b"", 1))
+
+
+@pytest.mark.invariant(6)
+def test_addresses_lose_their_passwords() -> None:
+    """A private registry's address, with its password, stands in what managers print."""
+    done = Completed(1, b"error https://me:secret@registry.example.org/x: 404", 1)
+    with pytest.raises(InstallFailed) as failed:
+        check(make_environment(), done)
+    assert failed.value.log == "error https://***@registry.example.org/x: 404"
 
 
 def test_specification_wins_over_our_variables() -> None:

@@ -1,0 +1,20 @@
+"""Reading a repository's dataset, the same for all stages that stand on it."""
+
+from __future__ import annotations
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, read_records
+
+
+def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
+    """The instances of a repository. Raises UserError, with what there is, when it has none."""
+    path = store.dataset(repo)
+    instances = tuple(read_records(path, Instance))
+    if not instances:
+        there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
+        raise UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
+    if len({one.instance_id for one in instances}) != len(instances):
+        raise UserError("an instance is there twice", path=path, field="instance_id", hint="keep one line for each")
+    return instances

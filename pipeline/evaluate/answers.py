@@ -1,0 +1,54 @@
+"""What one run of an agent and model answered: its predictions, and why some instances have none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.records import Prediction
+from pipeline.core.store import Store, read_json, read_records
+
+#: causes of a missing answer that are the agent's own doing; every other one is the machine's or the provider's
+OWN_FAULTS = ("agent_error",)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose patches are evaluated: one run of one agent and model on one repository; the newest run unless told."""
+
+    repo: Repo
+    agent: str
+    model: str
+    run: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The predictions of the run `run` by instance, and causes of the answers that a provider or machine owes."""
+
+    run: str
+    predictions: dict[str, Prediction]
+    owed: dict[str, str]
+
+
+def read_answers(store: Store, subject: Subject) -> Answers:
+    """Read the run's folder. Raises UserError that lists what there is, or names the file."""
+    folder = store.predictions(subject.repo, subject.agent, subject.model)
+    there = sorted(path.parent.name for path in folder.glob("*/predictions.jsonl"))
+    if not there:
+        have = ", ".join(store.predicted(subject.repo)) or "none"
+        hint = f"there is: {have}; or run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
+        raise UserError(f"no predictions of {subject.agent} with {subject.model}", path=folder, hint=hint)
+    run = subject.run or there[-1]
+    if run not in there:
+        raise unknown("run", run, there)
+    path = folder / run / "predictions.jsonl"
+    predictions = read_records(path, Prediction)
+    by_id = {one.instance_id: one for one in predictions}
+    if len(by_id) != len(predictions):
+        hint = "keep one line for each"
+        raise UserError("an instance has two predictions", path=path, field="instance_id", hint=hint)
+    about = folder / run / "metadata.json"
+    unanswered = read_json(about).get("unanswered", {}) if about.exists() else {}
+    return Answers(run, by_id, {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS})

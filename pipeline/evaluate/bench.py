@@ -1,0 +1,96 @@
+"""Running patches, or taking the runs that are there.
+
+Runs are kept by what decides them (image, patch, command, parser, files, limits): two models with the same patch cost
+one run, and a changed patch never shows an old verdict.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from dataclasses import asdict
+from typing import Any
+
+import git
+
+from pipeline.core import images, runs
+from pipeline.core.console import Progress
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_protected, select
+from pipeline.core.records import Instance, Outcome, Status
+from pipeline.core.runs import Plan, Run
+from pipeline.core.sandbox.base import Limits, Sandbox
+from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.evaluate.grade import Graded, blocked, of_run
+
+log = logging.getLogger(__name__)
+
+#: fields of a run that are files of their own, or differ from one time to the next
+_APART = ("log", "report", "seconds")
+
+
+class Bench:
+    """Where a repository's patches are run. The instance border: what breaks is recorded as data."""
+
+    def __init__(
+        self, store: Store, repo: Repo, sandbox: Sandbox, limits: Limits, clone: git.Repo, progress: Progress
+    ) -> None:
+        self.store, self.repo, self.sandbox, self.limits = store, repo, sandbox, limits
+        self.clone, self.progress = clone, progress
+
+    def grade(self, instance: Instance, patch: str) -> Graded:
+        """How a patch that is not empty fares."""
+        try:
+            return of_run(instance, self._run(instance, patch))
+        except runs.PatchFailed as error:
+            if error.name == "candidate":
+                return Graded(Outcome.NOT_APPLIED, str(error))
+            return blocked(instance, str(error))
+        except Exception as error:  # the instance border
+            log.exception("%s", instance.instance_id)
+            cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
+            return Graded(Outcome.NOT_EVALUATED, f"{cause}: {error}")
+
+    def _run(self, instance: Instance, patch: str) -> Run:
+        """The run of a patch, from the store where it is there. What ran out of memory is not kept."""
+        inputs = self._inputs(instance, patch)
+        unit = Unit(self.store.root / "04_evaluation" / "runs" / self.repo.slug / digest(inputs))
+        if unit.is_done(**inputs):
+            return _load(unit.result())
+        run = self._fresh(instance, patch)
+        if run.end != "out_of_memory":
+            write_bytes(unit.folder / "tests.log.gz", gzip.compress(run.log, mtime=0))
+            write_bytes(unit.folder / "report.json.gz", gzip.compress(run.report, mtime=0))
+            unit.finish({key: value for key, value in asdict(run).items() if key not in _APART}, **inputs)
+        return run
+
+    def _inputs(self, instance: Instance, patch: str) -> dict[str, str]:
+        environment = instance.environment
+        how = [environment.test, environment.parser, instance.files, vars(self.limits), self.sandbox.name, runs.VERSION]
+        gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
+        return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
+
+    def _fresh(self, instance: Instance, patch: str) -> Run:
+        def say(text: str) -> None:
+            self.progress.step(instance.instance_id, text)
+
+        made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
+        if made.image != instance.image:
+            hint = f"run: just build-run {self.repo} --pr {instance.number}"
+            raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
+        images.ensure(self.sandbox, self.clone, made, say)
+        say("running the tests")
+        plan = Plan(self.sandbox, instance.image, instance.environment, instance.files, self.limits)
+        return runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch)
+
+
+def _load(result: dict[str, Any]) -> Run:
+    return Run(
+        end=result["end"],
+        results={name: Status(status) for name, status in result["results"].items()},
+        suites={name: Status(status) for name, status in result["suites"].items()},
+        by_snapshot=frozenset(result["by_snapshot"]),
+        faults=tuple(result["faults"]),
+        restored=tuple(result["restored"]),
+    )

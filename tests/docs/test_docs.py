@@ -1,0 +1,141 @@
+"""Documentation is tested: what it names exists, and what exists is named."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli import COMMANDS
+from pipeline.core.names import Repo
+from pipeline.core.store import Store
+
+ROOT = Path(__file__).parents[2]
+JUST = Path(sys.executable).with_name("just")
+README = ROOT / "README.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+READMES = sorted(path for path in ROOT.glob("**/README.md") if not {".venv", "node_modules"} & set(path.parts))
+#: where code lives that reads environment variables
+CODE = ("pipeline/**/*.py", "vendors/**/*.py", "docker/**/*.sh", "data/demo/*.yaml", "**/*.just", ".ci/run")
+VARIABLE = re.compile(r"\bA11Y_BENCH_[A-Z_]+[A-Z]\b")
+
+
+def text(*paths: Path) -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+def code(*paths: Path) -> str:
+    """The code in Markdown: fenced blocks and spans."""
+    parts = re.findall(r"```\w*\n(.*?)```|`([^`\n]+)`", text(*paths), re.DOTALL)
+    return "\n".join(block or span for block, span in parts)
+
+
+def none(what: str, found: set[str]) -> None:
+    """Fail with the whole list."""
+    assert not found, f"{what}: {', '.join(sorted(found))}"
+
+
+def recipes() -> dict[str, str]:
+    """The recipes of the justfile that are not private, with what they run."""
+    dump = subprocess.run([JUST, "--dump", "--dump-format", "json"], cwd=ROOT, capture_output=True, check=True).stdout
+    found = json.loads(dump)["recipes"]
+    return {name: _body(recipe["body"]) for name, recipe in found.items() if not recipe["private"]}
+
+
+def _body(lines: list[list]) -> str:
+    return "\n".join("".join(part if isinstance(part, str) else part[0][1] for part in line) for line in lines)
+
+
+RECIPES = recipes()
+
+
+# -- recipes and commands --------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_can_be_shown(name: str) -> None:
+    shown = subprocess.run([JUST, "--show", name], cwd=ROOT, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_calls_what_there_is(name: str) -> None:
+    """A sub-command, an extra, a script: recipes are thin, and name them."""
+    body = RECIPES[name].replace("bench ", "uv run --all-extras a11y-bench ", name in ("demo", "doctor", "bench-run"))
+    extras = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
+    assert set(re.findall(r"a11y-bench (\w+)", body)) <= set(COMMANDS)
+    assert set(re.findall(r"--extra (\w+)", body)) <= set(extras)
+    assert all((ROOT / script).exists() for script in re.findall(r"docker/\S+\.sh", body))
+
+
+def test_every_recipe_is_documented() -> None:
+    named = set(re.findall(r"[a-z][a-z-]*", code(README, *DOCS)))
+    none("recipes that no page names", set(RECIPES) - named)
+
+
+def test_every_command_is_documented() -> None:
+    named = set(re.findall(r"a11y-bench ([a-z]+)", code(README, *DOCS)))
+    none("commands that no page names", set(COMMANDS) - named)
+
+
+@pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
+def test_what_is_named_exists(path: Path) -> None:
+    """Recipes (`just a b` are two, unless the first takes arguments) and sub-commands."""
+    called = re.findall(r"\bjust ([a-z][a-z-]*)", code(path))
+    none("recipes that do not exist", set(called) - set(RECIPES))
+    none("commands that do not exist", set(re.findall(r"a11y-bench ([a-z]+)\b(?![/:])", code(path))) - set(COMMANDS))
+
+
+@pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", text(path))
+    none("links that lead nowhere", {link for link in links if not (path.parent / link).exists()})
+
+
+# -- environment variables -------------------------------------------------------------------------------------------
+def test_every_variable_is_documented_and_used() -> None:
+    """In the README, or in that of a folder."""
+    sources = [path for pattern in CODE for path in ROOT.glob(pattern) if ".venv" not in path.parts]
+    used, documented = (set(VARIABLE.findall(text(*paths))) for paths in (sources, [*READMES, *DOCS]))
+    none("variables that no page names", used - documented)
+    none("variables that no code reads", documented - used)
+
+
+# -- data/README.md --------------------------------------------------------------------------------------------------
+def test_the_table_of_data_covers_the_store(tmp_path: Path) -> None:
+    cells = re.findall(r"^\| `([^`]+)` \|", text(ROOT / "data" / "README.md"), re.MULTILINE)
+    names = {"<repo>": "acme__ui", "<agent>": "agent", "<model>": "model"}
+    rows = [re.sub(r"<\w+>", lambda match: names.get(match[0], match[0]), cell) for cell in cells]
+    store, repo = Store(tmp_path), Repo("acme", "ui")
+    by_repo = [store.reviews, store.raw, store.dataset, store.qualification]
+    by_model = [store.predictions, store.evaluation]
+    paths = [place(repo) for place in by_repo] + [place(repo, "agent", "model") for place in by_model]
+    paths += [store.analysis, store.costs, store.ledger, store.root / "schema.json"]
+    wanted = [str(path.relative_to(store.root)) for path in paths]
+    assert [path for path in wanted if not any(f"{row}/".startswith(f"{path}/") for row in rows)] == []
+
+
+# -- traps, rules and invariants -------------------------------------------------------------------------------------
+def marked(kind: str) -> set[str]:
+    """The ids that tests carry."""
+    pattern = rf"mark\.{kind}\(\"?([\w.-]+)\"?\)"
+    return {one for path in (ROOT / "tests").rglob("*.py") for one in re.findall(pattern, text(path))}
+
+
+def rows(path: Path) -> set[str]:
+    """The ids in the first cells of a page's tables: `one`, or `one`, `another`."""
+    cells = re.findall(r"^\| ([^|]+) \|", text(path), re.MULTILINE) if path.exists() else []
+    return {one for cell in cells for one in re.findall(r"[\w.-]+", cell)}
+
+
+@pytest.mark.parametrize(("kind", "page"), [("trap", "rules.md"), ("rule", "rules.md"), ("invariant", "design.md")])
+def test_every_id_of_a_test_has_its_row(kind: str, page: str) -> None:
+    """`pytest -m rule` lists what is proved; the page says what each id means."""
+    none(f"{kind} ids without a row in docs/{page}", marked(kind) - rows(ROOT / "docs" / page))
+
+
+def test_every_invariant_has_a_test() -> None:
+    assert marked("invariant") == {str(number) for number in range(1, 8)}

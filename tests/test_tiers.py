@@ -1,0 +1,37 @@
+"""The two tiers: what needs an engine says so where there is none, and fails in CI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+NO_ENGINE = {"DOCKER_HOST": "tcp://127.0.0.1:1", "A11Y_BENCH_BASE_IMAGE": "a11y-bench/base:no-such"}
+
+
+def run_tests(*words: str, **given: str) -> subprocess.CompletedProcess[str]:
+    """pytest in a process of its own, outside CI unless told."""
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | given
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
+    return subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.rule("skipped-loudly-never-in-ci")
+@pytest.mark.parametrize("test", ["build/test_engine.py", "docker"])
+def test_what_a_machine_lacks_is_skipped_loudly(test: str) -> None:
+    done = run_tests("-m", "engine", str(TESTS / test), **NO_ENGINE)
+    assert done.returncode == 0, done.stdout
+    assert "this machine has no container engine: just engine-start" in done.stdout
+    assert "passed" not in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.rule("skipped-loudly-never-in-ci")
+def test_in_ci_it_fails() -> None:
+    """A tier that skips itself in silence proves nothing for months."""
+    done = run_tests("-m", "engine", str(TESTS / "build" / "test_engine.py"), **NO_ENGINE, CI="true")
+    assert done.returncode == 1
+    assert "this machine has no container engine" in done.stdout and "skipped" not in done.stdout.splitlines()[-1]
