@@ -23,6 +23,9 @@ from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.store import Store, digest, read_field
 
+#: raised whenever layers are made differently: images that were made before are not used
+VERSION = 1
+
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -41,7 +44,9 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
     wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
     key = digest(
-        environment.model_dump(include={"node", "manager", "manager_version", "install", "install_env"}), wanted
+        VERSION,
+        environment.model_dump(include={"node", "manager", "manager_version", "install", "install_env"}),
+        wanted,
     )
     return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
 
