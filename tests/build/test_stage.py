@@ -12,9 +12,13 @@ import factories
 import pytest
 from tiny_library import LIMITS, Bench, instance_id
 
-from pipeline.build.qualify import Settings
+from pipeline.build.qualify import Settings, recipe
+from pipeline.core import images
+from pipeline.core.engine import each
 from pipeline.core.errors import UserError
+from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
+from pipeline.core.sandbox.scripted import ScriptedSandbox
 from pipeline.core.store import Store, read_records, write_records
 
 REPO = factories.REPO
@@ -88,6 +92,16 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny:
     assert done.returncode == 0, done.stderr
     assert read_records(bench.store.dataset(REPO), Instance) == [tiny.outcomes[name] for name in SOME]
     assert files(bench.store) == files(tiny.store)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.invariant(7)
+def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path: Path) -> None:
+    """GitPython's own reader of objects is one process for all threads: two of them waited for each other for ever."""
+    clone, sandbox = open_clone(tiny.library), ScriptedSandbox(tmp_path)
+    recipes = [recipe(clone, tiny.candidate(name)) for name in ("menu", "icon")]
+    made = list(each(recipes * 10, lambda one: images.ensure(sandbox, clone, one, print), jobs=4))
+    assert len(made) == 20 and set(sandbox.instances) == {one.image for one in recipes}
 
 
 @pytest.mark.rule("nothing-overwritten")
