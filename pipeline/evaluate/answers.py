@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
@@ -25,9 +26,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Answers:
-    """The predictions of the run `run` by instance, and causes of the answers that a provider or machine owes."""
+    """The predictions of a run by instance, the file they are from, and causes of answers that a machine owes."""
 
     run: str
+    path: Path
     predictions: dict[str, Prediction]
     owed: dict[str, str]
 
@@ -51,4 +53,4 @@ def read_answers(store: Store, subject: Subject) -> Answers:
         raise UserError("an instance has two predictions", path=path, field="instance_id", hint=hint)
     about = folder / run / "metadata.json"
     unanswered = read_json(about).get("unanswered", {}) if about.exists() else {}
-    return Answers(run, by_id, {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS})
+    return Answers(run, path, by_id, {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS})

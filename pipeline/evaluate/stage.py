@@ -10,6 +10,7 @@ from pipeline.core import images
 from pipeline.core.console import Progress, log_file
 from pipeline.core.dataset import read_dataset
 from pipeline.core.engine import each
+from pipeline.core.errors import UserError
 from pipeline.core.git import require_commit
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.sandbox.base import DEFAULT, Limits, Sandbox
@@ -53,6 +54,11 @@ def _check(
     instances: Sequence[Instance], answers: Answers, clone: git.Repo, sandbox: Sandbox, trust_local: bool
 ) -> None:
     """What would fail for every patch fails before the first."""
+    foreign = sorted(answers.predictions.keys() - {one.instance_id for one in instances})
+    if foreign:
+        hint = "predict again after a dataset has changed, or remove the line"
+        message = f"{foreign[0]} is not in the dataset"
+        raise UserError(message, path=answers.path, field="instance_id", hint=hint)
     for one in instances:
         require_commit(clone, one.base.sha)
         prediction = answers.predictions.get(one.instance_id)

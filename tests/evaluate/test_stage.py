@@ -171,6 +171,16 @@ def test_two_predictions_of_one_instance_are_refused(evaluation: Evaluation) -> 
 
 
 @pytest.mark.rule("bad-input")
+def test_a_prediction_of_another_dataset_is_refused(evaluation: Evaluation) -> None:
+    """Left out in silence, it would look as if its model had been asked about fewer instances."""
+    path = evaluation.predict(menu=FIX)
+    path.write_text(path.read_text().replace("acme__ui-", "acme__ui-9"))
+    with pytest.raises(UserError, match="is not in the dataset") as error:
+        evaluation.evaluate()
+    assert (error.value.path, error.value.field) == (path, "instance_id")
+
+
+@pytest.mark.rule("bad-input")
 def test_a_broken_line_is_named(evaluation: Evaluation) -> None:
     path = evaluation.predict(menu=FIX, badge=FIX)
     lines = path.read_text().splitlines()
