@@ -49,8 +49,8 @@ def build(
     """
     clone = source(store, repo)
     candidates = _candidates(store, repo, numbers, reviewed)
+    require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
     for one in candidates:
-        require_trust(settings.sandbox.name, trust_local, one.base.sha, one.merge_sha)
         require_commit(clone, one.base.sha)
     with (
         store.lock("build", repo),

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
+from pipeline.core.console import say
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -23,5 +25,8 @@ def each(items: Sequence[T], work: Callable[[T], R], *, jobs: int) -> Iterator[R
         try:
             for future in as_completed(futures):
                 yield future.result()
+        except KeyboardInterrupt:
+            say("stopping after the units under way; press Ctrl-C again to stop at once")
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -61,9 +61,9 @@ def _check(
         raise UserError(message, path=answers.path, field="instance_id", hint=hint)
     for one in instances:
         require_commit(clone, one.base.sha)
-        prediction = answers.predictions.get(one.instance_id)
-        if prediction and prediction.model_patch.strip():
-            require_trust(sandbox.name, trust_local, one.base.sha, trusted_patch=prediction.trusted)
+    run = {one.instance_id: one for one in answers.predictions.values() if one.model_patch.strip()}
+    bases = [one.base.sha for one in instances if one.instance_id in run]
+    require_trust(sandbox.name, trust_local, *bases, trusted_patch=all(one.trusted for one in run.values()))
 
 
 def _verdict(bench: Bench, subject: Subject, answers: Answers, instance: Instance) -> Verdict:
