@@ -48,14 +48,19 @@ class Predictor:
         self.store, self.models, self.jobs, self.given = store, models, jobs, given
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
-        # the word of the demo's own list alone: a patch that a provider's model wrote is never trusted
-        self.scripted = not self.reference and load_models(models).get(model).scripted and models == DEMO
-        self.experiment = Experiment(repo, agent, model, self._settings(model))
+        self.model = None if self.reference else load_models(models).ready(model, given)
+        self.experiment = Experiment(repo, agent, model, self._settings())
 
-    def _settings(self, model: str) -> str:
-        if self.agent is None:
+    def _settings(self) -> str:
+        """A digest of the agent, its settings and the model's entry; the references have none."""
+        if self.reference:
             return ""
-        return digest(self.agent.digest, self.agent.settings.read_bytes(), load_models(self.models).get(model).entry)
+        return digest(self.agent.digest, self.agent.settings.read_bytes(), self.model.entry)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether no model wrote the patches; of scripted models, only the demo's own list is believed."""
+        return self.reference or (self.model.scripted and self.models == DEMO)
 
     def predict(self, *, fresh: bool = False) -> list[Prediction]:
         """All three steps."""
@@ -137,5 +142,5 @@ class Predictor:
             agent=self.experiment.agent,
             run=run.name,
             outcome=result["outcome"],
-            trusted=self.reference or self.scripted,
+            trusted=self.trusted,
         )

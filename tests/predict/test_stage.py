@@ -76,8 +76,9 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
 @pytest.mark.rule("local-sandbox")
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
     """A patch of a real model, also of one that runs here, is code that nobody has read."""
-    assert magentless(bench).scripted
-    assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED).scripted
+    assert magentless(bench).trusted
+    keys = {"DEEPINFRA_API_KEY": "secret"}
+    assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given=keys).trusted
 
 
 @pytest.mark.rule("run-identity")
@@ -129,3 +130,10 @@ def test_run_json_says_what_the_run_is(bench: Bench) -> None:
     described = json.loads((run.folder / "run.json").read_text())
     assert set(described) == {"repo", "agent", "model", "settings", "digest", "started"}
     assert (described["repo"], described["digest"]) == ("acme/ui", run.digest)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
+    with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
+        Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given={})
+    assert not (bench.store.root / "03_predictions").exists()

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from pipeline.core.errors import UserError
 from pipeline.core.llm.config import configuration, environment
 from pipeline.core.llm.experiment import Experiment
 from pipeline.core.llm.install import proxy_python
@@ -45,18 +44,12 @@ class Gateway:
         `budget_usd` limits what the holder spends in this experiment, earlier keys included; requests in flight can
         overshoot it. Raises UserError for an unknown model, or one whose environment variables are not set.
         """
-        self._check_variables(experiment.model)
+        self.models.ready(experiment.model, self.given)
         key = f"sk-{secrets.token_urlsafe(32)}"
         whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings_digest)
         self.ledger.issue(key_hash(key), Key(experiment.alias(holder), *whose, holder, budget_usd))
         self._issued.append(key_hash(key))
         return key
-
-    def _check_variables(self, model: str) -> None:
-        missing = [name for name in self.models.get(model).environment if not self.given.get(name)]
-        if missing:
-            hint = f"set it before the command; the model list is {self.models.path}"
-            raise UserError(f"model '{model}' needs the environment variable {missing[0]}", hint=hint)
 
     def spend(self, experiment: Experiment) -> Decimal:
         """USD, exact, with every request that was answered before this call."""

@@ -7,6 +7,7 @@ a mode, and no secret in the file. Writes nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -49,6 +50,15 @@ class ModelList:
         if name not in self.models:
             raise unknown("model", name, list(self.models))
         return self.models[name]
+
+    def ready(self, name: str, given: Mapping[str, str]) -> Model:
+        """The model, when the environment `given` has the variables that it needs. Raises UserError."""
+        model = self.get(name)
+        missing = [variable for variable in model.environment if not given.get(variable)]
+        if missing:
+            hint = f"set it before the command; the model list is {self.path}"
+            raise UserError(f"model '{name}' needs the environment variable {missing[0]}", hint=hint)
+        return model
 
 
 def load_models(path: Path) -> ModelList:
