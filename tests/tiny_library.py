@@ -60,6 +60,7 @@ PULLS = {
     "label": Pull("report_untrusted", "works | {src} | old\nbreaks totals\n"),
     "table": Pull("timeout", "works | {src} | old\nbreaks flood\n"),
     "video": Pull("patch_failed", NAMED),
+    "hint": Pull("no_fix_transition", "works | setupTests.js | ready\n", others={"setupTests.js": "ready\n"}),
     "icon": Pull("qualified", NAMED, others={
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
         "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',

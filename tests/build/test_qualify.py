@@ -70,6 +70,13 @@ def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) ->
     assert "Test results written to" in log(tiny, name, "fix.1")
 
 
+@pytest.mark.invariant(2)
+@pytest.mark.rule("test-run-is-a-no-op")
+def test_what_gold_configuration_repairs_is_no_fix(tiny: Bench) -> None:
+    """Evaluation gives every patch gold's set-up files: what they repair would resolve a patch that does nothing."""
+    assert tiny.outcomes["hint"].reason == "no_fix_transition"
+
+
 @pytest.mark.trap("n2n2p-qualifies")
 def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
     """Multi-SWE-bench takes a new test that never failed for proof; its published rule asks for FAILED -> PASSED."""
