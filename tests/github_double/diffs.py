@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from github_double.records import File, Pull
@@ -20,9 +21,14 @@ def diff(repository: Repository, pull: Pull, *, binary: bool = False) -> bytes:
     """The unified diff, renames found; without `binary` a binary file is one line that says so."""
     if repository.clone is None or pull.merge is None:
         return "".join(line for file in pull.files for line in _section(file)).encode()
-    command = ["git", "diff", "-M", "--no-color", "--no-ext-diff", *["--binary"] * binary, pull.base, pull.merge]
+    options = ["-M", "--no-color", "--no-ext-diff", *["--binary"] * binary]
+    return run_git(repository.clone, "diff", *options, f"{pull.base}...{pull.merge}")
+
+
+def run_git(clone: Path, *arguments: str) -> bytes:
+    """What git prints, to the byte. Raises CalledProcessError."""
     isolated = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    return subprocess.run(command, cwd=repository.clone, env=isolated, check=True, capture_output=True).stdout
+    return subprocess.run(["git", *arguments], cwd=clone, env=isolated, check=True, capture_output=True).stdout
 
 
 def _section(file: File) -> Iterator[str]:

@@ -48,10 +48,13 @@ class Recipe(NamedTuple):
 
 
 class Generator:
-    """The makers of one repository's numbers. `outline` grows by `extend`."""
+    """The makers of one repository's numbers. `outline` grows by `extend`.
 
-    def __init__(self, name: str, seed: int) -> None:
-        self.name, self.seed = name, seed
+    `evidence` is the share of pull requests, and of issues, that speak of accessibility themselves.
+    """
+
+    def __init__(self, name: str, seed: int, evidence: float) -> None:
+        self.name, self.seed, self.evidence = name, seed, evidence
         self.outline: dict[int, Outline] = {}
         self._stream = Random(f"{name} {seed}")
         self._clock = START
@@ -82,7 +85,7 @@ class Generator:
         return Random(self.seed * 1_000_003 + number)
 
     def _recipe(self, number: int, dice: Random) -> Recipe:
-        own = dice.choices(((), ("title",), ("body",), ("label",)), (93, 3, 2, 2))[0]
+        own = self._evidence(dice)
         source, tests = dice.random() < 0.95, dice.random() < 0.45
         closes = tuple(self._issues_before(number, dice, dice.choices((0, 1, 2), (50, 45, 5))[0]))
         mentions = tuple(self._issues_before(number, dice, dice.random() < 0.1))
@@ -107,9 +110,12 @@ class Generator:
 
     def _issue_evidence(self, numbers: tuple[int, ...]) -> Iterator[str]:
         for number in dict.fromkeys(numbers):
-            flavour = _flavour(self._dice(number))
-            if flavour:
-                yield f"issue {flavour}"
+            yield from (f"issue {place}" for place in self._evidence(self._dice(number)))
+
+    def _evidence(self, dice: Random) -> tuple[str, ...]:
+        """Where a pull request or an issue speaks of accessibility: the first thing drawn of either."""
+        place = dice.choice(("title", "body", "label"))
+        return (place,) if dice.random() < self.evidence else ()
 
     def _pull(self, number: int, dice: Random) -> Pull:
         recipe, outline = self._recipe(number, dice), self.outline[number]
@@ -134,22 +140,18 @@ class Generator:
         return words.TEMPLATE.format(_text(dice, "body" in recipe.evidence), "\r\n".join(lines))
 
     def _issue(self, number: int, dice: Random) -> Issue:
-        flavour, outline = _flavour(dice), self.outline[number]
-        title = dice.choice(words.EVIDENT_TITLES if flavour == "title" else words.TITLES)
+        evidence, outline = self._evidence(dice), self.outline[number]
+        title = dice.choice(words.EVIDENT_TITLES if "title" in evidence else words.TITLES)
         return Issue(
             number=number,
             title=title.format(dice.choice(words.COMPONENTS)),
-            body=_text(dice, flavour == "body"),
+            body=_text(dice, "body" in evidence),
             state=outline.state,
             author=_author(dice),
-            labels=_labels(dice, flavour == "label"),
+            labels=_labels(dice, "label" in evidence),
             created_at=outline.created_at,
             updated_at=outline.updated_at,
         )
-
-
-def _flavour(dice: Random) -> str | None:
-    return dice.choices((None, "title", "body", "label"), (94, 2, 2, 2))[0]
 
 
 def _author(dice: Random) -> str | None:

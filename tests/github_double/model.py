@@ -146,8 +146,16 @@ def _pull(repo: Repository, pull: Pull) -> Node:
         "additions": sum(file.additions for file in pull.files),
         "deletions": sum(file.deletions for file in pull.files),
         "files": Listed(repo.cursors, pull.files, _file),
-        "closingIssuesReferences": Listed(repo.cursors, pull.closes, lambda number: node(repo, repo.get(number))),
+        "closingIssuesReferences": Listed(repo.cursors, pull.closes, partial(_closed, repo)),
     }
+
+
+def _closed(repo: Repository, reference: int | str) -> Node:
+    """An issue that a pull request closes; of one elsewhere its name is all that is known."""
+    if isinstance(reference, int):
+        return node(repo, repo.get(reference))
+    name, _, number = reference.partition("#")
+    return node(Repository(name, repo.cursors, {}), Issue(int(number), "An issue of another repository"))
 
 
 def _commit(repo: Repository, pull: Pull) -> Node:

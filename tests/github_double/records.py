@@ -33,11 +33,14 @@ class Issue:
 
 @dataclass(slots=True)
 class Pull(Issue):
-    """A pull request; `base` and `merge` are commits, made up from the number where there is no clone."""
+    """A pull request; `base` and `merge` are commits, made up from the number where there is no clone.
+
+    `closes` are the closing references that GitHub knows: numbers, or `other/place#12`.
+    """
 
     state: str = "MERGED"
     files: tuple[File, ...] = ()
-    closes: tuple[int, ...] = ()
+    closes: tuple[int | str, ...] = ()
     merged_at: str | None = None
     base: str = ""
     merge: str | None = None
@@ -48,12 +51,12 @@ class Pull(Issue):
         return self.state == "MERGED"
 
     def __post_init__(self) -> None:
-        self.base = self.base or made_up(f"base of {self.number}")
+        self.base = self.base or made_up("base", self.number)
         if self.merged:
             self.merged_at = self.merged_at or self.updated_at
-            self.merge = self.merge or made_up(f"merge of {self.number}")
+            self.merge = self.merge or made_up("merge", self.number)
 
 
-def made_up(text: str) -> str:
-    """A commit's name that belongs to nothing."""
-    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+def made_up(role: str, number: int) -> str:
+    """The name of a commit that is nowhere: a pull request's `base` or `merge`."""
+    return sha1(f"{role} of {number}".encode(), usedforsecurity=False).hexdigest()

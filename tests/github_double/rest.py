@@ -33,9 +33,13 @@ class Ask(NamedTuple):
 
     url: str
     repository: Repository
-    number: int
+    parts: Mapping[str, str]
     accept: str
     query: Mapping[str, str]
+
+    def numbered(self) -> Pull | Issue | None:
+        """What has the address's number."""
+        return self.repository.get(int(self.parts["number"]))
 
 
 def reply(world: World, url: str, path: str, accept: str, query: Mapping[str, str]) -> Reply:
@@ -48,7 +52,7 @@ def reply(world: World, url: str, path: str, accept: str, query: Mapping[str, st
         if repository.name.lower() != match["name"].lower():
             target = f"{url}{path.replace(match['name'], repository.name)}"
             return refusal(301, "Moved Permanently", {"Location": target})
-        return make(Ask(url, repository, int(match.groupdict().get("number") or 0), accept, query))
+        return make(Ask(url, repository, match.groupdict(), accept, query))
     return refusal(404, "Not Found")
 
 
@@ -73,7 +77,7 @@ def _repository(ask: Ask) -> Reply:
 
 
 def _pull(ask: Ask) -> Reply:
-    pull = ask.repository.get(ask.number)
+    pull = ask.numbered()
     if not isinstance(pull, Pull):
         return refusal(404, "Not Found")
     media = _MEDIA.search(ask.accept)
@@ -95,11 +99,28 @@ def _diff(repository: Repository, pull: Pull, kind: str) -> Reply:
 
 def _issue(ask: Ask) -> Reply:
     """An issue; a pull request is one too, with the field `pull_request`."""
-    issue = ask.repository.get(ask.number)
+    issue = ask.numbered()
     if issue is None:
         return refusal(404, "Not Found")
     pull = {"pull_request": {"merged_at": issue.merged_at}} if isinstance(issue, Pull) else {}
     return _json(_numbered(ask, issue, "issues") | pull)
+
+
+def _commit(ask: Ask) -> Reply:
+    """A merge commit and its first parent; without a clone, those of pull requests are all that there are."""
+    pull = ask.repository.merged_by(ask.parts["sha"])
+    if pull is None:
+        return refusal(422, f"No commit found for SHA: {ask.parts['sha']}")
+    message = {"message": f"{pull.title} (#{pull.number})"}
+    return _json({"sha": pull.merge, "commit": message, "parents": [{"sha": pull.base}]})
+
+
+def _compare(ask: Ask) -> Reply:
+    """The diff between a merge commit and its first parent, for the media types of diffs."""
+    pull, media = ask.repository.merged_by(ask.parts["head"]), _MEDIA.search(ask.accept)
+    if pull is None or pull.base != ask.parts["base"] or media is None:
+        return refusal(404, "Not Found")
+    return _diff(ask.repository, pull, media[1])
 
 
 def _numbered(ask: Ask, record: Issue, place: str) -> dict[str, Any]:
@@ -117,7 +138,7 @@ def _numbered(ask: Ask, record: Issue, place: str) -> dict[str, Any]:
 
 
 def _files(ask: Ask) -> Reply:
-    pull = ask.repository.get(ask.number)
+    pull = ask.numbered()
     if not isinstance(pull, Pull):
         return refusal(404, "Not Found")
     size, number = min(100, int(ask.query.get("per_page", 30))), int(ask.query.get("page", 1))
@@ -146,4 +167,6 @@ ADDRESSES: tuple[tuple[re.Pattern[str], Callable[[Ask], Reply]], ...] = (
     (re.compile(_NAME + r"/pulls/(?P<number>\d+)"), _pull),
     (re.compile(_NAME + r"/pulls/(?P<number>\d+)/files"), _files),
     (re.compile(_NAME + r"/issues/(?P<number>\d+)"), _issue),
+    (re.compile(_NAME + r"/commits/(?P<sha>[0-9a-f]+)"), _commit),
+    (re.compile(_NAME + r"/compare/(?P<base>[0-9a-f]+)\.\.\.(?P<head>[0-9a-f]+)"), _compare),
 )

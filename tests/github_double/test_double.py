@@ -189,6 +189,21 @@ def test_an_unknown_repository(github: GitHubDouble) -> None:
     assert "Could not resolve to a Repository with the name 'no/where'." in reply.body.decode()
 
 
+def test_closing_references_may_lead_elsewhere() -> None:
+    world = World()
+    repository = world.repository("acme/ui")
+    repository.issue(1, title="Here")
+    repository.pull(2, title="Both", closes=[1, "other/place#3"])
+    with GitHubDouble(world) as github:
+        closing = "closingIssuesReferences(first: 9) { nodes { number repository { nameWithOwner } } }"
+        pull = ask(github, f"pullRequest(number: 2) {{ {closing} }}").data["data"]["repository"]["pullRequest"]
+    nodes = pull["closingIssuesReferences"]["nodes"]
+    assert [(node["number"], node["repository"]["nameWithOwner"]) for node in nodes] == [
+        (1, "acme/ui"),
+        (3, "other/place"),
+    ]
+
+
 def test_a_field_that_the_double_lacks_is_named(github: GitHubDouble) -> None:
     reply = ask(github, "forkCount")
     assert (reply.status, "Repository.forkCount" in reply.data["message"]) == (501, True)

@@ -25,7 +25,7 @@ def github() -> Iterator[GitHubDouble]:
     world = World()
     repository = world.repository("acme/ui", stars=901, language="CSS", archived=True)
     repository.issue(1, title="Menu has no name", labels=["a11y"])
-    repository.pull(2, title="Name it", body="Fixes #1", files=FILES, closes=[1], merge="c0ffee")
+    repository.pull(2, title="Name it", body="Fixes #1", files=FILES, closes=[1], base="ba5e", merge="c0ffee")
     repository.pull(3, title="Many", files=[f"src/{n}.ts" for n in range(301)], state="OPEN")
     with GitHubDouble(world) as double:
         yield double
@@ -58,8 +58,16 @@ def test_pygithub_follows_an_old_name(client: pygithub.Github, github: GitHubDou
     assert get(github, "/repos/acme/ui").data["full_name"] == "acme/design"
 
 
-def test_a_diff_has_the_files_and_their_counts(github: GitHubDouble) -> None:
-    reply = get(github, "/repos/acme/ui/pulls/2", Accept="application/vnd.github.v3.diff")
+def test_pygithub_reads_a_merge_commit(client: pygithub.Github) -> None:
+    commit = client.get_repo("acme/ui").get_commit("c0ffee")
+    assert [parent.sha for parent in commit.parents] == ["ba5e"]
+    with pytest.raises(pygithub.GithubException, match="No commit found"):
+        client.get_repo("acme/ui").get_commit("0123")
+
+
+@pytest.mark.parametrize("path", ["pulls/2", "compare/ba5e...c0ffee"])
+def test_a_diff_has_the_files_and_their_counts(github: GitHubDouble, path: str) -> None:
+    reply = get(github, f"/repos/acme/ui/{path}", Accept="application/vnd.github.v3.diff")
     assert reply.headers["Content-Type"] == "application/vnd.github.diff; charset=utf-8"
     parsed = PatchSet(reply.body.decode())
     assert [(file.path, file.added, file.removed) for file in parsed] == [
@@ -78,7 +86,16 @@ def test_a_diff_of_too_many_files_is_refused(github: GitHubDouble) -> None:
     assert (reply.status, "maximum number of files (300)" in reply.data["message"]) == (406, True)
 
 
-@pytest.mark.parametrize("path", ["/repos/no/where", "/repos/acme/ui/pulls/1", "/repos/acme/ui/issues/9", "/other"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/repos/no/where",
+        "/repos/acme/ui/pulls/1",
+        "/repos/acme/ui/issues/9",
+        "/other",
+        "/repos/acme/ui/compare/ba...c0",
+    ],
+)
 def test_what_is_not_there(github: GitHubDouble, path: str) -> None:
     assert get(github, path).status == 404
 

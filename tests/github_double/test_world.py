@@ -106,7 +106,8 @@ def test_patches_rebuild_the_trees_of_the_clone(cloned: World, tmp_path: Path) -
     with GitHubDouble(cloned) as github:
         for number in repository.numbers("pull", ["MERGED"]):
             pull = repository.get(number)
-            patch = get(github, f"/repos/acme/ui/pulls/{number}", Accept="application/vnd.github.patch").body
+            path = f"/repos/acme/ui/compare/{pull.base}...{pull.merge}"
+            patch = get(github, path, Accept="application/vnd.github.patch").body
             git(repository.clone, "read-tree", pull.base, **index)
             command = ["git", "apply", "--cached"]
             subprocess.run(command, cwd=repository.clone, env={**ISOLATED, **index}, input=patch, check=True)

@@ -14,7 +14,7 @@ from typing import Any
 from github_double.clones import changed_files, commit_pulls
 from github_double.cursors import Cursors, Position
 from github_double.generate import Generator, Outline, Recipe
-from github_double.records import File, Issue, Pull
+from github_double.records import File, Issue, Pull, made_up
 
 
 class World:
@@ -30,9 +30,15 @@ class World:
         made = self._repositories[name.lower()] = Repository(name, self.cursors, facts, clone=clone)
         return made
 
-    def generate(self, name: str, pulls: int, seed: int = 0, clone: Path | None = None, **facts: Any) -> Repository:
-        """Add a generated repository; with `clone` (a new folder) its merged pull requests are commits there."""
-        made = self._repositories[name.lower()] = Repository(name, self.cursors, facts, Generator(name, seed), clone)
+    def generate(
+        self, name: str, pulls: int, seed: int = 0, clone: Path | None = None, evidence: float = 0.1, **facts: Any
+    ) -> Repository:
+        """Add a generated repository; with `clone` (a new folder) its merged pull requests are commits there.
+
+        `evidence` is the share of pull requests, and of issues, that speak of accessibility themselves.
+        """
+        generator = Generator(name, seed, evidence)
+        made = self._repositories[name.lower()] = Repository(name, self.cursors, facts, generator, clone)
         made.grow(pulls)
         return made
 
@@ -64,6 +70,7 @@ class Repository:
         self._by_hand: dict[int, Pull | Issue] = {}
         self._outlines: dict[int, Outline] = {}
         self._positions: dict[tuple[Any, ...], list[Position]] = {}
+        self._commits: dict[str, int] = {}
 
     def issue(self, number: int, **fields: Any) -> Issue:
         """Add or replace an issue; the fields are those of `records.Issue`."""
@@ -94,7 +101,7 @@ class Repository:
         self._generator.extend(pulls)
         fresh = {number: one for number, one in self._generator.outline.items() if number > before}
         self._outlines |= fresh
-        self._positions.clear()
+        self._forget()
         if self.clone:
             commit_pulls(self, [number for number, one in fresh.items() if one[:2] == ("pull", "MERGED")])
 
@@ -109,6 +116,15 @@ class Repository:
         if number in self._by_hand:
             return self._by_hand[number]
         return self._generator.make(number) if self._generator and number in self._outlines else None
+
+    def merged_by(self, commit: str) -> Pull | None:
+        """The pull request that a commit merged."""
+        if not self._commits:
+            by_hand = {one.merge: n for n, one in self._by_hand.items() if isinstance(one, Pull) and one.merge}
+            generated = (n for n, one in self._outlines.items() if one[:2] == ("pull", "MERGED"))
+            self._commits = {made_up("merge", n): n for n in generated if n not in self._by_hand} | by_hand
+        number = self._commits.get(commit)
+        return self.get(number) if number else None
 
     def numbers(self, kind: str, states: Sequence[str] = ()) -> list[int]:
         """Numbers of one kind (`pull`, `issue`), in the order of their making."""
@@ -126,8 +142,12 @@ class Repository:
         kind = "pull" if isinstance(record, Pull) else "issue"
         self._by_hand[record.number] = record
         self._outlines[record.number] = Outline(kind, record.state, record.created_at, record.updated_at)
-        self._positions.clear()
+        self._forget()
         return record
+
+    def _forget(self) -> None:
+        """What was drawn from the outlines holds no longer."""
+        self._positions, self._commits = {}, {}
 
     def _next_moment(self) -> str:
         newest = max(one.updated_at for one in self._outlines.values())
