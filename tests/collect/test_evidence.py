@@ -10,7 +10,7 @@ from pipeline.core.records import Evidence, Issue
 
 
 def refer(text: str, number: int = 99, title: str = "") -> list[int]:
-    return references(make_pull_request(number, title=title, body=text))
+    return list(references(make_pull_request(number, title=title, body=text)).here)
 
 
 def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues: tuple[Issue, ...] = ()) -> set[str]:

@@ -1,0 +1,85 @@
+"""What REST does better, through PyGithub: the facts of a repository, a commit's parents, a diff as text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from itertools import count
+from typing import TypeVar
+
+import requests
+from github import Auth, Github, GithubException
+from github.Repository import Repository
+
+from pipeline.collect.github.limits import Refusal, Token, Tokens
+
+T = TypeVar("T")
+TIMEOUT = 60
+
+
+class Rest:
+    """PyGithub with several tokens and our patience. `url` is the API's address."""
+
+    def __init__(self, url: str, tokens: Tokens) -> None:
+        self.url, self.tokens = url, tokens
+        self._clients: dict[Token, Github] = {}
+
+    def call(self, work: Callable[[Github], T]) -> T:
+        """Do `work` with a client that may ask. Raises GithubException for what GitHub does not have or give."""
+        for attempt in count():
+            token, wait = self.tokens.next()
+            time.sleep(wait)
+            try:
+                return work(self._client(token))
+            except GithubException as error:
+                headers = {name.lower(): value for name, value in (error.headers or {}).items()}
+                if not self.tokens.refused(token, Refusal(error.status, str(error), headers), attempt):
+                    raise
+            except requests.RequestException as error:
+                self.tokens.refused(token, Refusal(0, type(error).__name__), attempt)
+        raise AssertionError("count() does not end")
+
+    def facts(self, name: str) -> Repository:
+        """A repository as GitHub shows it; one that moved has another `full_name`."""
+        return self.call(lambda github: github.get_repo(name))
+
+    def newest_commit(self, name: str) -> datetime | None:
+        """When the default branch was last committed to; None for an empty repository."""
+        commits = self.call(lambda github: github.get_repo(name, lazy=True).get_commits().get_page(0))
+        return commits[0].commit.committer.date if commits else None
+
+    def parent(self, name: str, sha: str) -> str:
+        """A commit's first parent, empty when it has none."""
+        commit = self.call(lambda github: github.get_repo(name, lazy=True).get_commit(sha))
+        return commit.parents[0].sha if commit.parents else ""
+
+    def diff(self, name: str, base: str, head: str) -> str:
+        """The difference of two commits as GitHub prints it."""
+        path, accept = f"/repos/{name}/compare/{base}...{head}", {"Accept": "application/vnd.github.diff"}
+        _, data = self.call(lambda github: github.requester.requestJsonAndCheck("GET", path, headers=accept))
+        return data["data"] if data else ""
+
+    def files(self, name: str, number: int) -> list[str]:
+        """The paths of a pull request, where GraphQL has none."""
+        return self.call(
+            lambda github: [f.filename for f in github.get_repo(name, lazy=True).get_pull(number).get_files()]
+        )
+
+    def close(self) -> None:
+        """End all connections."""
+        for client in self._clients.values():
+            client.close()
+
+    def _client(self, token: Token) -> Github:
+        if token not in self._clients:
+            self._clients[token] = Github(
+                auth=Auth.Token(token.value),
+                base_url=self.url,
+                timeout=TIMEOUT,
+                retry=None,
+                user_agent="a11y-bench",
+                seconds_between_requests=None,
+                per_page=100,
+            )
+        return self._clients[token]
