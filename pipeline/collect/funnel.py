@@ -23,7 +23,7 @@ REASONS = {
     "base_missing": "its base commit, its merge commit or one of their files is missing",
     "not_utf8": "a text file in its diff is not UTF-8",
     "too_large": "GitHub does not give so large a diff; a clone does",
-    "binary": "GitHub's diff leaves out the content of binary files; a clone has it",
+    "binary": "GitHub leaves out the content of its binary files; a clone has it",
     "spread": "its merge commit does not hold all of it (rebased onto the branch commit by commit)",
 }
 #: reasons that come before a pull request counts as one with tests
@@ -47,15 +47,20 @@ def sift(
 
     The issues of the whole page are asked for at once.
     """
-    asked = {one.pull.number: wanted(one, patterns) for one in pulls if one.pull.number in chosen or not _untested(one)}
+    ruled_out = {one.pull.number: _untested(one) for one in pulls}
+    asked = {n: wanted(one, patterns) for n, one in _by_number(pulls) if n in chosen or not ruled_out[n]}
     numbers = sorted({number for each in asked.values() for number in each.numbers})
     found = source.issues(numbers) if numbers else {}
-    for one in pulls:
-        if one.pull.number in asked:
-            links = tuple(resolve(asked[one.pull.number], found))
-            yield _decide(source, one, links, linked(one, links, found), patterns, one.pull.number in chosen)
+    for number, one in _by_number(pulls):
+        if number in asked:
+            links = tuple(resolve(asked[number], found))
+            yield _decide(source, one, links, linked(one, links, found), patterns, number in chosen)
         else:
-            yield Decision(one, _reject(one, _untested(one), "; ".join(one.files[:5])))
+            yield Decision(one, _reject(one, ruled_out[number], "; ".join(one.files[:5])))
+
+
+def _by_number(pulls: Iterable[Merged]) -> Iterator[tuple[int, Merged]]:
+    return ((one.pull.number, one) for one in pulls)
 
 
 def _untested(merged: Merged) -> str:

@@ -22,18 +22,21 @@ _DOTS = str.maketrans("ıİ", "ii")
 
 
 class Scanner:
-    """Patterns to look for, case ignored. Raises re.error for one that Python does not take."""
+    """Patterns to look for, case ignored; `unfiltered` are those that are searched for in every text.
+
+    Raises re.error for a pattern that Python does not take.
+    """
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self.patterns = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
-        self._set, self._members, self._always = _prefilter(patterns)
+        self._set, self._members, self.unfiltered = _prefilter(patterns)
 
     def find(self, text: str) -> list[re.Match[str]]:
         """Every match of every pattern, pattern by pattern."""
         hits = self._set.Match(text if text.isascii() else _valid(text)) if text else None
-        if not hits and not self._always:
+        if not hits and not self.unfiltered:
             return []
-        indexes = sorted([*(self._members[hit] for hit in hits or ()), *self._always])
+        indexes = sorted([*(self._members[hit] for hit in hits or ()), *self.unfiltered])
         return [match for index in indexes for match in self.patterns[index].finditer(text)]
 
 

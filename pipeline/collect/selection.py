@@ -1,7 +1,7 @@
 """Which repositories to mine, by the seed's criteria (section 4.1): popularity, maintenance, relevance to the web.
 
-Reads a list like `repositories.toml` and asks GitHub for the facts. Decides nothing for the stages: any repository can
-be collected.
+Reads a list like `repositories.toml` and asks GitHub for the facts; commits are seen by the last push. Decides nothing
+for the stages: any repository can be collected.
 """
 
 from __future__ import annotations
@@ -76,25 +76,24 @@ def select(rest: Rest, listed: Sequence[Listed], now: datetime | None = None) ->
         repo = parse_repo(one.name)
         try:
             facts = rest.facts(str(repo))
-            newest = rest.newest_commit(facts.full_name)
         except GithubException as error:
             yield Row(str(repo), 0, "", one.web, (f"GitHub does not give it: {error.status}",))
             continue
-        yield _judge(repo, one.web or _web(facts), facts, newest, since)
+        yield _judge(repo, one.web or _web(facts), facts, since)
 
 
-def _judge(repo: Repo, web: str, facts: Repository, newest: datetime | None, since: datetime) -> Row:
+def _judge(repo: Repo, web: str, facts: Repository, since: datetime) -> Row:
+    pushed = facts.pushed_at
     criteria: dict[str, Any] = {
         f"not over {STARS} stars": facts.stargazers_count > STARS,
-        "no commit in six months": newest is not None and newest >= since,
+        "no commit in six months": bool(pushed and pushed >= since),
         "not web related": web,
         "archived": not facts.archived,
     }
     moved = facts.full_name.lower() != str(repo).lower()
     name = f"{repo} (now {facts.full_name})" if moved else str(repo)
-    last = newest.date().isoformat() if newest else ""
     failed = tuple(reason for reason, passed in criteria.items() if not passed)
-    return Row(name, facts.stargazers_count, last, web, failed)
+    return Row(name, facts.stargazers_count, pushed.date().isoformat() if pushed else "", web, failed)
 
 
 def _web(facts: Repository) -> str:

@@ -19,6 +19,8 @@ from pipeline.core.git import changed_files, has_commit
 from pipeline.core.patches import is_test_file, paths, select
 
 _BINARY = re.compile(r"^Binary files .* differ$", re.MULTILINE)
+#: the diff in a mail of `git format-patch`: all from its first file to the signature
+_MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40} |\Z)", re.MULTILINE | re.DOTALL)
 #: statuses of REST -> the funnel's reason
 _REFUSED = {404: "base_missing", 422: "base_missing", 406: "too_large"}
 
@@ -41,17 +43,30 @@ def rest_changes(rest: Rest, name: str, merged: Merged) -> Patches:
         raise Unavailable("base_missing", "GitHub names no merge commit")
     try:
         base = rest.parent(name, merge)
-        patch = rest.diff(name, base, merge)
+        patch = _compared(rest, name, base, merge)
     except GithubException as error:
         if error.status not in _REFUSED:
             raise
         raise Unavailable(_REFUSED[error.status], str(error)) from None
-    if lost := _BINARY.search(patch):
-        raise Unavailable("binary", lost[0])
     if "\ufffd" in patch:
         raise Unavailable("not_utf8", "GitHub's diff replaces letters that it can not read")
     _complete(merged, paths(patch))
     return Patches(base, select(patch, lambda path: not is_test_file(path)), select(patch, is_test_file))
+
+
+def _compared(rest: Rest, name: str, base: str, merge: str) -> str:
+    """The whole difference. GitHub's diff leaves binary content out; its mail of a single commit has it.
+
+    Raises Unavailable, GithubException.
+    """
+    plain = rest.compare(name, base, merge, "diff")
+    lost = _BINARY.search(plain)
+    if not lost:
+        return plain
+    mails = _MAIL.findall(rest.compare(name, base, merge, "patch"))
+    if len(mails) != 1 or paths(mails[0]) != paths(plain):
+        raise Unavailable("binary", lost[0])
+    return mails[0]
 
 
 def _complete(merged: Merged, changed: Iterable[str]) -> None:

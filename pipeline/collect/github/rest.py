@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import datetime
 from itertools import count
 from typing import TypeVar
 
@@ -44,19 +43,14 @@ class Rest:
         """A repository as GitHub shows it; one that moved has another `full_name`."""
         return self.call(lambda github: github.get_repo(name))
 
-    def newest_commit(self, name: str) -> datetime | None:
-        """When the default branch was last committed to; None for an empty repository."""
-        commits = self.call(lambda github: github.get_repo(name, lazy=True).get_commits().get_page(0))
-        return commits[0].commit.committer.date if commits else None
-
     def parent(self, name: str, sha: str) -> str:
         """A commit's first parent, empty when it has none."""
         commit = self.call(lambda github: github.get_repo(name, lazy=True).get_commit(sha))
         return commit.parents[0].sha if commit.parents else ""
 
-    def diff(self, name: str, base: str, head: str) -> str:
-        """The difference of two commits as GitHub prints it."""
-        path, accept = f"/repos/{name}/compare/{base}...{head}", {"Accept": "application/vnd.github.diff"}
+    def compare(self, name: str, base: str, head: str, form: str) -> str:
+        """Two commits compared: as a `diff`, without the content of binary files, or as a `patch`: a mail a commit."""
+        path, accept = f"/repos/{name}/compare/{base}...{head}", {"Accept": f"application/vnd.github.{form}"}
         _, data = self.call(lambda github: github.requester.requestJsonAndCheck("GET", path, headers=accept))
         return data["data"] if data else ""
 
