@@ -23,8 +23,8 @@ _URL = re.compile(r"\bgithub\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.I
 #: any address: numbers in it are those of another place
 _ADDRESS = re.compile(r"(?:https?://|\bwww\.|\bgithub\.com/)\S+", re.IGNORECASE)
 _QUALIFIED = re.compile(r"(?<![\w/])([\w.-]+/[\w.-]+)#(\d+)")
-#: GitHub's numbers are 32 bits wide; a longer one is no reference
-_LARGEST = 2**31 - 1
+#: digits of the largest number that an issue may have here; GitHub is far from it
+_LONGEST = 9
 
 
 class Patterns(NamedTuple):
@@ -96,21 +96,19 @@ def _check(row: Any, group: str, field: str, path: Path | None) -> None:
 def references(pull: PullRequest, patterns: Patterns | None = None) -> References:
     """What a pull request's title and body refer to, in order, without itself."""
     text = f"{pull.title}\n{pull.body}"
-    named = (
-        [(name, int(n)) for pattern in (_URL, _QUALIFIED) for name, n in pattern.findall(text)] if "/" in text else []
-    )
+    named = [one for pattern in (_URL, _QUALIFIED) for one in pattern.findall(text)] if "/" in text else []
     rest = _QUALIFIED.sub(" ", _ADDRESS.sub(" ", text)) if "/" in text else text
-    here = [number for name, number in named if _same(name, pull.repository)]
-    here += _numbers((patterns or shipped()).reference.find(rest))
-    elsewhere = [f"{name}#{number}" for name, number in named if not _same(name, pull.repository)]
-    own = [number for number in dict.fromkeys(here) if number != pull.number and 0 < number <= _LARGEST]
+    here = [digits for name, digits in named if _same(name, pull.repository)]
+    here += [match[match.re.groups] or "" for match in (patterns or shipped()).reference.find(rest)]
+    elsewhere = [f"{name}#{digits}" for name, digits in named if not _same(name, pull.repository)]
+    own = [number for number in dict.fromkeys(map(_number, here)) if number not in (0, pull.number)]
     return References(tuple(own), tuple(dict.fromkeys(elsewhere)))
 
 
-def _numbers(matches: Iterable[re.Match[str]]) -> Iterator[int]:
-    """The last group of every match, where it is a number."""
-    groups = (match[match.re.groups] or "" for match in matches)
-    return (int(digits) for digits in (group.lstrip("#") for group in groups) if digits.isdecimal())
+def _number(text: str) -> int:
+    """`#12` or `12`; 0 for what no issue's number can be."""
+    digits = text.lstrip("#")
+    return int(digits) if digits.isdecimal() and len(digits) <= _LONGEST else 0
 
 
 def _same(name: str, repo: Repo) -> bool:
