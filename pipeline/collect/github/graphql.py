@@ -23,6 +23,8 @@ from pipeline.core.errors import A11yBenchError
 TIMEOUT = 60
 #: the smallest page; one that is half complete is taken as it is after so many tries
 SMALLEST, PARTIAL_TRIES = 10, 4
+#: types of errors that asking again does not mend
+_LASTING = ("NOT_FOUND", "FORBIDDEN")
 
 
 class Answer(NamedTuple):
@@ -92,7 +94,8 @@ class GraphQL:
         except TransportQueryError as error:
             return self._answered(Answer(error.data or {}, error.errors or ()), token)
         except TransportServerError as error:
-            return Refusal(error.code or 0, str(error), self._headers())
+            unexplained = "a secondary limit, or no access: " if error.code == 403 else ""
+            return Refusal(error.code or 0, f"{unexplained}{error}", self._headers())
         except TransportError as error:
             return Refusal(0, f"{type(error).__name__}: {error}")
 
@@ -100,12 +103,12 @@ class GraphQL:
         """What an answer with errors is worth. Raises Refused."""
         if any(error.get("type") == "RATE_LIMITED" for error in answer.errors):
             return Refusal(200, "RATE_LIMITED", self._headers())
-        if any(answer.data.values()):
+        kind, message = answer.errors[0].get("type"), answer.errors[0].get("message", "")
+        if kind == "NOT_FOUND" or any(value for name, value in answer.data.items() if name != "rateLimit"):
             return _noted(answer, token)
-        first = answer.errors[0]
-        if first.get("type"):
-            raise Refused(first["type"], first.get("message", ""))
-        return Refusal(200, first.get("message", ""))
+        if kind:
+            raise Refused(kind, message)
+        return Refusal(200, message)
 
     def _headers(self) -> dict[str, str]:
         return {name.lower(): value for name, value in (self._transport.response_headers or {}).items()}
@@ -119,8 +122,8 @@ def _noted(answer: Answer, token: Token) -> Answer:
 
 
 def _broken(answer: Answer) -> bool:
-    """Whether something is missing that may be there next time; what does not exist never will."""
-    return any(error.get("type") != "NOT_FOUND" for error in answer.errors)
+    """Whether something is missing that may be there next time."""
+    return any(error.get("type") not in _LASTING for error in answer.errors)
 
 
 def _smaller(request: GraphQLRequest) -> GraphQLRequest:

@@ -21,11 +21,20 @@ log = logging.getLogger(__name__)
 
 #: a token with fewer points is not asked with: the dearest request costs less
 RESERVE = 5
-#: how often in a row the same request may fail by the server's fault, and the first and longest wait in seconds
-TRIES, FIRST_WAIT, LONGEST_WAIT = 8, 1.0, 300.0
-#: GitHub's advice where a secondary limit names no time, in seconds
-SECONDARY_WAIT = 60.0
+#: a wait of so many seconds is told
 _ANNOUNCED = 2.0
+
+
+class Patience(NamedTuple):
+    """How often a request is tried while the server fails, and waits in seconds; each is twice the one before.
+
+    `secondary` is GitHub's advice where a secondary limit names no time.
+    """
+
+    tries: int = 8
+    first: float = 1.0
+    longest: float = 300.0
+    secondary: float = 60.0
 
 
 class Refusal(NamedTuple):
@@ -57,7 +66,8 @@ class Token:
 class Tokens:
     """The tokens of one API, which has its own budget. Raises UserError when none is left."""
 
-    def __init__(self, values: Sequence[str]) -> None:
+    def __init__(self, values: Sequence[str], patience: Patience | None = None) -> None:
+        self._patience = patience or Patience()
         distinct = list(dict.fromkeys(values))
         self._tokens = [Token(value, f"token {n} of {len(distinct)}") for n, value in enumerate(distinct, 1)]
 
@@ -89,7 +99,7 @@ class Tokens:
         log.info("%s: %s (%s %s)", token, cause, refusal.status, refusal.message[:200])
         if cause == "revoked":
             self._drop(token)
-        elif cause != "spent" and attempt + 1 >= TRIES:
+        elif cause != "spent" and attempt + 1 >= self._patience.tries:
             raise InfrastructureError(f"GitHub fails again and again: {refusal.message[:300]}", cause="github")
         else:
             self._delay(token, cause, refusal.headers, attempt)
@@ -101,16 +111,17 @@ class Tokens:
             self._tokens.remove(token)
 
     def _delay(self, token: Token, cause: str, headers: Mapping[str, str], attempt: int) -> None:
-        backoff = min(LONGEST_WAIT, FIRST_WAIT * 2**attempt)
+        backoff = min(self._patience.longest, self._patience.first * 2**attempt)
         if cause == "busy":
             for each in self._tokens:
                 each.ready_at = max(each.ready_at, time.time() + backoff)
         elif cause == "spent":
             token.points = 0
             reset = float(headers.get("x-ratelimit-reset", 0))
-            token.ready_at = max(reset, time.time() + FIRST_WAIT)
+            token.ready_at = max(reset, time.time() + self._patience.first)
         else:
-            token.ready_at = time.time() + float(headers.get("retry-after", SECONDARY_WAIT * 2**attempt))
+            wait = min(self._patience.longest, self._patience.secondary * 2**attempt)
+            token.ready_at = time.time() + float(headers.get("retry-after", wait))
 
 
 def tokens_of_environment() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import requests
 from github import Auth, Github, GithubException
@@ -35,7 +35,7 @@ class Rest:
                 headers = {name.lower(): value for name, value in (error.headers or {}).items()}
                 if not self.tokens.refused(token, Refusal(error.status, str(error), headers), attempt):
                     raise
-            except requests.RequestException as error:
+            except (requests.RequestException, ValueError) as error:  # ValueError: half an answer
                 self.tokens.refused(token, Refusal(0, type(error).__name__), attempt)
         raise AssertionError("count() does not end")
 
@@ -45,25 +45,26 @@ class Rest:
 
     def parent(self, name: str, sha: str) -> str:
         """A commit's first parent, empty when it has none."""
-        commit = self.call(lambda github: github.get_repo(name, lazy=True).get_commit(sha))
-        return commit.parents[0].sha if commit.parents else ""
+        parents = self._get(f"/repos/{name}/commits/{sha}")["parents"]
+        return parents[0]["sha"] if parents else ""
 
     def compare(self, name: str, base: str, head: str, form: str) -> str:
         """Two commits compared: as a `diff`, without the content of binary files, or as a `patch`: a mail a commit."""
-        path, accept = f"/repos/{name}/compare/{base}...{head}", {"Accept": f"application/vnd.github.{form}"}
-        _, data = self.call(lambda github: github.requester.requestJsonAndCheck("GET", path, headers=accept))
-        return data["data"] if data else ""
+        answer = self._get(f"/repos/{name}/compare/{base}...{head}", Accept=f"application/vnd.github.{form}")
+        return answer["data"] if answer else ""
 
     def files(self, name: str, number: int) -> list[str]:
         """The paths of a pull request, where GraphQL has none."""
-        return self.call(
-            lambda github: [f.filename for f in github.get_repo(name, lazy=True).get_pull(number).get_files()]
-        )
+        return self.call(lambda github: [f.filename for f in github.get_repo(name).get_pull(number).get_files()])
 
     def close(self) -> None:
         """End all connections."""
         for client in self._clients.values():
             client.close()
+
+    def _get(self, path: str, **headers: str) -> Any:
+        """An address's JSON; what is no JSON is the `data` of a dictionary."""
+        return self.call(lambda github: github.requester.requestJsonAndCheck("GET", path, headers=headers)[1])
 
     def _client(self, token: Token) -> Github:
         if token not in self._clients:

@@ -14,13 +14,13 @@ from typing import Any
 
 from pipeline.collect.github import queries
 from pipeline.collect.github.graphql import Answer, GraphQL, Refused
-from pipeline.collect.github.limits import Tokens, tokens_of_environment
+from pipeline.collect.github.limits import Patience, Tokens, tokens_of_environment
 from pipeline.collect.github.patches import clone_changes, rest_changes
 from pipeline.collect.github.rest import Rest
 from pipeline.collect.sources import Merged, Options, Page, Patches
 from pipeline.collect.sources.clone import clone_path, pick
 from pipeline.core.console import say
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
@@ -45,11 +45,14 @@ def api_url() -> str:
 class GitHubSource:
     """The merged pull requests of one repository on GitHub, the oldest change first."""
 
-    def __init__(self, repo: Repo, options: Options, url: str, tokens: Sequence[str]) -> None:
+    def __init__(
+        self, repo: Repo, options: Options, url: str, tokens: Sequence[str], patience: Patience | None = None
+    ) -> None:
         self.repo, self.url = repo, url
         self.clone = open_clone(options.path) if options.path else None
         self._where = {"owner": repo.org, "name": repo.repo}
-        self._graphql, self._rest = GraphQL(f"{url}/graphql", Tokens(tokens)), Rest(url, Tokens(tokens))
+        self._graphql = GraphQL(f"{url}/graphql", Tokens(tokens, patience))
+        self._rest = Rest(url, Tokens(tokens, patience))
         try:
             self._check()
         except BaseException:
@@ -65,7 +68,7 @@ class GitHubSource:
         pending: Future[Answer] | None = self._send(after)
         while pending:
             try:
-                found = pending.result().data["repository"]["pullRequests"]
+                found = _part(pending.result(), "pullRequests")
             except Refused as error:
                 if error.type != "INVALID_CURSOR_ARGUMENTS" or not after:
                     raise
@@ -77,7 +80,7 @@ class GitHubSource:
             yield Page([self._merged(node) for node in _there(found["nodes"])], after, found["totalCount"])
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
-        data = self._graphql.ask(queries.named(numbers), **self._where).data["repository"]
+        data = _part(self._graphql.ask(queries.named(numbers), **self._where))
         nodes = [node for node in data.values() if node and node["state"] == "MERGED"]
         return pick((self._merged(node) for node in nodes), numbers, self.repo)
 
@@ -85,7 +88,7 @@ class GitHubSource:
         found: dict[int, Issue | str] = {}
         for start in range(0, len(numbers), PAGE):
             batch = numbers[start : start + PAGE]
-            data = self._graphql.ask(queries.issues(batch), **self._where).data["repository"]
+            data = _part(self._graphql.ask(queries.issues(batch), **self._where))
             found |= {number: _issue(data[f"i{number}"]) for number in batch}
         return found
 
@@ -103,14 +106,11 @@ class GitHubSource:
 
     def _check(self) -> None:
         """Raises UserError for a repository that is not there (or not for these tokens)."""
-        try:
-            known = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]["nameWithOwner"]
-        except Refused as error:
-            if error.type != "NOT_FOUND":
-                raise
-            raise UserError(f"GitHub has no repository {self.repo}", hint="is it spelled so, and public?") from None
-        if known.lower() != str(self.repo).lower():
-            say(f"{self.repo} is called {known} by now")
+        known = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
+        if known is None:
+            raise UserError(f"GitHub has no repository {self.repo}", hint="is it spelled so, and public?")
+        if known["nameWithOwner"].lower() != str(self.repo).lower():
+            say(f"{self.repo} is called {known['nameWithOwner']} by now")
 
     def _send(self, after: str) -> Future[Answer]:
         return self._graphql.send(queries.PAGE, **self._where, first=PAGE, after=after or None)
@@ -151,9 +151,19 @@ class GitHubSource:
         while connection["pageInfo"]["hasNextPage"] and len(set(map(is_test_file, found))) < 2:
             after = connection["pageInfo"]["endCursor"]
             answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
-            connection = answer.data["repository"]["pullRequest"]["files"]
+            connection = _part(answer, "pullRequest", "files")
             found += [file["path"] for file in _there(connection["nodes"])]
         return tuple(found)
+
+
+def _part(answer: Answer, *path: str) -> Any:
+    """A part of what an answer says of the repository. Raises InfrastructureError when it is missing."""
+    found: Any = answer.data.get("repository")
+    for step in path:
+        found = found and found[step]
+    if found is None:
+        raise InfrastructureError(f"GitHub does not answer: {list(answer.errors)[:3]}", cause="github")
+    return found
 
 
 def _issue(node: Mapping[str, Any] | None) -> Issue | str:
