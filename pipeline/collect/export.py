@@ -18,6 +18,7 @@ from pathlib import Path
 from pipeline.collect.database import Database
 from pipeline.collect.entries import entry
 from pipeline.collect.funnel import counts
+from pipeline.core.cache import lock
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Funnel, Rejection
 from pipeline.core.store import Store, read_json, read_records, write_bytes, write_json
@@ -59,13 +60,20 @@ def export(store: Store, repo: Repo, database: Database) -> Funnel:
 
 def write_funnels(store: Store) -> None:
     """`01_raw/funnel.csv`: the seed's table 4.1, a row for each repository that was collected."""
-    paths = (store.raw(repo) / "funnel.json" for repo in store.repositories("01_raw"))
-    rows = [Funnel.model_validate(read_json(path)).model_dump() for path in paths if path.exists()]
-    text = io.StringIO()
+    folder, text = store.root / "01_raw", io.StringIO()
     table = csv.DictWriter(text, list(Funnel.model_fields), lineterminator="\n")
     table.writeheader()
-    table.writerows(rows)
-    write_bytes(store.root / "01_raw" / "funnel.csv", text.getvalue().encode())
+    with lock(store.root / ".locks" / "funnel.lock"):
+        remove_strays(folder)
+        paths = (store.raw(repo) / "funnel.json" for repo in store.repositories("01_raw"))
+        table.writerows(Funnel.model_validate(read_json(path)).model_dump() for path in paths if path.exists())
+        write_bytes(folder / "funnel.csv", text.getvalue().encode())
+
+
+def remove_strays(folder: Path) -> None:
+    """Take away what a killed process was about to write; the folder's lock is held."""
+    for path in folder.glob(".*.*"):
+        path.unlink()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.collect.database import Database
 from pipeline.collect.evidence import Patterns, shipped
-from pipeline.collect.export import export, is_complete, restore
+from pipeline.collect.export import export, is_complete, remove_strays, restore
 from pipeline.collect.funnel import sift
 from pipeline.collect.sources import Options, Page, Source, open_source
 from pipeline.core.names import Repo
@@ -45,6 +45,7 @@ def collect_from(
     try:
         named = [Page(source.named(numbers), "", len(numbers))] if numbers else None
         with store.lock("collect", repo), Database(store.raw(repo) / "collect.sqlite") as database:
+            remove_strays(store.raw(repo))
             restore(store.raw(repo), database)
             _take(database, source, patterns or shipped(), named, numbers, watch)
             _note_source(store.raw(repo) / "source.json", source)
