@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,15 +58,14 @@ def command(
 
 def _present(store: Any, repo: Any, funnel: Any) -> None:
     """The funnel and the reasons of rejections, as tables."""
+    from pipeline.collect.database import Database
     from pipeline.collect.funnel import REASONS
     from pipeline.core import console
-    from pipeline.core.records import Rejection
-    from pipeline.core.store import read_records
 
     row = funnel.model_dump()
     console.table(f"Funnel of {repo}", list(row), [list(row.values())])
-    reasons = Counter(one.reason for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection))
-    if reasons:
-        rows = [(reason, number, REASONS[reason]) for reason, number in reasons.most_common()]
+    with Database(store.raw(repo) / "collect.sqlite") as database:
+        rows = [(reason, number, REASONS[reason]) for reason, number in database.reasons()]
+    if rows:
         console.table("Rejected", ("reason", "pull requests", "meaning"), rows)
     console.say(f"written to {store.raw(repo)}")

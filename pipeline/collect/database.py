@@ -109,6 +109,14 @@ class Database:
         where = f"where outcome {comparison} 'candidate' order by number"
         return (row["record"] for row in self._db.query(f"select record from pull_requests {where}"))
 
+    def reasons(self) -> list[tuple[str, int]]:
+        """How many were rejected for which reason, the most frequent first."""
+        rows = self._db.query(
+            "select outcome, count(*) as number from pull_requests where outcome <> 'candidate'"
+            " group by outcome order by number desc, outcome"
+        )
+        return [(row["outcome"], row["number"]) for row in rows]
+
     def chosen(self) -> set[int]:
         """What was chosen by hand stays so when everything is collected again."""
         where = "outcome = 'candidate' and json_extract(record, '$.chosen_by_hand')"

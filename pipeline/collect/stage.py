@@ -66,7 +66,8 @@ def _take(
     settings = digest(source.describe()["kind"], patterns.expressions)
     after = database.get("cursor") if database.get("settings") == settings else ""
     chosen = {*numbers, *database.chosen()}
-    for page in watch(iter(named) if named is not None else source.pages(after)):
+    pages = iter(named) if named is not None else (page for page in source.pages(after) if page.pulls)
+    for page in watch(pages):
         state = {"cursor": page.cursor or after, "settings": settings} if named is None else {}
         database.save(sift(source, page.pulls, patterns, chosen), unfinished="yes", **state)
 
