@@ -44,6 +44,11 @@ test *ARGS: check
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
+# measure a goal of speed: collect (tests/benchmarks/)
+[group('project')]
+bench NAME *ARGS:
+    PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}
+
 # style, and who may import whom
 [group('project')]
 check:

@@ -18,9 +18,16 @@ from pipeline.core.store import Store, write_records
 Run = Callable[..., tuple[int, str, str]]
 #: every command, and the commands of groups
 ALL = [[name] for name in COMMANDS] + [["triage", name] for name in ("list", "rate", "import")]
-WITHOUT_DATA = ([], ["schema"], ["triage"])
+WITHOUT_DATA = ([], ["schema"], ["select"], ["triage"])
 #: packages that cost a noticeable part of a second each
-HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"}
+HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"} | {
+    "github",
+    "gql",
+    "aiohttp",
+    "sqlite_utils",
+    "re2",
+    "unidiff",
+}
 PROGRAM = """
 import sys
 from pipeline.cli import main
@@ -88,7 +95,10 @@ def test_the_installed_program_is_this_one() -> None:
     ("arguments", "says"),
     [
         (["frobnicate"], "no command 'frobnicate'; there is: demo, doctor, collect"),
-        (["collect", "a/b", "--path", ".", "--source", "svn"], "unknown source 'svn'\n  there is: git"),
+        (
+            ["collect", "a/b", "--path", ".", "--source", "svn"],
+            "unknown source 'svn'\n  there is: dataset, git, github",
+        ),
         (["collect", "nothing", "--path", "."], "write it as org/repo or org__repo"),
         (["build", "a/b", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
         (["build", "a/b", "--sandbox", "local"], "a/b is not collected\n  collected are: none"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,45 +10,64 @@ import click
 
 from pipeline.core.options import data_option, repo_argument
 
-#: source -> what it reads
-SOURCES = {"git": "a local clone: no network, no tokens"}
-
 
 @click.command()
 @repo_argument
-@click.option("--source", default="git", show_default=True, help="Where pull requests come from: git (a local clone).")
-@click.option("--path", type=click.Path(path_type=Path), required=True, help="The clone (bare or not, never changed).")
 @click.option(
-    "--issues",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Issue texts, JSON Lines: number, title, body, labels.",
+    "--source",
+    default="git",
+    show_default=True,
+    help="Where pull requests come from: git (a clone), github (GITHUB_TOKEN), dataset (Multi-SWE-bench, SWE-bench).",
 )
+@click.option("--path", type=click.Path(path_type=Path), help="The clone (never changed), or the dataset's file.")
+@click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
+@click.option(
+    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns than the seed's, TOML."
+)
 @data_option
-def command(repo: Any, source: str, path: Path, issues: Path | None, numbers: tuple[int, ...], store: Any) -> None:
+def command(
+    repo: Any,
+    source: str,
+    path: Path | None,
+    issues: Path | None,
+    numbers: tuple[int, ...],
+    patterns: Path | None,
+    store: Any,
+) -> None:
     """Find merged pull requests of REPO (org/repo) that fix accessibility and touch tests.
 
     \b
-    Writes DATA/01_raw/<repo>/: candidates.jsonl, rejections.jsonl (with the reason), funnel.json, source.json.
-    What is collected adds to what is there.
+    Writes DATA/01_raw/<repo>/: candidates.jsonl, rejections.jsonl (with the reason), triage.jsonl (for the viewer),
+    funnel.json, source.json and collect.sqlite (everything, with full-text search); and DATA/01_raw/funnel.csv.
+    What is collected adds to what is there; the same command goes on where it was stopped.
     \b
-    Example: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
+    Examples: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
+              GITHUB_TOKEN=... a11y-bench collect elastic/eui --source github
     """
-    from pipeline.collect.funnel import REASONS
-    from pipeline.collect.stage import collect
+    from pipeline.collect.evidence import load_patterns
+    from pipeline.collect.sources import Options, open_source
+    from pipeline.collect.stage import collect_from
+    from pipeline.collect.watch import watch
     from pipeline.core import console
-    from pipeline.core.errors import unknown
-    from pipeline.core.records import Rejection
-    from pipeline.core.store import read_records
 
-    if source not in SOURCES:
-        raise unknown("source", source, list(SOURCES))
-    console.say(f"collecting {repo} from {path}")
-    funnel = collect(store, repo, path, issues, numbers)
+    chosen = load_patterns(patterns) if patterns else None
+    opened = open_source(source, repo, Options(path, issues))
+    console.say(f"collecting {repo} from {source}")
+    show = partial(watch, repo, opened)
+    _present(store, repo, collect_from(store, repo, opened, numbers, chosen, show))
+
+
+def _present(store: Any, repo: Any, funnel: Any) -> None:
+    """The funnel and the reasons of rejections, as tables."""
+    from pipeline.collect.database import Database
+    from pipeline.collect.funnel import REASONS
+    from pipeline.core import console
+
     row = funnel.model_dump()
     console.table(f"Funnel of {repo}", list(row), [list(row.values())])
-    reasons = Counter(one.reason for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection))
-    if reasons:
-        rows = [(reason, number, REASONS[reason]) for reason, number in reasons.most_common()]
+    with Database(store.raw(repo) / "collect.sqlite") as database:
+        rows = [(reason, number, REASONS[reason]) for reason, number in database.reasons()]
+    if rows:
         console.table("Rejected", ("reason", "pull requests", "meaning"), rows)
     console.say(f"written to {store.raw(repo)}")

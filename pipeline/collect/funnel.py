@@ -1,85 +1,142 @@
 """The funnel: every pull request that is looked at ends as a candidate or as a rejection with its reason.
 
-The order is the seed's: source changes, test changes, evidence (docs/rules.md, Mining).
+The order is the seed's: source changes and test changes (paths come with the pull request, so that no issue is asked
+for where they are missing), issues, evidence, and last the patches (docs/rules.md, Mining).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-import git
-
-from pipeline.collect.evidence import evidence, references
-from pipeline.collect.history import Merged
-from pipeline.core.git import diff, has_commit
+from pipeline.collect.evidence import Patterns, evidence
+from pipeline.collect.links import Link, linked, resolve, wanted
+from pipeline.collect.sources import Merged, Source, Unavailable
 from pipeline.core.patches import is_test_file
-from pipeline.core.records import Candidate, Funnel, Issue, Rejection
+from pipeline.core.records import Candidate, Evidence, Funnel, Issue, Rejection
 
 #: the closed list of reasons, in the order of the funnel -> what it means to a person
 REASONS = {
     "no_source_changes": "it changes tests only",
     "no_test_changes": "it changes no test file, so nothing can tell whether a patch is right",
     "no_a11y_evidence": "no accessibility pattern matches its title, body or labels, or those of its issues",
-    "base_missing": "the clone lacks its base commit or one of its files",
+    "base_missing": "its base commit, its merge commit or one of their files is missing",
     "not_utf8": "a text file in its diff is not UTF-8",
+    "too_large": "GitHub does not give so large a diff; a clone does",
+    "binary": "GitHub leaves out the content of its binary files; a clone has it",
+    "spread": "its merge commit does not hold all of it (rebased onto the branch commit by commit)",
 }
+#: reasons that come before a pull request counts as one with tests
+_UNTESTED = ("no_source_changes", "no_test_changes")
+
+
+class Decision(NamedTuple):
+    """What became of a pull request, and why."""
+
+    merged: Merged
+    outcome: Candidate | Rejection
+    links: tuple[Link, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
 
 def sift(
-    clone: git.Repo, merged: Merged, issues: Mapping[int, Issue], *, chosen: bool = False
+    source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Collection[int] = ()
+) -> Iterator[Decision]:
+    """Decide on a page of pull requests; `chosen` numbers are taken whatever the filters say.
+
+    The issues of the whole page are asked for at once.
+    """
+    ruled_out = {one.pull.number: _untested(one) for one in pulls}
+    asked = {n: wanted(one, patterns) for n, one in _by_number(pulls) if n in chosen or not ruled_out[n]}
+    numbers = sorted({number for each in asked.values() for number in each.numbers})
+    found = source.issues(numbers) if numbers else {}
+    for number, one in _by_number(pulls):
+        if number in asked:
+            links = tuple(resolve(asked[number], found))
+            yield _decide(source, one, links, linked(one, links, found), patterns, number in chosen)
+        else:
+            yield Decision(one, _reject(one, ruled_out[number], "; ".join(one.files[:5])))
+
+
+def _by_number(pulls: Iterable[Merged]) -> Iterator[tuple[int, Merged]]:
+    return ((one.pull.number, one) for one in pulls)
+
+
+def _untested(merged: Merged) -> str:
+    """Why its paths alone rule a pull request out; empty when they do not."""
+    return next((reason for reason, passed in _path_filters(merged).items() if not passed), "")
+
+
+def _path_filters(merged: Merged) -> dict[str, bool]:
+    tests = sum(map(is_test_file, merged.files))
+    return {"no_source_changes": tests < len(merged.files), "no_test_changes": bool(tests)}
+
+
+def _decide(
+    source: Source,
+    merged: Merged,
+    links: tuple[Link, ...],
+    issues: tuple[Issue, ...],
+    patterns: Patterns,
+    chosen: bool,
+) -> Decision:
+    found = evidence(merged.pull, issues, patterns)
+    filters = _path_filters(merged) | {"no_a11y_evidence": bool(found)}
+    if not found and not chosen:
+        outcome = _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
+    else:
+        outcome = _candidate(source, merged, issues, found, filters, chosen)
+    return Decision(merged, outcome, links, issues, found)
+
+
+def _candidate(
+    source: Source,
+    merged: Merged,
+    issues: tuple[Issue, ...],
+    found: tuple[Evidence, ...],
+    filters: Mapping[str, bool],
+    chosen: bool,
 ) -> Candidate | Rejection:
-    """Decide on one pull request; `chosen` takes it whatever the filters say."""
-    linked = tuple(issues[number] for number in references(merged.pull) if number in issues)
-    found = evidence(merged.pull, linked)
-    tests = [path for path in merged.files if is_test_file(path)]
-    sources = [path for path in merged.files if not is_test_file(path)]
-    filters = {
-        "no_source_changes": bool(sources),
-        "no_test_changes": bool(tests),
-        "no_a11y_evidence": bool(found),
-    }
-    failed = next((reason for reason, passed in filters.items() if not passed), None)
-    if failed and not chosen:
-        return _reject(merged, failed, "; ".join(merged.files[:5]), linked)
-    base, merge = merged.pull.base.sha, merged.pull.merge_sha
-    if not has_commit(clone, base):
-        return _reject(merged, "base_missing", base, linked)
     try:
-        fix_patch, test_patch = diff(clone, base, merge, sources), diff(clone, base, merge, tests)
-    except UnicodeDecodeError as error:
-        return _reject(merged, "not_utf8", str(error), linked)
-    except git.GitCommandError as error:
-        return _reject(merged, "base_missing", str(error.stderr).strip(), linked)
+        patches = source.patches(merged)
+    except Unavailable as error:
+        return _reject(merged, error.reason, error.detail, issues)
     return Candidate(
-        **merged.pull.model_dump(exclude={"resolved_issues"}),
-        resolved_issues=linked,
-        fix_patch=fix_patch,
-        test_patch=test_patch,
+        **merged.pull.model_dump(exclude={"resolved_issues", "base"}),
+        base=merged.pull.base.model_copy(update={"sha": patches.base}),
+        resolved_issues=issues,
+        fix_patch=patches.fix,
+        test_patch=patches.test,
         a11y_reason=found,
-        statement_source="issue" if linked else "pull_request",
+        statement_source="issue" if issues else "pull_request",
         chosen_by_hand=chosen,
-        filters=filters,
+        filters=dict(filters),
     )
 
 
-def _reject(merged: Merged, reason: str, detail: str, linked: Iterable[Issue] = ()) -> Rejection:
-    numbers = tuple(issue.number for issue in linked)
+def _reject(merged: Merged, reason: str, detail: str, issues: Iterable[Issue] = ()) -> Rejection:
+    numbers = tuple(issue.number for issue in issues)
     return Rejection(instance_id=merged.pull.instance_id, stage="collect", reason=reason, detail=detail, issues=numbers)
 
 
-def counts(repo: str, candidates: Iterable[Candidate], rejections: Iterable[Rejection]) -> Funnel:
+def counts(repo: str, outcomes: Iterable[Candidate | Rejection]) -> Funnel:
     """The repository's row of the seed's table 4.1."""
-    candidates, rejections = list(candidates), list(rejections)
-    tested = [one for one in rejections if one.reason not in ("no_source_changes", "no_test_changes")]
-    untested = sum(not (one.fix_patch and one.test_patch) for one in candidates)
-    with_issue = [c for c in candidates if c.resolved_issues]
-    in_pull = [c for c in candidates if any(not e.field.startswith("issue ") for e in c.a11y_reason)]
-    return Funnel(
-        repo=repo,
-        total=len(candidates) + len(rejections),
-        tests=len(candidates) - untested + len(tested),
-        a11y=len(in_pull),
-        issues=len(with_issue) + sum(bool(one.issues) for one in tested),
-        sample=len(with_issue),
-        without_issue=len(candidates) - len(with_issue),
-    )
+    row = dict.fromkeys(("total", "tests", "a11y", "issues", "sample", "without_issue"), 0)
+    for one in outcomes:
+        for column in _columns(one):
+            row[column] += 1
+    return Funnel(repo=repo, **row)
+
+
+def _columns(one: Candidate | Rejection) -> Iterator[str]:
+    """The columns of table 4.1 that count this one."""
+    yield "total"
+    if isinstance(one, Rejection):
+        yield from () if one.reason in _UNTESTED else ("tests", "issues") if one.issues else ("tests",)
+        return
+    if one.fix_patch and one.test_patch:
+        yield "tests"
+    if any(not each.field.startswith("issue ") for each in one.a11y_reason):
+        yield "a11y"
+    yield from ("issues", "sample") if one.resolved_issues else ("without_issue",)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import git
 
+from pipeline.collect.sources import Merged
 from pipeline.core.names import Repo
 from pipeline.core.records import Base, PullRequest
 
@@ -19,13 +19,6 @@ _BEGIN = "\0\1\0"
 _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
 _SQUASH = re.compile(r"^(?P<title>.*?)\s*\(#(?P<number>\d+)\)\s*$", re.DOTALL)
 _MERGE = re.compile(r"^Merge pull request #(?P<number>\d+) from \S+")
-
-
-class Merged(NamedTuple):
-    """A pull request of the history and the paths that it changed."""
-
-    pull: PullRequest
-    files: tuple[str, ...]
 
 
 def pull_requests(clone: git.Repo, repo: Repo) -> Iterator[Merged]:

@@ -1,22 +1,23 @@
-"""Collecting from a local clone into `01_raw/<repo>/`. What is collected adds to what is there."""
+"""Collecting from a source into `01_raw/<repo>/`. What is collected adds to what is there."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import git
-
-from pipeline.collect.funnel import counts, sift
-from pipeline.collect.history import Merged, pull_requests
-from pipeline.core.errors import UserError
-from pipeline.core.git import open_clone
-from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Candidate, Funnel, Issue, Rejection
-from pipeline.core.store import Store, now, read_records, write_json, write_records
+from pipeline.collect.database import Database
+from pipeline.collect.evidence import Patterns, shipped
+from pipeline.collect.export import export, is_complete, remove_strays, restore
+from pipeline.collect.funnel import sift
+from pipeline.collect.sources import Options, Page, Source, open_source
+from pipeline.core.names import Repo
+from pipeline.core.records import Funnel
+from pipeline.core.store import Store, digest, read_json, write_json
 
 log = logging.getLogger(__name__)
+
+Watch = Callable[[Iterator[Page]], Iterator[Page]]
 
 
 def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, numbers: Sequence[int] = ()) -> Funnel:
@@ -25,57 +26,62 @@ def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, nu
     `issues` is a JSON Lines file of issue texts, which a clone does not have. Returns the funnel.
     Raises UserError, before anything is written, for a folder that is no clone or a number that it does not have.
     """
-    clone = open_clone(path)
-    texts = {issue.number: issue for issue in _issues(issues)}
-    merged = _wanted(pull_requests(clone, repo), repo, numbers)
-    with store.lock("collect", repo):
-        chosen = {*numbers, *_chosen_before(store, repo)}
-        found = [sift(clone, one, texts, chosen=one.pull.number in chosen) for one in merged]
-        return _save(store, repo, clone, found)
+    return collect_from(store, repo, open_source("git", repo, Options(path, issues)), numbers)
 
 
-def _issues(path: Path | None) -> list[Issue]:
-    if path is None:
-        return []
-    if not path.exists():
-        raise UserError("no such file", path=path, hint="--issues takes a JSON Lines file of issues")
-    return read_records(path, Issue)
+def collect_from(
+    store: Store,
+    repo: Repo,
+    source: Source,
+    numbers: Sequence[int] = (),
+    patterns: Patterns | None = None,
+    watch: Watch = iter,
+) -> Funnel:
+    """Collect what a source has after the last run's cursor, or the given numbers; closes the source.
+
+    `watch` sees every page go by. Interrupted at any moment, the next call goes on after the last whole page. Raises
+    UserError for a number that the source does not have, and for records changed by hand that can not be read.
+    """
+    try:
+        named = [Page(source.named(numbers), "", len(numbers))] if numbers else None
+        with store.lock("collect", repo), Database(store.raw(repo) / "collect.sqlite") as database:
+            remove_strays(store.raw(repo))
+            restore(store.raw(repo), database)
+            _take(database, source, patterns or shipped(), named, numbers, watch)
+            _note_source(store.raw(repo) / "source.json", source)
+            return _finish(store, repo, database)
+    finally:
+        source.close()
 
 
-def _wanted(merged: Iterable[Merged], repo: Repo, numbers: Sequence[int]) -> list[Merged]:
-    wanted = [one for one in merged if not numbers or one.pull.number in numbers]
-    missing = sorted(set(numbers) - {one.pull.number for one in wanted})
-    if missing:
-        text = ", ".join(f"#{number}" for number in missing)
-        raise UserError(
-            f"the clone has no merged pull request {text} of {repo}", hint="is its branch's HEAD up to date?"
-        )
-    return wanted
+def _take(
+    database: Database,
+    source: Source,
+    patterns: Patterns,
+    named: Sequence[Page] | None,
+    numbers: Sequence[int],
+    watch: Watch,
+) -> None:
+    """Decide page by page. A cursor counts for the source and the patterns that it was made with."""
+    settings = digest(source.describe()["kind"], patterns.expressions)
+    after = database.get("cursor") if database.get("settings") == settings else ""
+    chosen = {*numbers, *database.chosen()}
+    pages = iter(named) if named is not None else (page for page in source.pages(after) if page.pulls)
+    for page in watch(pages):
+        state = {"cursor": page.cursor or after, "settings": settings} if named is None else {}
+        database.save(sift(source, page.pulls, patterns, chosen), unfinished="yes", **state)
 
 
-def _chosen_before(store: Store, repo: Repo) -> list[int]:
-    """What was chosen by hand stays so when everything is collected again."""
-    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
-    return [one.number for one in candidates if one.chosen_by_hand]
+def _note_source(path: Path, source: Source) -> None:
+    """Where it was collected from; the clone of an earlier run stays, where this source has none."""
+    before = {"path": read_json(path)["path"]} if path.exists() and "path" in read_json(path) else {}
+    write_json(path, before | source.describe())
 
 
-def _save(store: Store, repo: Repo, clone: git.Repo, found: Sequence[Candidate | Rejection]) -> Funnel:
+def _finish(store: Store, repo: Repo, database: Database) -> Funnel:
     folder = store.raw(repo)
-    kept: dict[int, Candidate | Rejection] = {}
-    kept |= {_number(one): one for one in read_records(folder / "rejections.jsonl", Rejection)}
-    kept |= {_number(one): one for one in read_records(folder / "candidates.jsonl", Candidate)}
-    kept |= {_number(one): one for one in found}
-    ordered = [kept[number] for number in sorted(kept)]
-    candidates = [one for one in ordered if isinstance(one, Candidate)]
-    rejections = [one for one in ordered if isinstance(one, Rejection)]
-    funnel = counts(str(repo), candidates, rejections)
-    write_records(folder / "candidates.jsonl", candidates)
-    write_records(folder / "rejections.jsonl", rejections)
-    write_json(folder / "source.json", {"kind": "git", "path": str(Path(clone.git_dir).absolute()), "collected": now()})
-    write_json(folder / "funnel.json", funnel.model_dump())
-    log.info("%s: %d candidates, %d rejections", repo, len(candidates), len(rejections))
+    if is_complete(folder, database):
+        return Funnel.model_validate(read_json(folder / "funnel.json"))
+    funnel = export(store, repo, database)
+    log.info("%s: %d candidates of %d", repo, funnel.sample + funnel.without_issue, funnel.total)
     return funnel
-
-
-def _number(one: Candidate | Rejection) -> int:
-    return parse_instance_id(one.instance_id)[1]

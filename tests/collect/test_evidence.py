@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from factories import make_pull_request
 
-from pipeline.collect.evidence import evidence, references
+from pipeline.collect.evidence import evidence, load_patterns, references
+from pipeline.core.errors import UserError
 from pipeline.core.records import Evidence, Issue
 
 
 def refer(text: str, number: int = 99, title: str = "") -> list[int]:
-    return references(make_pull_request(number, title=title, body=text))
+    return list(references(make_pull_request(number, title=title, body=text)).here)
 
 
 def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues: tuple[Issue, ...] = ()) -> set[str]:
@@ -120,3 +123,59 @@ def test_text_patterns_hold_for_titles_and_bodies(text: str) -> None:
 )
 def test_words_that_only_look_alike(text: str) -> None:
     assert fields(title=text, body=text) == set()
+
+
+@pytest.mark.trap("references-by-url")
+def test_references_elsewhere_are_kept_apart() -> None:
+    """They are dropped with a reason, not taken for this repository's, and not forgotten."""
+    text = "Fixes other/lib#1, https://github.com/other/lib/issues/2 and acme/ui#3, again other/lib#1"
+    found = references(make_pull_request(99, title="", body=text))
+    assert (found.here, found.elsewhere) == ((3,), ("other/lib#2", "other/lib#1"))
+
+
+@pytest.mark.parametrize("text", ["#0", "#99999999999999", "#" + "9" * 5000])
+def test_numbers_that_no_issue_can_have(text: str) -> None:
+    assert refer(text) == []
+
+
+GOOD = """
+[a11y]
+text = ['\\bfokus\\b']
+label = []
+[issue_ref]
+text = ['gh-(\\d+)']
+"""
+
+
+def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "patterns.toml"
+    path.write_text(GOOD, encoding="utf-8")
+    patterns = load_patterns(path)
+    pull = make_pull_request(99, title="Fokus, aria", body="gh-7, fixes #8", labels=())
+    assert [one.text for one in evidence(pull, (), patterns)] == ["Fokus"]
+    assert references(pull, patterns).here == (7,)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("fokus", "fok(us", r"patterns\.toml: field 'a11y\.text\[0\]': .* is no regular expression: missing \)"),
+        ("(\\d+)", "\\d+", r"field 'issue_ref\.text\[0\]': .* has no group for the number"),
+        ("label = []", "label = 7", r"field 'a11y\.label': no list of expressions"),
+        ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is no regular expression"),
+        ("[issue_ref]", "[other]", r"field 'issue_ref\.text': no list"),
+        ("[a11y]", "[a11y", r"patterns\.toml: no TOML: .*line 2"),
+    ],
+)
+def test_a_bad_pattern_file_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
+    """File and field: an expression is mended by hand."""
+    path = tmp_path / "patterns.toml"
+    path.write_text(GOOD.replace(old, new), encoding="utf-8")
+    with pytest.raises(UserError, match=says):
+        load_patterns(path)
+
+
+def test_a_pattern_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        load_patterns(tmp_path / "patterns.toml")

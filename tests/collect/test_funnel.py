@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from factories import REPO, make_candidate, make_rejection
 from histories import Content, History
 
-from pipeline.collect.funnel import REASONS, counts, sift
-from pipeline.collect.history import pull_requests
-from pipeline.core.git import open_clone
+from pipeline.collect.evidence import shipped
+from pipeline.collect.funnel import REASONS, Decision, counts, sift
+from pipeline.collect.sources import Merged
+from pipeline.collect.sources.clone import CloneSource
 from pipeline.core.records import Candidate, Evidence, Issue, Rejection
 
 SOURCE, TEST = {"src/Menu.tsx": "two\n"}, {"src/Menu.test.tsx": "test\n"}
@@ -27,12 +29,19 @@ def history(tmp_path: Path) -> History:
 def last(history: History, message: str, files: dict[str, Content], *, chosen: bool = False) -> Candidate | Rejection:
     """What becomes of a pull request with this message and these files."""
     history.commit(message, files)
-    return decide(history, chosen=chosen)
+    return decide(history, chosen=chosen).outcome
 
 
-def decide(history: History, *, chosen: bool = False) -> Candidate | Rejection:
-    clone = open_clone(history.folder)
-    return sift(clone, next(pull_requests(clone, REPO)), {10: ISSUE}, chosen=chosen)
+def decide(history: History, *, chosen: bool = False, issue: Issue = ISSUE, **changes: Any) -> Decision:
+    """What becomes of the newest pull request; `changes` are made to what the source says of it."""
+    source = CloneSource(REPO, history.folder)
+    source.texts = {issue.number: issue}
+    newest = next(source.pages("")).pulls[0]._replace(**changes)
+    return next(sift(source, [newest], shipped(), {newest.pull.number} if chosen else ()))
+
+
+def newest(history: History) -> Merged:
+    return next(CloneSource(REPO, history.folder).pages("")).pulls[0]
 
 
 @pytest.mark.rule("funnel")
@@ -71,7 +80,7 @@ def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
     """One broken pull request never stops a batch: a copy may lack single files, or a commit."""
     history.commit("Aria (#1)", SOURCE | TEST)
     history.lose("HEAD~1", "src/Menu.tsx")
-    found = decide(history)
+    found = decide(history).outcome
     assert isinstance(found, Rejection)
     assert found.reason == "base_missing"
     assert "unable to read" in found.detail
@@ -80,11 +89,9 @@ def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
 @pytest.mark.invariant(7)
 def test_a_base_that_the_clone_lacks_is_a_reason(history: History) -> None:
     history.commit("Aria (#1)", SOURCE | TEST)
-    clone = open_clone(history.folder)
-    merged = next(pull_requests(clone, REPO))
-    base = merged.pull.base.model_copy(update={"sha": "0" * 40})
-    gone = merged._replace(pull=merged.pull.model_copy(update={"base": base}))
-    found = sift(clone, gone, {})
+    pull = newest(history).pull
+    gone = pull.model_copy(update={"base": pull.base.model_copy(update={"sha": "0" * 40})})
+    found = decide(history, pull=gone).outcome
     assert isinstance(found, Rejection)
     assert (found.reason, found.detail) == ("base_missing", "0" * 40)
 
@@ -114,8 +121,7 @@ def test_evidence_in_the_issue_is_enough(history: History) -> None:
     found = last(history, "Name the menu (#1)\n\nFixes #10", SOURCE | TEST)
     assert isinstance(found, Rejection)
     issue = ISSUE.model_copy(update={"title": "a11y: menu has no name"})
-    clone = open_clone(history.folder)
-    found = sift(clone, next(pull_requests(clone, REPO)), {10: issue})
+    found = decide(history, issue=issue).outcome
     assert isinstance(found, Candidate)
     assert {one.field for one in found.a11y_reason} == {"issue 10 title"}
 
@@ -133,12 +139,48 @@ def test_counts_add_up() -> None:
         make_rejection(number, stage="collect", reason=reason, issues=(7,) if reason == "no_a11y_evidence" else ())
         for number, reason in enumerate(REASONS, 4)
     ]
-    row = counts("acme/ui", candidates, rejections)
-    assert row.total == len(candidates) + len(rejections) == 8
+    row = counts("acme/ui", [*candidates, *rejections])
+    assert row.total == len(candidates) + len(rejections) == 11
     assert row.tests == row.total - 2
     assert row.sample + row.without_issue == len(candidates)
     assert (row.a11y, row.sample, row.issues) == (2, 2, 3)
 
 
 def test_nothing_counts_as_nothing() -> None:
-    assert set(counts("acme/ui", [], []).model_dump(exclude={"repo"}).values()) == {0}
+    assert set(counts("acme/ui", []).model_dump(exclude={"repo"}).values()) == {0}
+
+
+class NoNetwork(CloneSource):
+    """A source that must not be asked for issues."""
+
+    def issues(self, numbers: Any) -> Any:
+        raise AssertionError(f"asked for {numbers}")
+
+
+@pytest.mark.rule("funnel")
+def test_no_issue_is_asked_for_without_tests(history: History) -> None:
+    """The seed's order: paths come with the pull request, issues cost requests."""
+    history.commit("Aria (#1)\n\nFixes #10", SOURCE)
+    source = NoNetwork(REPO, history.folder)
+    (decision,) = sift(source, next(source.pages("")).pulls, shipped())
+    assert decision.outcome.reason == "no_test_changes"
+
+
+@pytest.mark.rule("linked-issues")
+def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
+    """GitHub's own links stand beside those of the texts; what leads nowhere is dropped with the reason."""
+    history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12", SOURCE | TEST)
+    found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
+    assert {(one.reference, one.origin, one.state) for one in found.links} == {
+        ("#10", "text", "issue"),
+        ("#11", "text", "unknown"),
+        ("other/lib#12", "text", "elsewhere"),
+        ("#10", "closing", "issue"),
+        ("other/app#3", "closing", "elsewhere"),
+    }
+    assert found.outcome.resolved_issues == (ISSUE,)
+
+
+def test_an_issue_that_only_github_links_counts(history: History) -> None:
+    history.commit("Aria (#1)", SOURCE | TEST)
+    assert decide(history, closing=(10,)).outcome.resolved_issues == (ISSUE,)

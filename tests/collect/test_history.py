@@ -8,7 +8,8 @@ import pytest
 from factories import REPO
 from histories import History
 
-from pipeline.collect.history import Merged, pull_requests
+from pipeline.collect.history import pull_requests
+from pipeline.collect.sources import Merged
 from pipeline.core.git import open_clone
 
 
@@ -30,7 +31,7 @@ def numbers(history: History) -> list[int]:
 def test_a_squash_merge(history: History) -> None:
     base = history.git("rev-parse", "HEAD")
     sha = history.commit("Add aria-label (#12)\n\nFixes #10\n\nCo-authored-by: Bob\n", {"src/Menu.tsx": "two\n"})
-    ((pull, files),) = read(history)
+    ((pull, files, *_),) = read(history)
     assert (pull.number, pull.title, pull.body) == (12, "Add aria-label", "Fixes #10\n\nCo-authored-by: Bob")
     assert (pull.base.sha, pull.merge_sha, pull.author, pull.state) == (base, sha, "ann", "merged")
     assert pull.merged_at == "2024-05-06T07:08:09+00:00"
@@ -43,7 +44,7 @@ def test_a_merge_commit(history: History) -> None:
     base = history.git("rev-parse", "HEAD")
     message = "Merge pull request #7 from bob/topic\n\nLabel the menu\n\nCloses #5"
     sha = history.merge(message, {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "test\n"})
-    ((pull, files),) = read(history)
+    ((pull, files, *_),) = read(history)
     assert (pull.number, pull.title, pull.body) == (7, "Label the menu", "Closes #5")
     assert (pull.base.sha, pull.merge_sha) == (base, sha)
     assert set(files) == {"src/Menu.tsx", "src/Menu.test.tsx"}

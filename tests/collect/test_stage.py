@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from collecting import reasons
 from factories import REPO
 from histories import History, git
 
 from pipeline.collect.stage import collect
 from pipeline.core.errors import UserError
-from pipeline.core.records import Candidate, Funnel, Rejection
+from pipeline.core.records import Candidate, Funnel
 from pipeline.core.store import Store, read_json, read_records
 
 
@@ -25,27 +26,13 @@ def history(tmp_path: Path) -> History:
     return made
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "data")
-
-
-def collected(store: Store) -> dict[int, str]:
-    """Number -> `candidate`, `by hand` or the reason of its rejection."""
-    folder = store.raw(REPO)
-    candidates = read_records(folder / "candidates.jsonl", Candidate)
-    rejections = read_records(folder / "rejections.jsonl", Rejection)
-    found = {one.number: "by hand" if one.chosen_by_hand else "candidate" for one in candidates}
-    return found | {int(one.instance_id.rpartition("-")[2]): one.reason for one in rejections}
-
-
 ALL = {1: "candidate", 2: "no_a11y_evidence", 3: "no_test_changes"}
 
 
 @pytest.mark.rule("funnel")
 def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> None:
     funnel = collect(store, REPO, history.folder)
-    assert collected(store) == ALL
+    assert reasons(store) == ALL
     assert funnel == Funnel(**read_json(store.raw(REPO) / "funnel.json"))
     assert (funnel.total, funnel.tests, funnel.sample, funnel.without_issue) == (3, 2, 0, 1)
     source = read_json(store.raw(REPO) / "source.json")
@@ -56,25 +43,25 @@ def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> N
 def test_collecting_adds_to_what_is_there(store: Store, history: History) -> None:
     """Single pull requests are taken one by one, and a later run of everything takes none of them away."""
     collect(store, REPO, history.folder, numbers=[2])
-    assert collected(store) == {2: "by hand"}
+    assert reasons(store) == {2: "by hand"}
     assert collect(store, REPO, history.folder, numbers=[3]).total == 2
-    assert collected(store) == {2: "by hand", 3: "by hand"}
+    assert reasons(store) == {2: "by hand", 3: "by hand"}
     collect(store, REPO, history.folder)
-    assert collected(store) == {1: "candidate", 2: "by hand", 3: "by hand"}
+    assert reasons(store) == {1: "candidate", 2: "by hand", 3: "by hand"}
 
 
 @pytest.mark.rule("chosen-by-hand")
 def test_a_rejected_one_can_still_be_chosen(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     collect(store, REPO, history.folder, numbers=[3])
-    assert collected(store) == ALL | {3: "by hand"}
+    assert reasons(store) == ALL | {3: "by hand"}
 
 
 def test_new_pull_requests_come_in_with_a_new_state_of_the_clone(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     history.commit("Aria (#4)", {"src/Menu.tsx": "4\n", "src/Menu.test.tsx": "4\n"})
     collect(store, REPO, history.folder)
-    assert collected(store) == ALL | {4: "candidate"}
+    assert reasons(store) == ALL | {4: "candidate"}
 
 
 def test_a_second_run_gives_the_same_bytes(store: Store, history: History) -> None:

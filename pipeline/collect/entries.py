@@ -1,0 +1,72 @@
+"""What the viewer of stage 00 shows of a candidate: one record, joined with ratings and metadata by `instance_id`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from unidiff import PatchSet, UnidiffParseError
+
+from pipeline.core.patches import paths
+from pipeline.core.records import Candidate, Evidence, Issue, Record, Versioned
+
+_SITE = "https://github.com"
+
+
+class Change(Record):
+    """One file of a patch; the numbers of lines are unknown (None) for binary files."""
+
+    path: str
+    test: bool
+    added: int | None = None
+    removed: int | None = None
+
+
+class Entry(Versioned):
+    """A candidate as a person rates it."""
+
+    instance_id: str
+    repo: str
+    number: int
+    url: str
+    title: str
+    body: str
+    author: str
+    labels: tuple[str, ...]
+    merged_at: str
+    base_sha: str
+    merge_sha: str
+    issues: tuple[Issue, ...]
+    a11y_reason: tuple[Evidence, ...]
+    statement_source: str
+    chosen_by_hand: bool
+    files: tuple[Change, ...]
+    fix_patch: str
+    test_patch: str
+
+
+def entry(one: Candidate) -> Entry:
+    """A candidate's line of `triage.jsonl`."""
+    same = ("number", "title", "body", "author", "labels", "merged_at", "merge_sha", "a11y_reason", "statement_source")
+    patches = ("chosen_by_hand", "fix_patch", "test_patch")
+    return Entry(
+        instance_id=one.instance_id,
+        repo=str(one.repository),
+        url=f"{_SITE}/{one.repository}/pull/{one.number}",
+        base_sha=one.base.sha,
+        issues=one.resolved_issues,
+        files=(*_changes(one.fix_patch, test=False), *_changes(one.test_patch, test=True)),
+        **{name: getattr(one, name) for name in (*same, *patches)},
+    )
+
+
+def _changes(patch: str, *, test: bool) -> Iterator[Change]:
+    """Its files with their lines; where unidiff does not follow a patch, the files alone."""
+    try:
+        parsed = {file.path: file for file in PatchSet(io.StringIO(patch, newline="\n"))}
+    except UnidiffParseError:
+        parsed = {}
+    for path in paths(patch):
+        file = parsed.get(path)
+        counted = {"added": file.added, "removed": file.removed} if file and not file.is_binary_file else {}
+        yield Change(path=path, test=test, **counted)

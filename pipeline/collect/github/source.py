@@ -1,0 +1,188 @@
+"""The source `github`: merged pull requests by the time of their last change, so that a cursor never skips one.
+
+Reads GITHUB_TOKEN, GITHUB_TOKENS (several) and GITHUB_API_URL. A candidate's patches are the difference of its merge
+commit and that commit's first parent: from a clone where one is given, else as GitHub prints it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from pipeline.collect.github import queries
+from pipeline.collect.github.graphql import Answer, GraphQL, Refused
+from pipeline.collect.github.limits import Patience, Tokens, tokens_of_environment
+from pipeline.collect.github.patches import clone_changes, rest_changes
+from pipeline.collect.github.rest import Rest
+from pipeline.collect.sources import Merged, Options, Page, Patches
+from pipeline.collect.sources.clone import clone_path, pick
+from pipeline.core.console import say
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.git import open_clone
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_test_file
+from pipeline.core.records import Base, Issue, PullRequest
+
+log = logging.getLogger(__name__)
+
+DEFAULT_URL = "https://api.github.com"
+PAGE = 100
+
+
+def open_source(repo: Repo, options: Options) -> GitHubSource:
+    """Raises UserError without a token, for a token or a repository that GitHub does not know, and for a bad clone."""
+    return GitHubSource(repo, options, api_url(), tokens_of_environment())
+
+
+def api_url() -> str:
+    """GITHUB_API_URL, or GitHub's own."""
+    return os.environ.get("GITHUB_API_URL", DEFAULT_URL).rstrip("/")
+
+
+class GitHubSource:
+    """The merged pull requests of one repository on GitHub, the oldest change first."""
+
+    def __init__(
+        self, repo: Repo, options: Options, url: str, tokens: Sequence[str], patience: Patience | None = None
+    ) -> None:
+        self.repo, self.url = repo, url
+        self.clone = open_clone(options.path) if options.path else None
+        self._where = {"owner": repo.org, "name": repo.repo}
+        self._graphql = GraphQL(f"{url}/graphql", Tokens(tokens, patience))
+        self._rest = Rest(url, Tokens(tokens, patience))
+        try:
+            self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def describe(self) -> dict[str, str]:
+        clone = {"path": clone_path(self.clone)} if self.clone else {}
+        return {"kind": "github", "url": self.url} | clone
+
+    def pages(self, after: str) -> Iterator[Page]:
+        """Pages of 100; while one is decided on, the next is under way. A cursor that expired means from the start."""
+        pending: Future[Answer] | None = self._send(after)
+        while pending:
+            try:
+                found = _part(pending.result(), "pullRequests")
+            except Refused as error:
+                if error.type != "INVALID_CURSOR_ARGUMENTS" or not after:
+                    raise
+                say("GitHub no longer knows where the last run ended: from the start")
+                after, pending = "", self._send("")
+                continue
+            after = found["pageInfo"]["endCursor"] or after
+            pending = self._send(after) if found["pageInfo"]["hasNextPage"] else None
+            yield Page([self._merged(node) for node in _there(found["nodes"])], after, found["totalCount"])
+
+    def named(self, numbers: Sequence[int]) -> list[Merged]:
+        data = _part(self._graphql.ask(queries.named(numbers), **self._where))
+        nodes = [node for node in data.values() if node and node["state"] == "MERGED"]
+        return pick((self._merged(node) for node in nodes), numbers, self.repo)
+
+    def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
+        found: dict[int, Issue | str] = {}
+        for start in range(0, len(numbers), PAGE):
+            batch = numbers[start : start + PAGE]
+            data = _part(self._graphql.ask(queries.issues(batch), **self._where))
+            found |= {number: _issue(data[f"i{number}"]) for number in batch}
+        return found
+
+    def patches(self, merged: Merged) -> Patches:
+        if self.clone:
+            return clone_changes(self.clone, merged)
+        return rest_changes(self._rest, str(self.repo), merged)
+
+    def status(self) -> str:
+        return f"{self._graphql.tokens.points:,} points left"
+
+    def close(self) -> None:
+        self._graphql.close()
+        self._rest.close()
+
+    def _check(self) -> None:
+        """Raises UserError for a repository that is not there (or not for these tokens)."""
+        known = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
+        if known is None:
+            raise UserError(f"GitHub has no repository {self.repo}", hint="is it spelled so, and public?")
+        if known["nameWithOwner"].lower() != str(self.repo).lower():
+            say(f"{self.repo} is called {known['nameWithOwner']} by now")
+
+    def _send(self, after: str) -> Future[Answer]:
+        return self._graphql.send(queries.PAGE, **self._where, first=PAGE, after=after or None)
+
+    def _merged(self, node: Mapping[str, Any]) -> Merged:
+        linked = [
+            (one["repository"]["nameWithOwner"], one["number"]) for one in _nodes(node, "closingIssuesReferences")
+        ]
+        return Merged(
+            pull=self._pull(node),
+            files=self._files(node),
+            closing=tuple(number for name, number in linked if name.lower() == str(self.repo).lower()),
+            closing_elsewhere=tuple(f"{name}#{n}" for name, n in linked if name.lower() != str(self.repo).lower()),
+            updated_at=node["updatedAt"],
+        )
+
+    def _pull(self, node: Mapping[str, Any]) -> PullRequest:
+        ref = node["baseRefName"]
+        return PullRequest(
+            org=self.repo.org,
+            repo=self.repo.repo,
+            number=node["number"],
+            title=node["title"],
+            body=node["body"] or "",
+            author=(node["author"] or {}).get("login", ""),
+            labels=tuple(label["name"] for label in _nodes(node, "labels")),
+            base=Base(label=f"{self.repo.org}:{ref}", ref=ref, sha=node["baseRefOid"]),
+            merge_sha=(node["mergeCommit"] or {}).get("oid", ""),
+            merged_at=node["mergedAt"] or "",
+        )
+
+    def _files(self, node: Mapping[str, Any]) -> tuple[str, ...]:
+        """Its paths, as far as they are needed to see that it changes tests and sources."""
+        number, connection = node["number"], node["files"]
+        if connection is None:
+            return tuple(self._rest.files(str(self.repo), number))
+        found = [file["path"] for file in _there(connection["nodes"])]
+        while connection["pageInfo"]["hasNextPage"] and len(set(map(is_test_file, found))) < 2:
+            after = connection["pageInfo"]["endCursor"]
+            answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
+            connection = _part(answer, "pullRequest", "files")
+            found += [file["path"] for file in _there(connection["nodes"])]
+        return tuple(found)
+
+
+def _part(answer: Answer, *path: str) -> Any:
+    """A part of what an answer says of the repository. Raises InfrastructureError when it is missing."""
+    found: Any = answer.data.get("repository")
+    for step in path:
+        found = found and found[step]
+    if found is None:
+        raise InfrastructureError(f"GitHub does not answer: {list(answer.errors)[:3]}", cause="github")
+    return found
+
+
+def _issue(node: Mapping[str, Any] | None) -> Issue | str:
+    if node is None:
+        return "not_found"
+    if node["__typename"] != "Issue":
+        return "pull_request"
+    labels = tuple(label["name"] for label in _nodes(node, "labels"))
+    state = node["state"].lower()
+    return Issue(number=node["number"], title=node["title"], body=node["body"] or "", state=state, labels=labels)
+
+
+def _nodes(node: Mapping[str, Any], connection: str) -> list[Mapping[str, Any]]:
+    return _there((node[connection] or {}).get("nodes"))
+
+
+def _there(nodes: Sequence[Mapping[str, Any] | None] | None) -> list[Mapping[str, Any]]:
+    """The nodes of a connection without those that GitHub could not make."""
+    there = [node for node in nodes or () if node is not None]
+    if len(there) < len(nodes or ()):
+        log.warning("GitHub left out %d of %d nodes", len(nodes or ()) - len(there), len(nodes or ()))
+    return there

@@ -1,0 +1,102 @@
+"""Which repositories to mine, by the seed's criteria (section 4.1): popularity, maintenance, relevance to the web.
+
+Reads a list like `repositories.toml` and asks GitHub for the facts; commits are seen by the last push. Decides nothing
+for the stages: any repository can be collected.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from github import GithubException
+from github.Repository import Repository
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.collect.github.rest import Rest
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo, parse_repo
+
+STARS = 500
+SIX_MONTHS = timedelta(days=183)
+#: languages and topics that make a repository one of the web, where the list does not say so
+WEB_LANGUAGES = frozenset({"TypeScript", "JavaScript", "HTML", "CSS", "SCSS", "Vue", "Svelte", "Astro"})
+WEB_TOPICS = frozenset(
+    {"web", "frontend", "html", "css", "react", "vue", "angular", "svelte", "web-components", "aria"}
+)
+
+
+class Listed(BaseModel):
+    """An entry of the list; `web` says what it has to do with the web, empty: GitHub's language and topics decide."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    web: str = ""
+    sampled: bool = False
+
+
+class Row(NamedTuple):
+    """What was found about a repository; `reasons` against it, none: it is selected."""
+
+    repo: str
+    stars: int
+    last_commit: str
+    web: str
+    reasons: tuple[str, ...]
+
+
+def load_list(path: Path | None = None) -> list[Listed]:
+    """The list in `path`, or the seed's. Raises UserError with file and field."""
+    where = path or Path("repositories.toml")
+    try:
+        text = (path or files("pipeline.collect") / "repositories.toml").read_text(encoding="utf-8")
+        rows = [Listed.model_validate(row) for row in tomllib.loads(text)["repository"]]
+    except FileNotFoundError:
+        raise UserError("no such file", path=where) from None
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise UserError(
+            f"no list of repositories: {error}", path=where, hint="[[repository]] name = 'org/repo'"
+        ) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(first["msg"], path=where, field=".".join(map(str, first["loc"]))) from None
+    for row in rows:
+        parse_repo(row.name)
+    return rows
+
+
+def select(rest: Rest, listed: Sequence[Listed], now: datetime | None = None) -> Iterator[Row]:
+    """A row for each repository, in the list's order. One that GitHub does not have is a row too."""
+    since = (now or datetime.now(UTC)) - SIX_MONTHS
+    for one in listed:
+        repo = parse_repo(one.name)
+        try:
+            facts = rest.facts(str(repo))
+        except GithubException as error:
+            yield Row(str(repo), 0, "", one.web, (f"GitHub does not give it: {error.status}",))
+            continue
+        yield _judge(repo, one.web or _web(facts), facts, since)
+
+
+def _judge(repo: Repo, web: str, facts: Repository, since: datetime) -> Row:
+    pushed = facts.pushed_at
+    criteria: dict[str, Any] = {
+        f"not over {STARS} stars": facts.stargazers_count > STARS,
+        "no commit in six months": bool(pushed and pushed >= since),
+        "not web related": web,
+        "archived": not facts.archived,
+    }
+    moved = facts.full_name.lower() != str(repo).lower()
+    name = f"{repo} (now {facts.full_name})" if moved else str(repo)
+    failed = tuple(reason for reason, passed in criteria.items() if not passed)
+    return Row(name, facts.stargazers_count, pushed.date().isoformat() if pushed else "", web, failed)
+
+
+def _web(facts: Repository) -> str:
+    """What makes it one of the web, by GitHub's own words; empty when nothing does."""
+    topics = sorted(WEB_TOPICS.intersection(facts.topics))
+    return facts.language if facts.language in WEB_LANGUAGES else ", ".join(topics)

@@ -1,0 +1,101 @@
+"""Where pull requests come from: a name, the module that reads them, and what it reads.
+
+A source is a module with `open_source(repo, options)`; what it gives back has the methods of `Source`. All sources give
+the same records, and the funnel does not know which one it drinks from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from pipeline.core.errors import A11yBenchError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.records import Issue, PullRequest
+
+#: source -> (module with `open_source`, what it reads)
+SOURCES = {
+    "git": ("pipeline.collect.sources.clone", "a local clone (--path): no network, no tokens"),
+    "github": ("pipeline.collect.github.source", "GitHub (GITHUB_TOKEN); patches from a clone when --path names one"),
+    "dataset": ("pipeline.collect.sources.dataset", "a file of Multi-SWE-bench or SWE-bench records (--path)"),
+}
+
+
+class Patches(NamedTuple):
+    """A pull request's change, split: `fix` and `test` applied to the commit `base` give the merge commit's tree."""
+
+    base: str
+    fix: str
+    test: str
+
+
+class Merged(NamedTuple):
+    """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
+
+    Its `resolved_issues` and `patches` are there where the source brings them along.
+    """
+
+    pull: PullRequest
+    files: tuple[str, ...]
+    closing: tuple[int, ...] = ()
+    closing_elsewhere: tuple[str, ...] = ()
+    updated_at: str = ""
+    patches: Patches | None = None
+
+
+class Page(NamedTuple):
+    """Some pull requests, the cursor after them (empty: a source that is always read whole), and how many there are
+    (0: unknown)."""
+
+    pulls: Sequence[Merged]
+    cursor: str
+    total: int
+
+
+class Unavailable(A11yBenchError):
+    """A pull request's patches can not be had; `reason` is one of the funnel's."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason, self.detail = reason, detail
+        super().__init__(f"{reason}: {detail}")
+
+
+class Options(NamedTuple):
+    """What a source may be told."""
+
+    path: Path | None = None
+    issues: Path | None = None
+
+
+class Source(Protocol):
+    """One repository's merged pull requests."""
+
+    def describe(self) -> dict[str, str]:
+        """What `source.json` says of it; `path` is the clone that later stages use."""
+
+    def pages(self, after: str) -> Iterator[Page]:
+        """All pull requests after a cursor."""
+
+    def named(self, numbers: Sequence[int]) -> list[Merged]:
+        """These pull requests. Raises UserError for one that is not there or was not merged."""
+
+    def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
+        """Issues by number, or why a number is none: `pull_request`, `not_found`. Others are unknown to the source."""
+
+    def patches(self, merged: Merged) -> Patches:
+        """Both patches of a pull request. Raises Unavailable."""
+
+    def status(self) -> str:
+        """What is left of the source's limits, in a few words."""
+
+    def close(self) -> None:
+        """Let go of connections."""
+
+
+def open_source(name: str, repo: Repo, options: Options) -> Source:
+    """The named source. Raises UserError for a name that is not in the table, and what the source itself raises."""
+    if name not in SOURCES:
+        raise unknown("source", name, list(SOURCES))
+    return import_module(SOURCES[name][0]).open_source(repo, options)

@@ -1,0 +1,99 @@
+"""The source `git`: a local clone, and a file of issue texts, which a clone does not have. Needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import git
+
+from pipeline.collect.history import pull_requests
+from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
+from pipeline.core.errors import UserError
+from pipeline.core.git import diff, has_commit, open_clone
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_test_file
+from pipeline.core.records import Issue
+from pipeline.core.store import read_records
+
+
+def open_source(repo: Repo, options: Options) -> CloneSource:
+    """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that can not be read."""
+    if options.path is None:
+        raise UserError("no clone is named", hint="--path takes the folder of a local clone")
+    return CloneSource(repo, options.path, options.issues)
+
+
+class CloneSource:
+    """The merged pull requests of a clone's first-parent history, newest first."""
+
+    def __init__(self, repo: Repo, path: Path, issues: Path | None = None) -> None:
+        self.repo, self.clone = repo, open_clone(path)
+        self.texts = {issue.number: issue for issue in read_issues(issues)}
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "git", "path": clone_path(self.clone)}
+
+    def pages(self, after: str) -> Iterator[Page]:
+        """Always all of them: what the clone lacked before may be there now."""
+        return paged(pull_requests(self.clone, self.repo))
+
+    def named(self, numbers: Sequence[int]) -> list[Merged]:
+        return pick(pull_requests(self.clone, self.repo), numbers, self.repo)
+
+    def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
+        return {number: self.texts[number] for number in numbers if number in self.texts}
+
+    def patches(self, merged: Merged) -> Patches:
+        return clone_patches(self.clone, merged.pull.base.sha, merged.pull.merge_sha, merged.files)
+
+    def status(self) -> str:
+        return ""
+
+    def close(self) -> None:
+        self.clone.close()
+
+
+def read_issues(path: Path | None) -> list[Issue]:
+    """Issue texts, JSON Lines. Raises UserError with file, line and field."""
+    if path is None:
+        return []
+    if not path.exists():
+        raise UserError("no such file", path=path, hint="--issues takes a JSON Lines file of issues")
+    return read_records(path, Issue)
+
+
+def clone_path(clone: git.Repo) -> str:
+    return str(Path(clone.git_dir).absolute())
+
+
+def paged(pulls: Iterator[Merged], size: int = 500) -> Iterator[Page]:
+    """A stream in pages, without cursors or a total."""
+    while page := tuple(islice(pulls, size)):
+        yield Page(page, "", 0)
+
+
+def pick(pulls: Iterable[Merged], numbers: Sequence[int], repo: Repo) -> list[Merged]:
+    """The pull requests with these numbers. Raises UserError that names the missing ones."""
+    found = [one for one in pulls if one.pull.number in numbers]
+    missing = sorted(set(numbers) - {one.pull.number for one in found})
+    if missing:
+        text = ", ".join(f"#{number}" for number in missing)
+        raise UserError(f"no merged pull request {text} of {repo}", hint="is it merged, and the source up to date?")
+    return found
+
+
+def clone_patches(clone: git.Repo, base: str, merge: str, files: Iterable[str]) -> Patches:
+    """Both patches from a clone, exact to the byte. Raises Unavailable."""
+    if not has_commit(clone, base):
+        raise Unavailable("base_missing", base)
+    paths = list(files)
+    tests = [path for path in paths if is_test_file(path)]
+    sources = [path for path in paths if not is_test_file(path)]
+    try:
+        return Patches(base, diff(clone, base, merge, sources), diff(clone, base, merge, tests))
+    except UnicodeDecodeError as error:
+        raise Unavailable("not_utf8", str(error)) from None
+    except git.GitCommandError as error:
+        raise Unavailable("base_missing", str(error.stderr).strip()) from None

@@ -1,0 +1,27 @@
+"""The benchmarks run to their end, at a small size; only what no machine can change is asserted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks import collect
+from benchmarks.goals import Figure
+
+
+def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
+    """And the scan finds what a naive loop finds: otherwise the benchmark itself fails."""
+    done = CliRunner().invoke(collect.main, ["--pulls", "1000", "--json", str(tmp_path / "figures.json")])
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
+    assert figures["points for 100 pull requests"]["met"]
+    assert figures["candidates"]["value"] > 0
+
+
+@pytest.mark.parametrize(("value", "met"), [(2.0, True), (2.1, False)])
+def test_a_goal_is_met_or_not(value: float, met: bool) -> None:
+    figure = Figure("time", value, "s", ("at most", 2))
+    assert (figure.met, figure.row[-1]) == (met, "yes" if met else "NO")

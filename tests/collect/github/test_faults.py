@@ -1,0 +1,175 @@
+"""What GitHub does on a bad day: every fault of the double, and in the end the same files as on a good one."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from collecting import FILES, TOKEN, files, reasons, tables
+from factories import REPO
+from github_double import GitHubDouble, World, faults
+
+from pipeline.collect.stage import collect_from
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.store import Store
+
+OTHER = "ghp_another"
+FAULTS = {
+    "primary limit": faults.primary_limit(reset_in=0.3),
+    "secondary limit": faults.secondary_limit(retry_after=0),
+    "secondary limit, 429": faults.secondary_limit(status=429, retry_after=0),
+    "secondary limit, no time": faults.secondary_limit(retry_after=None),
+    "bad gateway": faults.bad_gateway(),
+    "unavailable": faults.unavailable(),
+    "broken": faults.broken(),
+    "cut": faults.cut(0.5),
+    "garbled": faults.garbled(),
+}
+
+
+@pytest.fixture
+def undisturbed(world: World, source: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """What a good day gives."""
+    world.generate(str(REPO), pulls=250, seed=8, evidence=0.2)
+    made = Store(tmp_path_factory.mktemp("undisturbed"))
+    collect_from(made, REPO, source())
+    return made
+
+
+@pytest.mark.rule("limits")
+@pytest.mark.parametrize(
+    ("on", "fault"),
+    [(on, fault) for on in ("graphql", "rest") for fault in FAULTS.values() if (on, fault.name) != ("rest", "broken")],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_fault_changes_nothing_in_the_end(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store, fault: Any, on: str
+) -> None:
+    """An answer that is none is asked for again, and nothing half read is kept."""
+    github.fault(fault, after=2, times=2, on=on)
+    collect_from(store, REPO, source())
+    assert [one.fault for one in github.requests].count(fault.name) == 2
+    assert files(store) == files(undisturbed)
+    assert tables(store) == tables(undisturbed)
+
+
+@pytest.mark.rule("limits")
+def test_an_answer_in_part_is_asked_for_again(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+) -> None:
+    """GitHub gives `data` and `errors` together when one node fails: what is missing would never be looked at."""
+    github.fault(faults.partial("repository", "pullRequests", "nodes", 3), after=1, times=2)
+    collect_from(store, REPO, source())
+    assert files(store) == files(undisturbed)
+
+
+def test_paths_that_graphql_does_not_give_come_from_rest(store: Store, source: Any, github: GitHubDouble) -> None:
+    github.world.repository(str(REPO)).pull(1, title="Aria", files=FILES)
+    github.fault(faults.partial("repository", "pullRequests", "nodes", 0, "files"), after=1, times=4)
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "candidate"}
+
+
+def test_a_page_that_is_too_much_for_github_comes_in_smaller_ones(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+) -> None:
+    asked = len(github.requests)
+    github.fault(faults.bad_gateway(), after=1, times=2)
+    collect_from(store, REPO, source())
+    sizes = [one.variables["first"] for one in github.requests[asked:] if "first" in one.variables]
+    assert sizes[0] == 25, "100 and 50 were refused"
+    assert set(sizes[1:]) == {100}
+    assert files(store) == files(undisturbed)
+
+
+@pytest.mark.rule("limits")
+def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+) -> None:
+    """What was decided before is there, and the next run goes on behind it."""
+    github.fault(faults.unavailable(), after=4, times=8)
+    with pytest.raises(InfrastructureError, match="GitHub fails again and again"):
+        collect_from(store, REPO, source())
+    asked = len(github.requests)
+    collect_from(store, REPO, source())
+    assert next(one for one in github.requests[asked:] if "first" in one.variables).variables["after"]
+    assert files(store) == files(undisturbed)
+
+
+@pytest.mark.rule("limits")
+def test_points_are_not_overdrawn(world: World, store: Store) -> None:
+    """What is left is known from every answer: nobody has to be refused to stop in time."""
+    from collecting import PATIENCE
+
+    from pipeline.collect.github.source import GitHubSource
+    from pipeline.collect.sources import Options
+
+    world.generate(str(REPO), pulls=900, seed=9)
+    with GitHubDouble(world, limit=20, window=0.7) as github:
+        funnel = collect_from(store, REPO, GitHubSource(REPO, Options(), github.url, [TOKEN], PATIENCE))
+        assert sum(one.cost for one in github.requests if one.path == "/graphql") > 20
+        assert {one.status for one in github.requests if one.path == "/graphql"} == {200}
+        assert not any("RATE_LIMITED" in one.fault for one in github.requests)
+    assert funnel.total > 500
+
+
+@pytest.mark.rule("limits")
+def test_tokens_rotate(store: Store, source: Any, github: GitHubDouble, undisturbed: Store) -> None:
+    github.fault(faults.primary_limit(reset_in=60), after=2)
+    collect_from(store, REPO, source(tokens=(TOKEN, OTHER)))
+    assert len(github.tokens) == 2
+    assert files(store) == files(undisturbed)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_revoked_token_is_left_out(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    github.revoke(OTHER)
+    collect_from(store, REPO, source(tokens=(OTHER, TOKEN)))
+    assert files(store) == files(undisturbed)
+    assert "GitHub refuses token 1 of 2" in capsys.readouterr().err
+
+
+@pytest.mark.rule("bad-input")
+def test_a_token_that_is_revoked_meanwhile_loses_nothing(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+) -> None:
+    opened = source(tokens=(OTHER,))
+    github.revoke(OTHER)
+    with pytest.raises(UserError, match="GITHUB_TOKEN.*GitHub refuses every token"):
+        collect_from(store, REPO, opened)
+    collect_from(store, REPO, source())
+    assert files(store) == files(undisturbed)
+
+
+@pytest.mark.rule("incremental")
+def test_a_cursor_that_expired_means_from_the_start(
+    store: Store, source: Any, github: GitHubDouble, capsys: pytest.CaptureFixture[str]
+) -> None:
+    github.world.generate(str(REPO), pulls=150, seed=8)
+    first = collect_from(store, REPO, source())
+    before = files(store)
+    github.expire_cursors()
+    assert collect_from(store, REPO, source()) == first
+    assert files(store) == before
+    assert "from the start" in capsys.readouterr().err
+
+
+@pytest.mark.trap("token-in-log")
+@pytest.mark.invariant(6)
+def test_a_token_is_nowhere(
+    store: Store, source: Any, github: GitHubDouble, capfd: pytest.CaptureFixture[str], caplog: Any
+) -> None:
+    """Not in a file, not on the terminal, not in a log of any library, not in an error, whatever goes wrong."""
+    caplog.set_level(logging.DEBUG)
+    github.world.generate(str(REPO), pulls=120, seed=8, evidence=0.3)
+    for index, fault in enumerate(fault for name, fault in FAULTS.items() if name != "broken"):
+        github.fault(fault, after=2 + 2 * index, on="any")
+    collect_from(store, REPO, source())
+    github.revoke(TOKEN)
+    with pytest.raises(UserError) as error:
+        source()
+    written = b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file()).decode(errors="replace")
+    assert TOKEN not in "".join([written, *capfd.readouterr(), caplog.text, str(error.value), repr(error.value)])

@@ -1,0 +1,198 @@
+"""The source `github`, in front of a double that executes its queries against GitHub's published schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collecting import FILES, outcomes, reasons
+from factories import REPO
+from github_double import GitHubDouble, World
+
+from pipeline.collect.funnel import REASONS
+from pipeline.collect.sources import Merged
+from pipeline.collect.stage import collect_from
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Issue
+from pipeline.core.store import Store, read_json
+
+
+def pulls(source: Any) -> dict[int, Merged]:
+    """Everything that a source gives, by number; it is closed."""
+    found = {one.pull.number: one for page in source.pages("") for one in page.pulls}
+    source.close()
+    return found
+
+
+def test_a_pull_request_has_everything(source: Any, world: World) -> None:
+    repo = world.repository(str(REPO))
+    repo.issue(10, title="Menu has no name")
+    repo.pull(11, title="Name it", body="Fixes #10", files=FILES, labels=["a11y"], closes=[10], base="b" * 40)
+    one = pulls(source())[11]
+    pull = one.pull
+    assert (pull.title, pull.body, pull.labels) == ("Name it", "Fixes #10", ("a11y",))
+    assert (pull.state, pull.instance_id, pull.base.ref) == ("merged", "acme__ui-11", "main")
+    assert pull.merge_sha and pull.merged_at
+    assert (one.files, one.closing) == (tuple(FILES), (10,))
+
+
+@pytest.mark.trap("newest-skipped")
+@pytest.mark.parametrize("number", [1, 100, 101, 250])
+def test_every_merged_pull_request_is_there(source: Any, world: World, number: int) -> None:
+    """A fresh run of Multi-SWE-bench always skips the newest; borders of pages are where others are lost."""
+    repo = world.repository(str(REPO))
+    for each in range(1, number + 1):
+        repo.pull(each, title="Change", files=FILES)
+    assert sorted(pulls(source())) == list(range(1, number + 1))
+
+
+@pytest.mark.trap("unmerged-kept")
+def test_only_what_was_merged_is_there(source: Any, world: World) -> None:
+    """An open or a closed pull request has no merge commit: nothing says that its patch is right."""
+    repo = world.repository(str(REPO))
+    for number, state in ((1, "MERGED"), (2, "CLOSED"), (3, "OPEN")):
+        repo.pull(number, title="Change", files=FILES, state=state)
+    assert sorted(pulls(source())) == [1]
+    with pytest.raises(UserError, match="no merged pull request #2, #3 of acme/ui"):
+        source().named([1, 2, 3])
+
+
+def test_what_an_issue_number_leads_to(source: Any, world: World) -> None:
+    repo = world.repository(str(REPO))
+    repo.issue(10, title="Menu", body="why", labels=["a11y"])
+    repo.pull(11, title="Change", files=FILES)
+    found = source().issues([10, 11, 12])
+    assert found == {
+        10: Issue(number=10, title="Menu", body="why", labels=("a11y",), state=found[10].state),
+        11: "pull_request",
+        12: "not_found",
+    }
+
+
+@pytest.mark.rule("funnel")
+def test_the_funnel_finds_what_the_recipes_say(store: Store, source: Any, world: World) -> None:
+    """Every generated pull request ends where its recipe says, and the counts add up."""
+    repo = world.generate(str(REPO), pulls=400, seed=3, evidence=0.3)
+    funnel = collect_from(store, REPO, source())
+    found = reasons(store)
+    candidates = [number for number, word in found.items() if word == "candidate"]
+    merged = sorted(repo.numbers("pull", ["MERGED"]))
+    assert funnel.total == len(merged)
+    assert sorted(found) == merged
+    recipes = {number: repo.recipe(number) for number in merged}
+    assert sorted(candidates) == [n for n, one in recipes.items() if one.source and one.tests and one.evidence]
+    assert set(found.values()) - {"candidate"} <= set(REASONS)
+
+
+@pytest.mark.rule("points")
+def test_a_hundred_pull_requests_cost_five_points_at_most(store: Store, source: Any, github: GitHubDouble) -> None:
+    """With labels, files and issue texts, by GitHub's own rule: the thesis's 96,349 fit into one token's night."""
+    github.world.generate(str(REPO), pulls=800, seed=4)
+    funnel = collect_from(store, REPO, source())
+    points = sum(one.cost for one in github.requests if one.path == "/graphql")
+    assert points <= 5 * funnel.total / 100 + 2
+
+
+@pytest.mark.rule("funnel")
+def test_issues_are_asked_for_in_batches_and_after_the_paths(store: Store, source: Any, github: GitHubDouble) -> None:
+    repo = github.world.repository(str(REPO))
+    repo.pull(1, title="No tests", body="Fixes #900", files=["src/Menu.tsx"])
+    for number in range(2, 60):
+        repo.pull(number, title="Aria", body=f"Fixes #{number + 100}, #{number + 200}", files=FILES)
+        repo.issue(number + 100, title="Menu")
+    collect_from(store, REPO, source())
+    queries = [one.query for one in github.requests if "issueOrPullRequest" in one.query]
+    assert len(queries) == 2
+    assert not any("900" in query for query in queries)
+
+
+@pytest.mark.rule("incremental")
+def test_a_second_run_asks_for_what_is_new_alone(store: Store, source: Any, github: GitHubDouble) -> None:
+    repo = github.world.generate(str(REPO), pulls=300, seed=5)
+    first = collect_from(store, REPO, source())
+    asked = len(github.requests)
+    assert collect_from(store, REPO, source()) == first
+    assert len(github.requests) - asked == 2
+    repo.grow(30)
+    second = collect_from(store, REPO, source())
+    assert second.total > first.total
+    assert len(github.requests) - asked < 20
+
+
+@pytest.mark.rule("incremental")
+def test_what_changed_is_decided_anew(store: Store, source: Any, world: World) -> None:
+    repo = world.repository(str(REPO))
+    repo.issue(10, title="Menu has no name")
+    repo.pull(11, title="Name it", files=FILES)
+    repo.pull(12, title="Other", files=FILES)
+    collect_from(store, REPO, source())
+    assert reasons(store)[11] == "no_a11y_evidence"
+    repo.change(11, title="Name it: aria", body="Fixes #10")
+    collect_from(store, REPO, source())
+    assert reasons(store) == {11: "candidate", 12: "no_a11y_evidence"}
+    assert outcomes(store)[11].resolved_issues[0].title == "Menu has no name"
+
+
+def test_many_files_are_read_as_far_as_needed(source: Any, github: GitHubDouble) -> None:
+    """GraphQL gives a hundred paths: a test that comes later counts too."""
+    repo = github.world.repository(str(REPO))
+    repo.pull(1, title="Aria", files=[*(f"src/{n:03}.ts" for n in range(250)), "zz/Menu.test.ts"])
+    repo.pull(2, title="Aria", files=["a/Menu.test.ts", *(f"src/{n:03}.ts" for n in range(250))])
+    found = pulls(source())
+    assert "zz/Menu.test.ts" in found[1].files
+    assert len(found[2].files) == 100
+
+
+def test_patches_come_from_rest(store: Store, source: Any, world: World, tmp_path: Path) -> None:
+    world.generate(str(REPO), pulls=40, seed=6, evidence=1.0, clone=tmp_path / "clone")
+    collect_from(store, REPO, source())
+    other = Store(tmp_path / "other")
+    collect_from(other, REPO, source(tmp_path / "clone"))
+    assert reasons(store) == reasons(other)
+    bases = {number: one.base.sha for number, one in outcomes(other).items() if isinstance(one, Candidate)}
+    assert bases
+    assert {number: outcomes(store)[number].base.sha for number in bases} == bases
+    assert read_json(other.raw(REPO) / "source.json")["path"].startswith(str(tmp_path / "clone"))
+
+
+def test_a_diff_that_is_too_large_is_a_reason(store: Store, source: Any, world: World) -> None:
+    files = ["src/Menu.test.tsx", *(f"src/{number}.ts" for number in range(301))]
+    world.repository(str(REPO)).pull(1, title="Aria", files=files)
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "too_large"}
+
+
+@pytest.mark.rule("bad-input")
+def test_an_unknown_repository_is_refused_with_nothing_written(store: Store, source: Any) -> None:
+    with pytest.raises(UserError, match="GitHub has no repository acme/nothing"):
+        collect_from(store, Repo("acme", "nothing"), source(repo=Repo("acme", "nothing")))
+    assert not store.root.exists()
+
+
+def test_a_repository_that_moved_is_followed(source: Any, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.repository(str(REPO)).pull(1, title="Aria", files=FILES)
+    world.rename(str(REPO), "acme/design")
+    assert sorted(pulls(source())) == [1]
+    assert "acme/ui is called acme/design by now" in capsys.readouterr().err
+
+
+@pytest.mark.rule("chosen-by-hand")
+def test_single_pull_requests_are_taken_whatever_the_filters_say(store: Store, source: Any, world: World) -> None:
+    repo = world.repository(str(REPO))
+    repo.pull(1, title="Aria", files=FILES)
+    repo.pull(2, title="No evidence", files=FILES)
+    repo.pull(3, title="No tests", files=["src/Menu.tsx"])
+    collect_from(store, REPO, source(), numbers=[2, 3])
+    assert reasons(store) == {2: "by hand", 3: "by hand"}
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "candidate", 2: "by hand", 3: "by hand"}
+
+
+@pytest.mark.rule("bad-input")
+def test_a_number_that_github_does_not_have(store: Store, source: Any, world: World) -> None:
+    world.repository(str(REPO)).issue(7, title="An issue")
+    with pytest.raises(UserError, match="no merged pull request #7, #8 of acme/ui"):
+        collect_from(store, REPO, source(), numbers=[7, 8])
+    assert not store.root.exists()

@@ -1,0 +1,51 @@
+"""Killed at any moment, the next run ends with the same files as an undisturbed one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from collecting import TOKEN, files, tables
+from factories import REPO
+from github_double import GitHubDouble
+from histories import History
+
+from pipeline.core.store import Store
+
+TESTS = Path(__file__).parents[1]
+
+
+def kill_everywhere(source: str, path: str, folder: Path, **environment: str) -> list[str]:
+    """Run the tries of killed.py; returns the names of those that died, and asserts that the files are the same."""
+    program = [sys.executable, str(TESTS / "collect" / "killed.py"), source, path, str(folder)]
+    where = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    done = subprocess.run(
+        program, env={**os.environ, "PYTHONPATH": where, **environment}, check=True, capture_output=True, text=True
+    )
+    good = Store(folder / "undisturbed" / "data")
+    names = [line.split() for line in done.stdout.splitlines()]
+    for name, *_ in names:
+        store = Store(folder / name / "data")
+        assert files(store) == files(good), name
+        assert tables(store) == tables(good), name
+    return [name for name, *alive in names if not alive]
+
+
+@pytest.mark.rule("resume")
+def test_killed_while_asking_github(github: GitHubDouble, tmp_path: Path) -> None:
+    github.world.generate(str(REPO), pulls=300, seed=10, evidence=0.1)
+    died = kill_everywhere("github", "", tmp_path, GITHUB_API_URL=github.url, GITHUB_TOKEN=TOKEN)
+    assert len(died) > 9
+
+
+@pytest.mark.rule("resume")
+def test_killed_while_reading_a_clone(tmp_path: Path) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("first", {"src/Menu.tsx": "0\n"})
+    for number in range(1, 25):
+        history.commit(f"Aria (#{number})", {"src/Menu.tsx": f"{number}\n", "src/Menu.test.tsx": f"{number}\n"})
+    died = kill_everywhere("git", str(history.folder), tmp_path / "tries")
+    assert len(died) > 9

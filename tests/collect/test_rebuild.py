@@ -1,0 +1,126 @@
+"""Both patches of a candidate, applied to its base, give exactly the merge commit's tree: from every source."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collecting import outcomes, reasons
+from factories import REPO
+from github_double import World
+from histories import Content, History, git
+
+from pipeline.collect.stage import collect, collect_from
+from pipeline.core.records import Candidate
+from pipeline.core.store import Store
+
+#: a clone of a real repository, to try every candidate of it: `org/repo=PATH`
+REAL = os.environ.get("A11Y_BENCH_REAL_CLONE", "")
+TEXTS = ["one\ntwo\nthree\n" * 9, "no newline at the end", "", "\r\nline ends\r\n", "é ☃\n", "x" * 5000 + "\n"]
+
+
+def rebuilt(clone: Path, one: Candidate, folder: Path) -> str:
+    """The tree that both patches make of the base, without a checkout; objects go to `folder`."""
+    folder.mkdir(parents=True)
+    objects = git(clone, "rev-parse", "--path-format=absolute", "--git-path", "objects")
+    where = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": str(folder / "objects")}
+    where["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = objects
+    (folder / "objects").mkdir()
+    git(clone, "read-tree", one.base.sha, **where)
+    for name, patch in (("fix", one.fix_patch), ("test", one.test_patch)):
+        (folder / name).write_bytes(patch.encode())
+        if patch:
+            git(clone, "apply", "--cached", "--whitespace=nowarn", str(folder / name), **where)
+    return git(clone, "write-tree", "--missing-ok", **where)
+
+
+def generate(folder: Path, pulls: int, seed: int) -> History:
+    """A history whose pull requests change whatever can be changed: texts, binary files, modes, names, links."""
+    chance, history = random.Random(seed), History(folder)
+    files: dict[str, Content] = {f"{place}/{n}.ts": chance.choice(TEXTS) for place in ("src", "test") for n in range(9)}
+    history.commit("first", files)
+    for number in range(1, pulls + 1):
+        changed = _change(chance, files, number)
+        for name in chance.sample(sorted(n for n, content in changed.items() if content is not None), 1):
+            (folder / name).exists() and (folder / name).chmod(chance.choice((0o644, 0o755)))
+        if number % 3:
+            history.commit(f"Aria (#{number})", changed)
+        else:
+            history.merge(f"Merge pull request #{number} from bob/topic\n\nAria", changed)
+        files = {name: content for name, content in (files | changed).items() if content is not None}
+    return history
+
+
+def _change(chance: random.Random, files: dict[str, Content], number: int) -> dict[str, Content]:
+    """Change, add, remove and move some files on both sides."""
+    changed: dict[str, Content] = {}
+    for place in ("src", "test"):
+        old, moved, gone = chance.sample(sorted(name for name in files if name.startswith(place)), 3)
+        changed |= {old: chance.choice(TEXTS) + f"{number}\n", moved: None, gone: None}
+        changed[f"{chance.choice(('src', 'test'))}/moved {number}.{place}"] = files[moved]
+        changed[f"{place}/new {number}.ts"] = f"{number}"
+        changed[f"{place}/ü{number}.png"] = b"\0" + chance.randbytes(300)
+    return changed
+
+
+@pytest.mark.rule("two-patches")
+@pytest.mark.parametrize("seed", range(3))
+def test_patches_of_a_clone_rebuild_the_merge(store: Store, tmp_path: Path, seed: int) -> None:
+    history = generate(tmp_path / "clone", 6, seed)
+    collect(store, REPO, history.folder)
+    assert reasons(store) == dict.fromkeys(range(1, 7), "candidate")
+    for number, one in outcomes(store).items():
+        assert isinstance(one, Candidate)
+        assert rebuilt(history.folder, one, tmp_path / str(number)) == history.tree(one.merge_sha)
+
+
+@pytest.mark.rule("two-patches")
+@pytest.mark.parametrize("seed", range(3))
+def test_patches_of_github_rebuild_the_merge(
+    store: Store, source: Any, world: World, tmp_path: Path, seed: int
+) -> None:
+    """GitHub's diff finds renames and leaves binary content out: split and completed, it is as exact."""
+    history = generate(tmp_path / "clone", 6, seed)
+    repo = world.repository(str(REPO), clone=history.folder)
+    for number, merge in enumerate(history.git("rev-list", "--first-parent", "--reverse", "HEAD").split()[1:], 1):
+        base = history.git("rev-parse", f"{merge}^1")
+        names = history.git("diff", "-z", "--name-only", base, merge).split("\0")
+        repo.pull(number, title="Aria", files=[name for name in names if name], base=base, merge=merge)
+    collect_from(store, REPO, source())
+    assert reasons(store) == dict.fromkeys(range(1, 7), "candidate")
+    for number, one in outcomes(store).items():
+        assert isinstance(one, Candidate)
+        assert rebuilt(history.folder, one, tmp_path / str(number)) == history.tree(one.merge_sha)
+
+
+def test_a_pull_request_that_was_rebased_is_a_reason(store: Store, source: Any, world: World, tmp_path: Path) -> None:
+    """Its merge commit is the last of several: the difference to that one's parent is not the pull request."""
+    history = History(tmp_path / "clone")
+    base = history.commit("first", {"src/Menu.tsx": "1\n"})
+    history.commit("one", {"src/Menu.tsx": "2\n"})
+    merge = history.commit("two", {"src/Menu.test.tsx": "2\n"})
+    repo = world.repository(str(REPO), clone=history.folder)
+    repo.pull(1, title="Aria", files=["src/Menu.tsx", "src/Menu.test.tsx"], base=base, merge=merge)
+    collect_from(store, REPO, source(history.folder))
+    assert reasons(store) == {1: "spread"}
+
+
+@pytest.mark.skipif(not REAL, reason="A11Y_BENCH_REAL_CLONE names no clone (org/repo=PATH)")
+def test_every_candidate_of_a_real_repository(store: Store, tmp_path: Path) -> None:
+    from pipeline.core.names import parse_repo
+    from pipeline.core.store import read_records
+
+    name, _, path = REAL.partition("=")
+    repo, clone = parse_repo(name), Path(path)
+    funnel = collect(store, repo, clone)
+    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    assert len(candidates) == funnel.sample + funnel.without_issue > 0
+    wrong = [
+        one.number
+        for one in candidates
+        if rebuilt(clone, one, tmp_path / str(one.number)) != git(clone, "rev-parse", f"{one.merge_sha}^{{tree}}")
+    ]
+    assert wrong == []

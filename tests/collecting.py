@@ -1,0 +1,51 @@
+"""What was collected, in a form to compare, and how patient tests are with GitHub."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sqlite_utils
+from factories import REPO
+
+from pipeline.collect.github.limits import Patience
+from pipeline.core.records import Candidate, Rejection
+from pipeline.core.store import Store, read_records
+
+#: waits are short in tests, and their order is the same
+PATIENCE = Patience(tries=4, first=0.02, secondary=0.05)
+TOKEN = "ghp_not-to-be-seen"
+FILES = ["src/Menu.tsx", "src/Menu.test.tsx"]
+TABLES = ("pull_requests", "issues", "links", "evidence", "state")
+
+
+def files(store: Store) -> dict[str, bytes]:
+    """Every file of what was collected, without the database."""
+    paths = sorted((store.root / "01_raw").rglob("*.*"))
+    return {str(path.relative_to(store.root)): path.read_bytes() for path in paths if "sqlite" not in path.name}
+
+
+def tables(store: Store) -> dict[str, list[str]]:
+    """Every row of the database, in an order that does not tell when it was written."""
+    with sqlite_utils.Database(store.raw(REPO) / "collect.sqlite") as database:
+        return {name: sorted(map(json.dumps, database[name].rows)) for name in TABLES}
+
+
+def outcomes(store: Store) -> dict[int, Candidate | Rejection]:
+    """What became of every pull request, by number."""
+    folder = store.raw(REPO)
+    candidates = read_records(folder / "candidates.jsonl", Candidate)
+    rejections = read_records(folder / "rejections.jsonl", Rejection)
+    found: dict[int, Any] = {one.number: one for one in candidates}
+    return found | {int(one.instance_id.rpartition("-")[2]): one for one in rejections}
+
+
+def reasons(store: Store) -> dict[int, str]:
+    """Number -> `candidate`, `by hand` or the reason of its rejection."""
+    return {number: _word(one) for number, one in outcomes(store).items()}
+
+
+def _word(one: Candidate | Rejection) -> str:
+    if isinstance(one, Rejection):
+        return one.reason
+    return "by hand" if one.chosen_by_hand else "candidate"
