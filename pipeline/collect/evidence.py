@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,14 +118,20 @@ def _same(name: str, repo: Repo) -> bool:
 def evidence(pull: PullRequest, issues: Iterable[Issue], patterns: Patterns | None = None) -> tuple[Evidence, ...]:
     """Every match in the pull request and its issues, in that order."""
     used = patterns or shipped()
-    found = [*_scan(used, "", pull.title, pull.body, pull.labels)]
+    found = _scan(used, "", pull)
     for issue in issues:
-        found += _scan(used, f"issue {issue.number} ", issue.title, issue.body, issue.labels)
+        found += _scan(used, f"issue {issue.number} ", issue)
     return tuple(found)
 
 
-def _scan(patterns: Patterns, owner: str, title: str, body: str, labels: Iterable[str]) -> Iterator[Evidence]:
-    fields = (("title", title, patterns.title), ("body", body, patterns.body))
-    for field, text, scanner in (*fields, *(("label", label, patterns.label) for label in labels)):
-        for match in scanner.find(text):
-            yield Evidence(field=owner + field, pattern=match.re.pattern, text=match[0], place=match.start())
+def _scan(patterns: Patterns, owner: str, one: PullRequest | Issue) -> list[Evidence]:
+    """One look at all texts together first: most have nothing."""
+    if not patterns.title.suspects("\n".join((one.title, one.body, *one.labels))):
+        return []
+    fields = (("title", one.title, patterns.title), ("body", one.body, patterns.body))
+    labels = (("label", label, patterns.label) for label in one.labels)
+    return [
+        Evidence(field=owner + field, pattern=match.re.pattern, text=match[0], place=match.start())
+        for field, text, scanner in (*fields, *labels)
+        for match in scanner.find(text)
+    ]

@@ -31,13 +31,21 @@ class Scanner:
         self.patterns = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
         self._set, self._members, self.unfiltered = _prefilter(patterns)
 
+    def suspects(self, text: str) -> bool:
+        """Whether any pattern can match at all; False is certain."""
+        return bool(self.unfiltered or self._hits(text))
+
     def find(self, text: str) -> list[re.Match[str]]:
         """Every match of every pattern, pattern by pattern."""
-        hits = self._set.Match(text if text.isascii() else _valid(text)) if text else None
+        hits = self._hits(text)
         if not hits and not self.unfiltered:
             return []
-        indexes = sorted([*(self._members[hit] for hit in hits or ()), *self.unfiltered])
+        indexes = sorted([*(self._members[hit] for hit in hits), *self.unfiltered])
         return [match for index in indexes for match in self.patterns[index].finditer(text)]
+
+    def _hits(self, text: str) -> list[int]:
+        data = text.encode() if text.isascii() else text.translate(_DOTS).encode("utf-8", "replace")
+        return self._set.Match(data) or []
 
 
 def _prefilter(patterns: Sequence[str]) -> tuple[Any, list[int], list[int]]:
@@ -68,7 +76,3 @@ def widen(pattern: str) -> str:
         return "" if match[0] == r"\b" else f"[{_CLASSES[match[0]]}]" if match[0] in _CLASSES else match[0]
 
     return _TOKEN.sub(wider, pattern)
-
-
-def _valid(text: str) -> str:
-    return text.translate(_DOTS).encode("utf-8", "replace").decode()

@@ -22,7 +22,7 @@ from pipeline.collect.sources import Options, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.store import Store
 
-RENAMINGS, MOMENTS = 7, 12
+RENAMINGS, MOMENTS = 7, 9
 
 
 def collect(source: str, path: Path | None, folder: Path) -> None:

@@ -10,13 +10,12 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pipeline.collect.github import queries
 from pipeline.collect.github.graphql import Answer, GraphQL, Refused
 from pipeline.collect.github.limits import Patience, Tokens, tokens_of_environment
-from pipeline.collect.github.patches import clone_changes, rest_changes
-from pipeline.collect.github.rest import Rest
 from pipeline.collect.sources import Merged, Options, Page, Patches
 from pipeline.collect.sources.clone import clone_path, pick
 from pipeline.core.console import say
@@ -25,6 +24,9 @@ from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Base, Issue, PullRequest
+
+if TYPE_CHECKING:
+    from pipeline.collect.github.rest import Rest
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class GitHubSource:
         self.clone = open_clone(options.path) if options.path else None
         self._where = {"owner": repo.org, "name": repo.repo}
         self._graphql = GraphQL(f"{url}/graphql", Tokens(tokens, patience))
-        self._rest = Rest(url, Tokens(tokens, patience))
+        self._rest_tokens = Tokens(tokens, patience)
         try:
             self._check()
         except BaseException:
@@ -93,6 +95,8 @@ class GitHubSource:
         return found
 
     def patches(self, merged: Merged) -> Patches:
+        from pipeline.collect.github.patches import clone_changes, rest_changes
+
         if self.clone:
             return clone_changes(self.clone, merged)
         return rest_changes(self._rest, str(self.repo), merged)
@@ -102,7 +106,15 @@ class GitHubSource:
 
     def close(self) -> None:
         self._graphql.close()
-        self._rest.close()
+        if "_rest" in vars(self):
+            self._rest.close()
+
+    @cached_property
+    def _rest(self) -> Rest:
+        """Made when it is needed: PyGithub takes long to load."""
+        from pipeline.collect.github.rest import Rest
+
+        return Rest(self.url, self._rest_tokens)
 
     def _check(self) -> None:
         """Raises UserError for a repository that is not there (or not for these tokens)."""

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from pipeline.core.errors import A11yBenchError, unknown
+from pipeline.core.errors import A11yBenchError, UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Issue, PullRequest
 
@@ -98,4 +98,6 @@ def open_source(name: str, repo: Repo, options: Options) -> Source:
     """The named source. Raises UserError for a name that is not in the table, and what the source itself raises."""
     if name not in SOURCES:
         raise unknown("source", name, list(SOURCES))
+    if options.issues and name != "git":
+        raise UserError(f"the source {name} has issues of its own", field="--issues", hint="leave it out")
     return import_module(SOURCES[name][0]).open_source(repo, options)

@@ -1,0 +1,68 @@
+"""The source `git`: a clone, as deep and as whole as it must be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from collecting import reasons
+from factories import REPO
+from histories import History, git
+
+from pipeline.collect.sources import SOURCES, Options, open_source
+from pipeline.collect.stage import collect
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+
+
+def aria(number: int) -> tuple[str, dict[str, str]]:
+    return f"Aria (#{number})", {"src/Menu.tsx": f"{number}\n", "src/Menu.test.tsx": f"{number}\n"}
+
+
+@pytest.mark.rule("bad-input")
+def test_a_shallow_clone_is_refused(store: Store, tmp_path: Path) -> None:
+    """Its oldest commit looks as if it had made everything."""
+    history = History(tmp_path / "clone")
+    for number in range(3):
+        history.commit(*aria(number))
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{history.folder}", "shallow")
+    with pytest.raises(UserError, match="shallow clone has no history"):
+        collect(store, REPO, tmp_path / "shallow")
+    assert not store.root.exists()
+
+
+@pytest.mark.invariant(7)
+def test_a_missing_file_elsewhere_is_no_obstacle(store: Store, tmp_path: Path) -> None:
+    """A copy may lack a large video: only a pull request that touches it is rejected, with that reason."""
+    history = History(tmp_path / "clone")
+    history.commit("first", {"public/video.mp4": b"\0video", "src/Menu.tsx": "0\n"})
+    history.commit(*aria(1))
+    title, files = aria(2)
+    history.commit(title, files | {"public/video.mp4": b"\0other"})
+    history.lose("HEAD~1", "public/video.mp4")
+    collect(store, REPO, history.folder)
+    assert reasons(store) == {1: "candidate", 2: "base_missing"}
+
+
+def test_pages_hold_everything_once(tmp_path: Path) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("first")
+    for number in range(1, 6):
+        history.commit(*aria(number))
+    source = open_source("git", REPO, Options(history.folder))
+    assert [one.pull.number for page in source.pages("") for one in page.pulls] == [5, 4, 3, 2, 1]
+
+
+def test_what_is_missing_is_said() -> None:
+    with pytest.raises(UserError, match="no clone is named"):
+        open_source("git", REPO, Options())
+    with pytest.raises(UserError, match="unknown source 'svn'\n  there is: dataset, git, github"):
+        open_source("svn", REPO, Options())
+    with pytest.raises(UserError, match="the source github has issues of its own"):
+        open_source("github", REPO, Options(issues=Path("issues.jsonl")))
+
+
+def test_every_source_has_a_module() -> None:
+    from importlib import import_module
+
+    assert all(callable(import_module(module).open_source) for module, _ in SOURCES.values())

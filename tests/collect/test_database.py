@@ -1,0 +1,108 @@
+"""The database of a repository: everything that was looked at, found by its words, and always a whole page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlite_utils
+from collecting import tables
+from factories import REPO, make_candidate, make_pull_request, make_rejection
+
+from pipeline.collect.database import Database
+from pipeline.collect.funnel import Decision
+from pipeline.collect.links import Link
+from pipeline.collect.sources import Merged
+from pipeline.core.records import Evidence, Issue
+from pipeline.core.store import Store
+
+ISSUE = Issue(number=10, title="Menu has no name", body="A screen reader says nothing.", labels=("a11y",))
+FOUND = Evidence(field="title", pattern="aria", text="aria", place=4)
+
+
+def decision(number: int = 1, **more: object) -> Decision:
+    pull = make_pull_request(number, title=f"Add aria {number}", body="The carousel")
+    merged = Merged(pull, ("src/Menu.tsx",), updated_at="2024-05-06T07:08:09Z")
+    candidate = make_candidate(number, title=pull.title)
+    return Decision(merged, candidate, (Link("#10", 10, "text", "issue"),), (ISSUE,), (FOUND,))._replace(**more)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return Store(tmp_path / "data").raw(REPO) / "collect.sqlite"
+
+
+def test_everything_of_a_decision_is_there(path: Path) -> None:
+    with Database(path) as database:
+        database.save([decision()], cursor="after 1")
+        assert database.get("cursor") == "after 1"
+    with sqlite_utils.Database(path) as found:
+        (pull,) = found["pull_requests"].rows
+        assert (pull["number"], pull["outcome"], pull["files"]) == (1, "candidate", '["src/Menu.tsx"]')
+        assert pull["updated_at"] == "2024-05-06T07:08:09Z"
+        (link,) = found["links"].rows
+        assert link == {"pull": 1, "reference": "#10", "number": 10, "origin": "text", "state": "issue"}
+        (issue,) = found["issues"].rows
+        assert (issue["title"], issue["labels"]) == ("Menu has no name", '["a11y"]')
+        (piece,) = found["evidence"].rows
+        assert piece == {"pull": 1} | FOUND.model_dump()
+
+
+@pytest.mark.parametrize(("table", "word"), [("pull_requests", "carousel"), ("issues", "nothing")])
+def test_full_text_search(path: Path, table: str, word: str) -> None:
+    """What is decided anew is found by its new words, and by the old ones no more."""
+    with Database(path) as database:
+        database.save([decision()])
+        database.save([decision()])
+    with sqlite_utils.Database(path) as found:
+        assert len(list(found[table].search(word))) == 1
+        assert list(found[table].search("zebra")) == []
+
+
+def test_a_new_decision_takes_the_place_of_the_old_one(path: Path) -> None:
+    with Database(path) as database:
+        database.save([decision(1), decision(2)])
+        database.save([decision(1, outcome=make_rejection(1, reason="binary"), links=(), evidence=())])
+        assert database.reasons() == [("binary", 1)]
+        assert len(list(database.records(rejected=False))) == 1
+    with sqlite_utils.Database(path) as found:
+        assert [row["pull"] for row in found["links"].rows] == [2]
+        assert [row["pull"] for row in found["evidence"].rows] == [2]
+
+
+@pytest.mark.rule("resume")
+def test_a_page_is_there_as_a_whole_or_not_at_all(path: Path) -> None:
+    """A page that breaks in its middle leaves neither its first half nor its cursor."""
+
+    def breaks():
+        yield decision(2)
+        raise RuntimeError("in the middle")
+
+    with Database(path) as database:
+        database.save([decision(1)], cursor="after 1")
+        with pytest.raises(RuntimeError):
+            database.save(breaks(), cursor="after 2")
+        assert database.get("cursor") == "after 1"
+        assert len(list(database.records(rejected=False))) == 1
+
+
+def test_records_come_by_number(path: Path) -> None:
+    with Database(path) as database:
+        database.save([decision(number) for number in (30, 4, 11)])
+        assert ['"number":4,' in one for one in database.records(rejected=False)] == [True, False, False]
+
+
+def test_what_was_chosen_by_hand_is_known(path: Path) -> None:
+    with Database(path) as database:
+        database.save([decision(1), decision(2, outcome=make_candidate(2, chosen_by_hand=True))])
+        assert database.chosen() == {2}
+
+
+def test_a_database_is_made_anew_from_records(path: Path, tmp_path: Path) -> None:
+    with Database(path) as database:
+        database.save([decision(1)], cursor="after 1")
+        database.replace([make_candidate(5), make_rejection(6, stage="collect", reason="binary")])
+        assert database.get("cursor") == ""
+        assert database.reasons() == [("binary", 1)]
+    found = tables(Store(tmp_path / "data"))
+    assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(found, 0) | {"pull_requests": 2}

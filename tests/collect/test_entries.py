@@ -1,0 +1,29 @@
+"""What the viewer shows of a candidate, whatever its patches hold."""
+
+from __future__ import annotations
+
+from factories import make_candidate
+
+from pipeline.collect.entries import entry
+
+BINARY = """\
+diff --git a/logo.png b/logo.png
+index 8baef1b4abc478178b004d62031cf7fe6db6f903..ed237f9ff0e9e5b7d3b6b9a7b3d3c8f0e5a1b2c3 100644
+GIT binary patch
+literal 3
+Kcmb=J
+"""
+MODE = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n"
+RETURN = "diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1,2 @@\n-a\rb\n+a\rc\n+\x0cd\n"
+
+
+def test_lines_are_counted_by_file() -> None:
+    shown = {one.path: one for one in entry(make_candidate(fix_patch=RETURN + MODE, test_patch="")).files}
+    assert (shown["a.ts"].added, shown["a.ts"].removed) == (2, 1)
+    assert "run.sh" in shown
+
+
+def test_files_are_there_where_lines_can_not_be_counted() -> None:
+    shown = entry(make_candidate(fix_patch=BINARY, test_patch="diff --git a/x b/x\nnonsense\n@@ -1 +1 @@\n")).files
+    assert [(one.path, one.test, one.added) for one in shown][0] == ("logo.png", False, None)
+    assert [one.path for one in shown] == ["logo.png", "x"]
