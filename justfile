@@ -3,6 +3,7 @@
 # REPO is org/repo or org__repo. MODEL is a name of docker/proxy/models.yaml, or oracle, or nop.
 
 set positional-arguments
+set quiet
 
 import 'pipeline/collect/collect.just'
 import 'pipeline/triage/triage.just'

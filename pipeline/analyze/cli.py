@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: the tables that the terminal shows; all stand in the report
 SUMMARY = ("qualification", "resolution")
+#: columns that a terminal has no room for
+LEFT_TO_THE_REPORT = ("evaluated", "resolved of evaluated %", "pending", "qualified %")
 
 
 @click.command()
@@ -40,5 +42,6 @@ def present(store: Store, repo: str | None = None, *, issues_only: bool = False,
     for name in SUMMARY:
         if name in made:
             text = shown(made[name])
+            text = text[[column for column in text.columns if column not in LEFT_TO_THE_REPORT]]
             table(TITLES[name], list(text.columns), text.to_numpy().tolist())
     click.echo(f"report: {report}")

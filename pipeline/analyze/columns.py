@@ -38,10 +38,10 @@ _SCORES = (
 )
 _FUNNEL = (
     Column("total", "Int64", "pull requests", "funnel.json: looked at"),
-    Column("tests", "Int64", "pull requests", "funnel.json: change a test file"),
-    Column("a11y", "Int64", "pull requests", "funnel.json: accessibility evidence of their own"),
-    Column("issues", "Int64", "pull requests", "funnel.json: with a linked issue"),
-    Column("sample", "Int64", "candidates", "funnel.json: with a linked issue"),
+    Column("tests", "Int64", "pull requests", "funnel.json: change a test file and a source file"),
+    Column("a11y", "Int64", "pull requests", "funnel.json: candidates with evidence in the pull request itself"),
+    Column("issues", "Int64", "pull requests", "funnel.json: of those with tests, linked to an issue"),
+    Column("sample", "Int64", "candidates", "funnel.json: candidates linked to an issue"),
     Column("without_issue", "Int64", "candidates", "funnel.json: the pull request's text is the statement"),
 )
 

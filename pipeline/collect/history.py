@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import git
 
@@ -57,9 +58,14 @@ def _parse(record: str, repo: Repo) -> Merged | None:
         author=author,
         base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=parents.split()[0]),
         merge_sha=sha,
-        merged_at=date,
+        merged_at=_utc(date),
     )
     return Merged(pull, tuple(filter(None, (name.lstrip("\n") for name in names))))
+
+
+def _utc(date: str) -> str:
+    """Git gives the committer's own time zone."""
+    return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _title(subject: str, body: str) -> tuple[int, str, str] | None:

@@ -61,9 +61,16 @@ def _live_bar(what: str, total: int) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    bar = Bar(*columns, TextColumn("{task.fields[unit]}"), console=Console(stderr=True), transient=True)
+    console, kept = Console(stderr=True), Column(no_wrap=True, min_width=8)
+    wide = (BarColumn(bar_width=20), TimeRemainingColumn()) if console.width >= 110 else ()
+    unit = TextColumn("{task.fields[unit]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
+    clock = TimeElapsedColumn(table_column=kept)
+    columns = (TextColumn(what, table_column=Column(no_wrap=True, min_width=len(what))), *wide)
+    bar = Bar(
+        *columns, MofNCompleteColumn(table_column=kept), clock, unit, console=console, transient=True, expand=True
+    )
     bar.add_task(what, total=total, unit="")
     bar.start()
     return bar

@@ -76,7 +76,7 @@ def has_commit(clone: git.Repo, sha: str) -> bool:
 def require_commit(clone: git.Repo, sha: str) -> None:
     """Raise UserError when the clone lacks a commit."""
     if not has_commit(clone, sha):
-        hint = "fetch it (git fetch --all), or name another clone with --path"
+        hint = "fetch it (git fetch --all), or collect from another clone (just collect-run)"
         raise UserError(f"the clone has no commit {sha}", path=str(clone.git_dir), hint=hint)
 
 

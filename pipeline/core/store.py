@@ -81,11 +81,13 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
 
 def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
     try:
-        return kind.model_validate_json(line)
+        return kind.model_validate_json(line.strip())
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        hint = f"mend or remove this line; it should be a {kind.__name__} (see: a11y-bench schema {kind.__name__})"
+        hint = (
+            f"mend or remove this line; it should be a record {kind.__name__} (see: a11y-bench schema {kind.__name__})"
+        )
         raise UserError(first["msg"], path=path, line=number, field=field, hint=hint) from None
 
 

@@ -48,7 +48,7 @@ class Predictor:
         self.store, self.models, self.jobs, self.given = store, models, jobs, given
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
-        self.model = None if self.reference else load_models(models).ready(model, given)
+        self.model = None if self.reference else load_models(models).ready(model, given, "chat")
         self.experiment = Experiment(repo, agent, model, self._settings())
 
     def _settings(self) -> str:

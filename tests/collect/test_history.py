@@ -34,7 +34,7 @@ def test_a_squash_merge(history: History) -> None:
     ((pull, files, *_),) = read(history)
     assert (pull.number, pull.title, pull.body) == (12, "Add aria-label", "Fixes #10\n\nCo-authored-by: Bob")
     assert (pull.base.sha, pull.merge_sha, pull.author, pull.state) == (base, sha, "ann", "merged")
-    assert pull.merged_at == "2024-05-06T07:08:09+00:00"
+    assert pull.merged_at == "2024-05-06T07:08:09Z"
     assert pull.instance_id == "acme__ui-12"
     assert files == ("src/Menu.tsx",)
 

@@ -51,9 +51,11 @@ class ModelList:
             raise unknown("model", name, list(self.models))
         return self.models[name]
 
-    def ready(self, name: str, given: Mapping[str, str]) -> Model:
-        """The model, when the environment `given` has the variables that it needs. Raises UserError."""
+    def ready(self, name: str, given: Mapping[str, str], kind: str | None = None) -> Model:
+        """The model, when it is of that kind and `given` has the variables that it needs. Raises UserError."""
         model = self.get(name)
+        if kind and model.kind != kind:
+            raise unknown(f"{kind} model", name, [one.name for one in self.models.values() if one.kind == kind])
         missing = [variable for variable in model.environment if not given.get(variable)]
         if missing:
             hint = f"set it before the command; the model list is {self.path}"

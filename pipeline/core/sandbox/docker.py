@@ -46,11 +46,12 @@ class DockerSandbox:
     def check(self) -> None:
         try:
             found = self._engine.image(base_image())
+            self._engine.sweep()
         except InfrastructureError as error:
-            hint = "start one with docker/engine/start.sh (docker/engine/install.sh installs it), or set DOCKER_HOST"
+            hint = "run: just engine-start (installs one on Debian, and starts it), or set DOCKER_HOST"
             raise UserError(str(error), hint=hint) from None
         if found is None:
-            raise NoBaseImage(f"the engine has no image {base_image()}", hint="make it with docker/base/build.sh")
+            raise NoBaseImage(f"the engine has no image {base_image()}", hint="run: just base-build")
         if self._engine.architecture not in ARCHITECTURES:
             raise unknown("architecture of an engine", self._engine.architecture, list(ARCHITECTURES))
 

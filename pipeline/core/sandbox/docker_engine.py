@@ -2,14 +2,17 @@
 
 Talks to the engine of DOCKER_HOST, else the local one. It works on a remote engine too: files travel as archives and
 nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError(cause="engine").
-Leftovers of a killed process are found by the label `a11y-bench` (`workspace` or `build`) of their containers.
+Leftovers of a killed process are known by the label of their owner, and swept at the next start.
 """
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import IO, Any
 
 import docker
@@ -24,6 +27,8 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limits
 
 LABEL = "a11y-bench"
+#: label of a container: the host and process that made it
+OWNER = "a11y-bench.owner"
 USER = "bench"
 
 FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError)
@@ -51,6 +56,11 @@ def faults() -> Iterator[None]:
         yield
     except FAULTS as error:
         raise InfrastructureError(f"the Docker engine failed: {error}", cause="engine") from error
+
+
+def owner() -> str:
+    """This process, among all that may use the same engine."""
+    return f"{socket.gethostname()}/{os.getpid()}"
 
 
 class Engine:
@@ -98,13 +108,22 @@ class Engine:
     def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
         """An unprivileged container that has not been started; removed at the end, whatever happens."""
         with faults():
-            settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose}} | options
+            settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose, OWNER: owner()}} | options
             container = self._client.containers.create(image, ["sleep", LIFETIME], **settings)
         try:
             yield container
         finally:
             with faults(), suppress(NotFound):
                 container.remove(force=True, v=True)
+
+    @faults()
+    def sweep(self) -> None:
+        """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""
+        for container in self._client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
+            host, _, process = container.labels[OWNER].rpartition("/")
+            if host == socket.gethostname() and not Path(f"/proc/{process}").exists():
+                with suppress(NotFound):
+                    container.remove(force=True, v=True)
 
     def _limited(self, limits: Limits) -> dict[str, Any]:
         return {

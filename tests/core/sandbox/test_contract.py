@@ -263,7 +263,7 @@ def test_cache_is_at_the_same_place_when_filled_and_when_used(bench: Bench) -> N
 
 # -- the table -------------------------------------------------------------------------------------------------------
 def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="docker, local, scripted"):
+    with pytest.raises(UserError, match="docker, local"):
         open_sandbox("vm", tmp_path)
 
 

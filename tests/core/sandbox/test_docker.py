@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,7 +14,8 @@ import pytest
 from pipeline.core.errors import UserError
 from pipeline.core.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.core.sandbox.docker import DockerSandbox
-from pipeline.core.sandbox.docker_engine import Engine
+from pipeline.core.sandbox.docker_engine import OWNER, Engine
+from pipeline.core.sandbox.docker_names import base_image
 from tests.core.sandbox.conftest import Bench, prepared
 
 pytestmark = pytest.mark.engine
@@ -79,6 +82,26 @@ def test_container_is_removed_whatever_happens(bench: Bench) -> None:
         raise KeyboardInterrupt
     left = docker.from_env().containers.list(all=True, filters={"label": "a11y-bench"})
     assert name not in {container.short_id for container in left}
+
+
+def test_leftovers_of_a_killed_process_are_swept(bench: Bench) -> None:
+    """A process that is killed removes nothing; the next one does, and leaves the living ones' alone."""
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    client = docker.from_env()
+    owners = {"dead": killed.pid, "living": os.getpid()}
+    made = {
+        name: client.containers.create(
+            base_image(), ["sleep", "60"], labels={OWNER: f"{socket.gethostname()}/{pid}"}
+        ).id
+        for name, pid in owners.items()
+    }
+    try:
+        bench.sandbox.check()
+        left = {container.id for container in client.containers.list(all=True)}
+        assert {name for name, container in made.items() if container in left} == {"living"}
+    finally:
+        client.containers.get(made["living"]).remove(force=True)
 
 
 # -- the layers ------------------------------------------------------------------------------------------------------
