@@ -27,23 +27,21 @@ from pipeline.core.store import Store, read_json, read_records, write_bytes, wri
 FILES = {"candidates.jsonl": False, "rejections.jsonl": True}
 
 
-def restore(folder: Path, database: Database) -> None:
-    """Take over what was changed by hand since the last export. Raises UserError for a record that can not be read.
+def restore(folder: Path, database: Database) -> bool:
+    """Take over what was changed by hand since the last export; returns whether the files say what the database says.
 
-    A run that was killed left files that do not count, and a file that is gone is written anew.
+    A run that was killed left files that do not count, and a file that is gone is written anew. Raises UserError for a
+    record that can not be read.
     """
     known = {name: _digest(folder / name) for name in FILES}
-    changed = [name for name, found in known.items() if found and found != database.get(name)]
-    if changed and not database.get("unfinished"):
+    if database.get("unfinished"):
+        return False
+    if any(found and found != database.get(name) for name, found in known.items()):
         candidates = read_records(folder / "candidates.jsonl", Candidate)
         rejections = read_records(folder / "rejections.jsonl", Rejection)
         database.replace([*candidates, *rejections])
-
-
-def is_complete(folder: Path, database: Database) -> bool:
-    """Whether the files say what the database says."""
-    there = all(database.get(name) == _digest(folder / name) for name in FILES)
-    return there and not database.get("unfinished") and (folder / "funnel.json").exists()
+        return False
+    return all(known.values()) and (folder / "funnel.json").exists()
 
 
 def export(store: Store, repo: Repo, database: Database) -> Funnel:

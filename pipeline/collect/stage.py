@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.collect.database import Database
 from pipeline.collect.evidence import Patterns, shipped
-from pipeline.collect.export import export, is_complete, remove_strays, restore
+from pipeline.collect.export import export, remove_strays, restore
 from pipeline.collect.funnel import sift
 from pipeline.collect.sources import Options, Page, Source, open_source
 from pipeline.core.names import Repo
@@ -46,10 +46,10 @@ def collect_from(
         named = [Page(source.named(numbers), "", len(numbers))] if numbers else None
         with store.lock("collect", repo), Database(store.raw(repo) / "collect.sqlite") as database:
             remove_strays(store.raw(repo))
-            restore(store.raw(repo), database)
+            complete = restore(store.raw(repo), database)
             _take(database, source, patterns or shipped(), named, numbers, watch)
             _note_source(store.raw(repo) / "source.json", source)
-            return _finish(store, repo, database)
+            return _finish(store, repo, database, complete)
     finally:
         source.close()
 
@@ -78,10 +78,10 @@ def _note_source(path: Path, source: Source) -> None:
     write_json(path, before | source.describe())
 
 
-def _finish(store: Store, repo: Repo, database: Database) -> Funnel:
-    folder = store.raw(repo)
-    if is_complete(folder, database):
-        return Funnel.model_validate(read_json(folder / "funnel.json"))
+def _finish(store: Store, repo: Repo, database: Database, complete: bool) -> Funnel:
+    """Write the files, unless they were complete and nothing came in."""
+    if complete and not database.get("unfinished"):
+        return Funnel.model_validate(read_json(store.raw(repo) / "funnel.json"))
     funnel = export(store, repo, database)
     log.info("%s: %d candidates of %d", repo, funnel.sample + funnel.without_issue, funnel.total)
     return funnel
