@@ -4,6 +4,7 @@
 
 set positional-arguments
 set quiet
+set no-exit-message
 
 import 'pipeline/collect/collect.just'
 import 'pipeline/triage/triage.just'
