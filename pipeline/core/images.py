@@ -21,7 +21,7 @@ from pipeline.core.names import Repo
 from pipeline.core.patches import is_manifest
 from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import Sandbox
-from pipeline.core.store import Store, digest, read_field
+from pipeline.core.store import Store, digest, read_json
 
 #: raised whenever layers are made differently: images that were made before are not used
 VERSION = 1
@@ -85,4 +85,8 @@ def source(store: Store, repo: Repo) -> git.Repo:
         raise UserError(
             f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE"
         )
-    return open_clone(Path(read_field(path, "path")))
+    place = read_json(path).get("path")
+    if not place:
+        hint = f"sources come from a clone; add one: just collect-run {repo} --path CLONE"
+        raise UserError(f"{repo} was collected without a clone", path=path, field="path", hint=hint)
+    return open_clone(Path(place))

@@ -108,19 +108,20 @@ def test_a_pull_request_that_was_rebased_is_a_reason(store: Store, source: Any, 
     assert reasons(store) == {1: "spread"}
 
 
-@pytest.mark.skipif(not REAL, reason="A11Y_BENCH_REAL_CLONE names no clone (org/repo=PATH)")
-def test_every_candidate_of_a_real_repository(store: Store, tmp_path: Path) -> None:
-    from pipeline.core.names import parse_repo
-    from pipeline.core.store import read_records
+if REAL:  # A11Y_BENCH_REAL_CLONE=org/repo=PATH: the same proof on a clone that somebody has
 
-    name, _, path = REAL.partition("=")
-    repo, clone = parse_repo(name), Path(path)
-    funnel = collect(store, repo, clone)
-    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
-    assert len(candidates) == funnel.sample + funnel.without_issue > 0
-    wrong = [
-        one.number
-        for one in candidates
-        if rebuilt(clone, one, tmp_path / str(one.number)) != git(clone, "rev-parse", f"{one.merge_sha}^{{tree}}")
-    ]
-    assert wrong == []
+    def test_every_candidate_of_a_real_repository(store: Store, tmp_path: Path) -> None:
+        from pipeline.core.names import parse_repo
+        from pipeline.core.store import read_records
+
+        name, _, path = REAL.partition("=")
+        repo, clone = parse_repo(name), Path(path)
+        funnel = collect(store, repo, clone)
+        candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+        assert len(candidates) == funnel.sample + funnel.without_issue > 0
+        wrong = [
+            one.number
+            for one in candidates
+            if rebuilt(clone, one, tmp_path / str(one.number)) != git(clone, "rev-parse", f"{one.merge_sha}^{{tree}}")
+        ]
+        assert wrong == []
