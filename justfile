@@ -39,7 +39,7 @@ bench-run REPO MODEL *ARGS:
 # the tests that need no container engine (under five minutes), and the checks of style and structure
 [group('project')]
 test *ARGS: check
-    uv run --all-extras --group test pytest -m "not engine" "$@"
+    uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
 
 # the tests that need a container engine (just engine-start base-build)
 [group('project')]

@@ -59,8 +59,8 @@ def test_an_engine_is_used_where_it_answers(capsys: pytest.CaptureFixture[str]) 
 def test_a_named_sandbox_is_taken_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who asks for isolation gets it, or an error."""
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-    with pytest.raises(UserError, match="docker/engine/start.sh"):
+    with pytest.raises(UserError, match="just engine-start"):
         choose_sandbox("docker")
     with pytest.raises(UserError, match="unknown sandbox 'vm'") as error:
         choose_sandbox("vm")
-    assert "docker, local, scripted" in str(error.value)
+    assert "there is: docker, local" in str(error.value)
