@@ -9,8 +9,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -21,7 +19,7 @@ from pipeline.collect.funnel import counts
 from pipeline.core.cache import lock
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Funnel, Rejection
-from pipeline.core.store import Store, read_json, read_records, write_bytes, write_json
+from pipeline.core.store import Store, read_json, read_records, write_bytes, write_json, writing
 
 #: file -> whether it holds the rejections; both are what other stages read, and may be changed by hand
 FILES = {"candidates.jsonl": False, "rejections.jsonl": True}
@@ -77,19 +75,11 @@ def remove_strays(folder: Path) -> None:
 def write_lines(path: Path, lines: Iterable[str]) -> str:
     """Write lines as they come, the file whole or not at all; returns the digest of its bytes."""
     total = hashlib.sha256()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for line in lines:
-                data = f"{line}\n".encode()
-                total.update(data)
-                file.write(data)
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with writing(path) as file:
+        for line in lines:
+            data = f"{line}\n".encode()
+            total.update(data)
+            file.write(data)
     return total.hexdigest()
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
@@ -47,19 +47,27 @@ def _text(part: Any) -> str:
     return part if isinstance(part, str) else json.dumps(part, sort_keys=True, default=str)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, making its folder."""
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its place whole at the end or not at all; makes its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
+            file.flush()
             os.fchmod(file.fileno(), 0o644)
             os.fsync(file.fileno())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, making its folder."""
+    with writing(path) as file:
+        file.write(data)
 
 
 def write_json(path: Path, value: Any) -> None:
