@@ -58,7 +58,7 @@ PULLS = {
     "image": Pull("no_tests_run", "works | {src} | old\n", others={"src/__tests__/image.json": "{}\n"}),
     "input": Pull("no_report", "works | {src} | old\nbreaks no-report\n"),
     "label": Pull("report_untrusted", "works | {src} | old\nbreaks totals\n"),
-    "table": Pull("timeout", "works | {src} | old\nbreaks flood\n"),
+    "table": Pull("output_limit", "works | {src} | old\nbreaks flood\n"),
     "video": Pull("patch_failed", NAMED),
     "hint": Pull("no_fix_transition", "works | setupTests.js | ready\n", others={"setupTests.js": "ready\n"}),
     "icon": Pull("qualified", NAMED, others={

@@ -1,12 +1,14 @@
 """One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
 
 Talks to the engine of DOCKER_HOST, else the local one. It works on a remote engine too: files travel as archives and
-nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError(cause="engine").
-Leftovers of a killed process are known by the label of their owner, and swept at the next start.
+nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the cause `disk`
+where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of their owner,
+and swept at the next start.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -18,13 +20,16 @@ from typing import IO, Any
 import docker
 import requests
 import urllib3
-from docker.errors import DockerException, NotFound
+from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container
 from docker.models.images import Image
-from docker.types import LogConfig
+from docker.types import LogConfig, Ulimit
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.docker_names import base_image
+
+log = logging.getLogger(__name__)
 
 LABEL = "a11y-bench"
 #: label of a container: the host and process that made it
@@ -45,8 +50,13 @@ UNPRIVILEGED: dict[str, Any] = {
 #: seconds after which a container ends by itself, should the process that made it be killed
 LIFETIME = str(24 * 3600)
 
-#: seconds that one answer of the engine may take (committing a large layer is one)
-PATIENCE = 900
+#: seconds that an engine may take to answer at all, and for one answer (committing a large layer is one)
+GREETING, PATIENCE = 20, 900
+
+#: files that browsers and watchers of a whole suite hold open (the seed, appendix 9.1)
+OPEN_FILES = 1_048_576
+
+FULL = "no space left on device"
 
 
 @contextmanager
@@ -55,7 +65,8 @@ def faults() -> Iterator[None]:
     try:
         yield
     except FAULTS as error:
-        raise InfrastructureError(f"the Docker engine failed: {error}", cause="engine") from error
+        cause = "disk" if FULL in str(error) else "engine"
+        raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
 
 
 def owner() -> str:
@@ -68,7 +79,8 @@ class Engine:
 
     @faults()
     def __init__(self) -> None:
-        self._client = docker.from_env(timeout=PATIENCE, max_pool_size=64)
+        self._client = docker.from_env(timeout=GREETING, max_pool_size=64)
+        self._client.api.timeout = PATIENCE
 
     @cached_property
     @faults()
@@ -80,6 +92,24 @@ class Engine:
     @faults()
     def processors(self) -> int:
         return self._client.info()["NCPU"]
+
+    @cached_property
+    @faults()
+    def open_files(self) -> int:
+        """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
+        try:
+            self._try("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
+            return OPEN_FILES
+        except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
+            most = int(self._try("ulimit -Hn"))
+            log.warning("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
+            return most
+
+    def _try(self, script: str, **options: Any) -> bytes:
+        """What a script prints in a container of the base image."""
+        labels = {LABEL: "probe", OWNER: owner()}
+        settings = {"network_mode": "none", "labels": labels, "remove": True, "user": USER}
+        return self._client.containers.run(base_image(), ["sh", "-c", script], **settings, **options)
 
     @faults()
     def image(self, name: str) -> Image | None:
@@ -132,7 +162,12 @@ class Engine:
             "shm_size": limits.memory,
             "nano_cpus": int(min(limits.cpus, self.processors) * 1e9),
             "pids_limit": limits.processes,
+            "ulimits": [_ulimit("nofile", self.open_files), _ulimit("fsize", limits.disk)],
         }
+
+
+def _ulimit(name: str, most: int) -> Ulimit:
+    return Ulimit(name=name, soft=most, hard=most)
 
 
 @faults()
