@@ -39,7 +39,8 @@ def patiently(work: Callable[[], R], say: Callable[[str], None], patience: Patie
     import tenacity
 
     def tell(state: tenacity.RetryCallState) -> None:
-        say(f"{state.outcome.exception().cause}: trying again in {state.next_action.sleep:.0f} s")
+        error = state.outcome.exception()
+        say(f"trying again in {state.next_action.sleep:.0f} s: {error.cause}: {error}")
 
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception(_passes),

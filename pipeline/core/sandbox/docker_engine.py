@@ -1,9 +1,9 @@
 """One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
 
-Talks to the engine of DOCKER_HOST, else the local one. It works on a remote engine too: files travel as archives and
-nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the cause `disk`
-where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of their owner,
-and swept at the next start.
+Talks to the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files travel as
+archives and nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the
+cause `disk` where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of
+their owner, and swept at the next start.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from docker.types import LogConfig, Ulimit
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limits
 from pipeline.core.sandbox.docker_names import base_image
+from pipeline.core.sandbox.docker_ssh import Tunnel
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ LABEL = "a11y-bench"
 OWNER = "a11y-bench.owner"
 USER = "bench"
 
-FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError)
+FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 #: no right that a user would not have, and no log on the engine's disk: output is read as it comes
 UNPRIVILEGED: dict[str, Any] = {
@@ -65,7 +66,7 @@ def faults() -> Iterator[None]:
     try:
         yield
     except FAULTS as error:
-        cause = "disk" if FULL in str(error) else "engine"
+        cause = "disk" if FULL in str(error).lower() else "engine"
         raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
 
 
@@ -79,7 +80,11 @@ class Engine:
 
     @faults()
     def __init__(self) -> None:
-        self._client = docker.from_env(timeout=GREETING, max_pool_size=64)
+        given = dict(os.environ)
+        if given.get("DOCKER_HOST", "").startswith("ssh://"):
+            self._tunnel = Tunnel(given["DOCKER_HOST"], GREETING)
+            given["DOCKER_HOST"] = self._tunnel.host
+        self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
         self._client.api.timeout = PATIENCE
 
     @cached_property
@@ -107,9 +112,14 @@ class Engine:
 
     def _try(self, script: str, **options: Any) -> bytes:
         """What a script prints in a container of the base image."""
-        labels = {LABEL: "probe", OWNER: owner()}
-        settings = {"network_mode": "none", "labels": labels, "remove": True, "user": USER}
-        return self._client.containers.run(base_image(), ["sh", "-c", script], **settings, **options)
+        settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
+        container = self._client.containers.create(base_image(), ["sh", "-c", script], **settings, **options)
+        try:
+            container.start()
+            container.wait()
+            return container.logs()
+        finally:
+            container.remove(force=True)
 
     @faults()
     def image(self, name: str) -> Image | None:
