@@ -12,7 +12,8 @@ import socket
 import subprocess
 import tempfile
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import docker
@@ -41,9 +42,13 @@ class OwnEngine:
     def __enter__(self) -> OwnEngine:
         self._disk.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "a11y-bench", self._disk], check=True)
-        self.start()
-        images = docker.from_env().images
-        self.client().images.load(images.get(base_image()).save(named=True))
+        try:
+            self.start()
+            base = docker.from_env().images.get(base_image())
+            docker.DockerClient(self.host).images.load(base.save(named=True))
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -51,13 +56,12 @@ class OwnEngine:
         subprocess.run(["umount", self._disk], check=True)
         shutil.rmtree(self.folder)
 
-    def client(self) -> docker.DockerClient:
-        return docker.DockerClient(self.host)
-
     def start(self) -> None:
         hide = "".join(f"mount -t tmpfs hidden {folder}; " for folder in HIDDEN if Path(folder).is_dir())
-        script = shutil.copy(START, self.folder), shutil.copy(START.with_name("common.sh"), self.folder)
-        done = run("unshare", "--net", "--mount", "sh", "-euc", f"{hide} exec {script[0]}", **self._env)
+        for script in (START, START.with_name("common.sh")):  # its own place may be one of the hidden
+            shutil.copy(script, self.folder)
+        command = f"{hide} exec {self.folder / START.name}"
+        done = run("unshare", "--net", "--mount", "sh", "-euc", command, **self._env)
         if done.returncode:
             raise RuntimeError(done.stderr)
 
@@ -66,13 +70,15 @@ class OwnEngine:
         if done.returncode:
             raise RuntimeError(done.stderr)
 
-    def fill(self, *, leave: int = 0) -> None:
-        """Take all of its disk but some bytes."""
+    @contextmanager
+    def filled(self, *, leave: int = 0) -> Iterator[None]:
+        """All of its disk is taken, but some bytes."""
         size = shutil.disk_usage(self._disk).free - leave
         subprocess.run(["fallocate", "--length", str(size), self._balloon], check=True)
-
-    def release(self) -> None:
-        self._balloon.unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            self._balloon.unlink()
 
 
 class Way:

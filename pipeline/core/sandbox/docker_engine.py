@@ -95,29 +95,38 @@ class Engine:
 
     @cached_property
     @faults()
-    def processors(self) -> int:
-        return self._client.info()["NCPU"]
+    def info(self) -> dict[str, Any]:
+        """What the engine says of itself, in the words of its API."""
+        return self._client.info()
+
+    @cached_property
+    @faults()
+    def builder(self) -> str:
+        """The builder that the engine would use; none is ever asked for an image."""
+        api = self._client.api
+        found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
+        return "BuildKit" if found == "2" else "the classic builder"
 
     @cached_property
     @faults()
     def open_files(self) -> int:
         """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
         try:
-            self._try("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
+            self.probe("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
             return OPEN_FILES
         except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
-            most = int(self._try("ulimit -Hn"))
-            log.warning("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
+            most = int(self.probe("ulimit -Hn"))
+            log.info("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
             return most
 
-    def _try(self, script: str, **options: Any) -> bytes:
-        """What a script prints in a container of the base image."""
+    def probe(self, script: str, **options: Any) -> str:
+        """What a script of our own prints in a container of the base image. Raises what the Docker SDK raises."""
         settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
         container = self._client.containers.create(base_image(), ["sh", "-c", script], **settings, **options)
         try:
             container.start()
             container.wait()
-            return container.logs()
+            return container.logs().decode()
         finally:
             container.remove(force=True)
 
@@ -170,7 +179,7 @@ class Engine:
             "mem_limit": limits.memory,
             "memswap_limit": limits.memory,
             "shm_size": limits.memory,
-            "nano_cpus": int(min(limits.cpus, self.processors) * 1e9),
+            "nano_cpus": int(min(limits.cpus, self.info["NCPU"]) * 1e9),
             "pids_limit": limits.processes,
             "ulimits": [_ulimit("nofile", self.open_files), _ulimit("fsize", limits.disk)],
         }
