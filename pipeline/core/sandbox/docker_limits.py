@@ -40,6 +40,9 @@ REACHED: tuple[tuple[Limit, bytes], ...] = (
     ("processes", rb"/pids\.events:max [1-9]"),
 )
 
+#: how a command ends that the engine could not start, and the processes that it takes to start one
+NOT_STARTED, STARTING = 126, 16
+
 #: a disk with less left is full: bytes / 1024
 SPARE = 16 * 2**10
 
@@ -117,14 +120,19 @@ def _processes(container: Container) -> int:
 def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     """The limit that made a command fail with `code`.
 
-    Raises InfrastructureError when the engine's disk is full, or the container ended by no limit of its own.
+    Raises InfrastructureError when the engine's disk is full, it can start nothing, or the container ended by no limit
+    of its own.
     """
     if code == SIGXFSZ or written(container) >= limits.disk:
         return "disk"
     try:
-        said = container.exec_run(LOOK).output
+        looked, said = container.exec_run(LOOK)
     except APIError:
         return died(container)
+    if looked == NOT_STARTED:
+        if _processes(container) + STARTING >= limits.processes:
+            return "processes"
+        raise InfrastructureError(f"the engine starts no command: {said.decode(errors='replace')}", cause="engine")
     if (left := re.search(rb"\s(\d+)\s+\d+%", said)) and int(left[1]) < SPARE:
         raise InfrastructureError("the engine's disk is full", cause="disk")
     return next((limit for limit, line in REACHED if re.search(line, said)), None)
