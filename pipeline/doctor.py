@@ -25,8 +25,12 @@ class Check(NamedTuple):
     remedy: str
 
 
+class Low(str):
+    """What was found, where that is less than what is asked for: it works, and is said with the remedy."""
+
+
 class Finding(NamedTuple):
-    """How a check came out; `state` is `ok`, `missing` (needed) or `absent` (optional)."""
+    """How a check came out; `state` is `ok`, `low`, `missing` (needed) or `absent` (optional)."""
 
     name: str
     state: str
@@ -48,13 +52,21 @@ def _version(*argv: str) -> Callable[[], str | None]:
     return find
 
 
-def _engine() -> str | None:
-    return _version("docker", "version", "--format", "engine {{.Server.Version}}")()
+def _of_engine(fact: str) -> Callable[[], str | None]:
+    """What is to be said of the engine that the sandbox would use: a function of `docker_facts`."""
 
+    def find() -> str | None:
+        from pipeline.core.errors import A11yBenchError
 
-def _base_image() -> str | None:
-    image = os.environ.get("A11Y_BENCH_BASE_IMAGE", "a11y-bench/base:bookworm")
-    return _version("docker", "image", "inspect", "--format", f"{image} ({{{{.Size}}}} bytes)", image)()
+        try:
+            from pipeline.core.sandbox import docker_facts
+
+            found = getattr(docker_facts, fact)(docker_facts.Engine())
+        except (ImportError, A11yBenchError):
+            return None
+        return found and (found.text if found.enough else Low(found.text))
+
+    return find
 
 
 def _browser() -> str | None:
@@ -88,9 +100,35 @@ CHECKS = (
     Check("npm", "package managers and Node versions come from it", True, _version("npm", "--version"), "install npm"),
     Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 5 GB"),
     Check(
-        "container engine", "running code that nobody has read", False, _engine, "just engine-start, or set DOCKER_HOST"
+        "container engine",
+        "running code that nobody has read",
+        False,
+        _of_engine("version"),
+        "just engine-start, or set DOCKER_HOST",
     ),
-    Check("base image", "what containers start from", False, _base_image, "just base-build"),
+    Check("base image", "what containers start from", False, _of_engine("base"), "just base-build"),
+    Check(
+        "engine: disk",
+        "layers, and what tests write",
+        False,
+        _of_engine("disk"),
+        "free space there, or give the engine another data root (A11Y_BENCH_DOCKER_ROOT, or its data-root setting)",
+    ),
+    Check(
+        "engine: storage driver",
+        "instances share the layers of their environment",
+        False,
+        _of_engine("storage"),
+        "set the engine's storage-driver to overlay2",
+    ),
+    Check(
+        "engine: open files",
+        "browsers and watchers of a whole suite",
+        False,
+        _of_engine("open_files"),
+        "start the engine with a higher hard limit: LimitNOFILE=infinity in its service, or ulimit -n in its shell",
+    ),
+    Check("engine: builder", "nothing: any engine will do", False, _of_engine("builder"), "start an engine"),
     Check("browser", "the page track and the accessibility oracle", False, _browser, "install chromium"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
     Check(
@@ -109,8 +147,9 @@ def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
 
 
 def _finding(check: Check, found: str | None) -> Finding:
-    state = "ok" if found else "missing" if check.needed else "absent"
-    return Finding(check.name, state, found or "", check.purpose, "" if found else check.remedy)
+    lacking = "missing" if check.needed else "absent"
+    state = "low" if isinstance(found, Low) else "ok" if found else lacking
+    return Finding(check.name, state, found or "", check.purpose, "" if state == "ok" else check.remedy)
 
 
 @click.command()

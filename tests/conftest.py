@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +32,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(lacking, pytrace=False)
     if lacking:
         pytest.skip(lacking)
+
+
+@pytest.fixture(scope="session")
+def own_engine():
+    """A second engine, to be stopped, filled and cut off; skipped loudly, and never in CI, where it can not be made."""
+    if os.geteuid() or not shutil.which("dockerd"):
+        pytest.fail("needs root and dockerd") if os.environ.get("CI") else pytest.skip("needs root and dockerd")
+    from own_engine import OwnEngine
+
+    with OwnEngine() as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session")

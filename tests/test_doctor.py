@@ -8,14 +8,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from pipeline.doctor import CHECKS, Check, _version, command, examine
+from pipeline.doctor import CHECKS, Check, Low, _version, command, examine
 
 CHECK = Check("part", "for something", True, lambda: None, "install it")
 
 
 @pytest.mark.parametrize(
     ("needed", "found", "state", "remedy"),
-    [(True, "1.2", "ok", ""), (True, None, "missing", "install it"), (False, None, "absent", "install it")],
+    [
+        (True, "1.2", "ok", ""),
+        (True, None, "missing", "install it"),
+        (False, None, "absent", "install it"),
+        (True, Low("1.1"), "low", "install it"),
+    ],
 )
 def test_a_finding_says_what_to_do(needed: bool, found: str | None, state: str, remedy: str) -> None:
     (finding,) = examine((CHECK._replace(needed=needed, find=lambda: found),))
@@ -32,6 +37,16 @@ def test_everything_that_the_issue_asks_for_is_looked_at() -> None:
     names = {check.name for check in CHECKS}
     assert {"git", "node", "npm", "disk", "container engine", "base image", "browser", "GitHub token"} <= names
     assert all(check.remedy for check in CHECKS)
+
+
+@pytest.mark.engine
+def test_it_says_what_the_engine_lets_containers_have() -> None:
+    """What a run can end of is known before the night, and not from its log."""
+    found = {one.name: one for one in examine()}
+    rows = [found[f"engine: {part}"] for part in ("disk", "storage driver", "open files", "builder")]
+    assert all(row.found and row.state in ("ok", "low") for row in rows)
+    assert all(bool(row.remedy) == (row.state == "low") for row in rows)
+    assert "GB free in /" in rows[0].found and "for a process" in rows[2].found
 
 
 @pytest.mark.invariant(6)

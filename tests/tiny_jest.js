@@ -3,12 +3,14 @@
 // A test file has one test a line, `title | path | text`: it passes when the file at `path` holds the text, and fails by
 // snapshot when its title begins with `renders`. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood.
+// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood, or
+// one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
 const path = require("path");
 
 const words = process.argv.slice(2);
 const report = words.find((word) => word.startsWith("--outputFile=")).slice("--outputFile=".length);
+const spawn = require("child_process").spawn;
 const files = words.slice(words.indexOf("--runTestsByPath") + 1);
 const ways = new Set();
 
@@ -42,6 +44,13 @@ function suite(name) {
   return { name: path.resolve(name), status: failed ? "failed" : "passed", assertionResults: broken ? [] : tests };
 }
 
+const endless = {
+  hang: () => setInterval(() => {}, 1000),
+  forks: () => setInterval(() => spawn("sleep", ["600"]).on("error", () => {}), 5),
+  writes: () => { for (let number = 0; ; number++) fs.writeFileSync(`written-${number}`, Buffer.alloc(2 ** 20)); },
+  hoards: () => { for (const all = []; ; ) all.push(Buffer.alloc(2 ** 24, 1)); },
+};
+
 const testResults = files.map(suite);
 const success = testResults.every((one) => one.status === "passed");
 const all = testResults.flatMap((one) => one.assertionResults);
@@ -57,3 +66,4 @@ if (ways.has("flood")) console.log("x".repeat(400000));
 if (!ways.has("no-report")) fs.writeFileSync(report, JSON.stringify(summary));
 if (!ways.has("silent")) console.error(`Test results written to: ${report}`);
 process.exitCode = success === ways.has("exit") ? 1 : 0;
+ways.forEach((way) => endless[way]?.());

@@ -7,7 +7,7 @@ Writes below the folder that it is given. `Bench` collects and builds it with th
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,7 +58,7 @@ PULLS = {
     "image": Pull("no_tests_run", "works | {src} | old\n", others={"src/__tests__/image.json": "{}\n"}),
     "input": Pull("no_report", "works | {src} | old\nbreaks no-report\n"),
     "label": Pull("report_untrusted", "works | {src} | old\nbreaks totals\n"),
-    "table": Pull("timeout", "works | {src} | old\nbreaks flood\n"),
+    "table": Pull("output_limit", "works | {src} | old\nbreaks flood\n"),
     "video": Pull("patch_failed", NAMED),
     "hint": Pull("no_fix_transition", "works | setupTests.js | ready\n", others={"setupTests.js": "ready\n"}),
     "icon": Pull("qualified", NAMED, others={
@@ -78,21 +78,22 @@ def instance_id(name: str) -> str:
     return REPO.instance_id(NUMBERS[name])
 
 
-def make_library(folder: Path) -> History:
-    """The history: one commit with everything before, and one squash commit for each pull request."""
+def make_library(folder: Path, pulls: Mapping[str, Pull] = PULLS, base: Mapping[str, Content] | None = None) -> History:
+    """The history: one commit with everything before (and the files of `base`), and one for each pull request."""
     library = History(folder / "library")
     files: dict[str, Content] = {
         "package.json": MANIFEST.format(JEST),
         "jest/package.json": '{"name": "jest", "version": "29.0.0"}\n',
         "jest/bin/jest.js": Path(__file__).with_name("tiny_jest.js").read_bytes(),
         ".gitignore": "node_modules\n",
+        **(base or {}),
     }
-    for name, pull in PULLS.items():
+    for name, pull in pulls.items():
         files |= _files(folder, name, pull.fix_before, pull.tests_before)
     library.commit("first", {path: content for path, content in files.items() if content is not None})
-    for name, pull in PULLS.items():
+    for number, (name, pull) in enumerate(pulls.items(), 1):
         changed = _files(folder, name, pull.fix, pull.tests) | pull.others
-        library.commit(f"Add an aria label to {name} (#{NUMBERS[name]})", changed)
+        library.commit(f"Add an aria label to {name} (#{number})", changed)
     return library
 
 

@@ -18,6 +18,10 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 WAIT=${A11Y_BENCH_DOCKER_WAIT:-30}
 
+# Browsers and watchers of a test suite hold many files open, and containers get no more than their engine:
+# 1,048,576 where root may have that, else as many as this shell may.
+raise_open_files() { ulimit -n 1048576 2>/dev/null || ulimit -Sn "$(ulimit -Hn)"; }
+
 # $! is then the process id of dockerd, which outlives this script and does not hold the lock (descriptor 9).
 launch() {
     local extra
@@ -57,6 +61,7 @@ main() {
     flock --timeout "$WAIT" 9 || die "another start.sh has been at work for $WAIT s: see $LOG_FILE"
     if engine_answers; then left_alone && return; fi
     engine_pid >/dev/null || rm -f "$PID_FILE"
+    raise_open_files
     launch
     wait_until_up $! || give_up $!
     say "engine up at $DOCKER_HOST (pid $(engine_pid), log $LOG_FILE, data $DATA_ROOT)"

@@ -28,6 +28,9 @@ REASONS = {
     "no_report": "the runner wrote no report",
     "report_untrusted": "the report disagrees with itself or with the exit code",
     "timeout": "the tests took too long",
+    "output_limit": "the tests printed too much",
+    "disk_limit": "the tests wrote too much to the disk",
+    "process_limit": "the tests started too many processes",
     "regression": "a test that passed with the test patch fails with the fix",
     "gold_does_not_fix": "a test fails with the fix, too",
     "test_lost": "a test is gone or skipped with the fix",
@@ -35,7 +38,6 @@ REASONS = {
     "no_fix_transition": "no test goes from FAILED to PASSED with the fix",
     "not_evaluated": "the machine, not the repository, failed: run the command again",
 }
-_ENDS = {"timeout": "timeout", "out_of_memory": "not_evaluated", "no_report": "no_report", "output_limit": "timeout"}
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def _three(
 
 def _trusted(run: Run, name: str) -> Run:
     if run.end != "ran":
-        raise Rejected(_ENDS[run.end], f"in {name}, after {run.seconds:.0f} s")
+        reason = run.end if run.end in REASONS else "not_evaluated"
+        raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s")
     if run.faults:
         raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults))
     return run

@@ -24,6 +24,7 @@ from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Candidate, Instance, Rejection, Review
+from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import Store, Unit, digest, read_records, write_bytes, write_records
 from pipeline.core.trust import require_trust
 
@@ -41,10 +42,12 @@ def build(
     trust_local: bool = False,
     jobs: int = 2,
     repeats: dict[int, int] | None = None,
+    patience: Patience = PATIENT,
 ) -> list[Outcome]:
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
 
-    `repeats` overrides the settings' for single pull requests. Returns every outcome of the repository, old and new.
+    `repeats` overrides the settings' for single pull requests; what the machine fails at is tried again, with
+    `patience`. Returns every outcome of the repository, old and new.
     Raises UserError before any work on bad input: a number that is no candidate, a commit that the clone lacks.
     """
     clone = source(store, repo)
@@ -57,7 +60,7 @@ def build(
         log_file(store.qualification(repo) / "build.log"),
         Progress("qualifying", len(candidates)) as progress,
     ):
-        work = _Work(store, repo, settings, clone, progress, repeats or {})
+        work = _Work(store, repo, settings, clone, progress, repeats or {}, patience)
         outcomes = list(each(_by_environment(candidates), work, jobs=jobs))
         return _assemble(store, repo, clone, outcomes)
 
@@ -66,10 +69,17 @@ class _Work:
     """Qualifies one candidate, or takes what is there. The instance border: what breaks is recorded as data."""
 
     def __init__(
-        self, store: Store, repo: Repo, settings: Settings, clone: git.Repo, progress: Progress, repeats: dict[int, int]
+        self,
+        store: Store,
+        repo: Repo,
+        settings: Settings,
+        clone: git.Repo,
+        progress: Progress,
+        repeats: dict[int, int],
+        patience: Patience,
     ) -> None:
         self.store, self.repo, self.settings, self.clone = store, repo, settings, clone
-        self.progress, self.repeats = progress, repeats
+        self.progress, self.repeats, self.patience = progress, repeats, patience
 
     def __call__(self, candidate: Candidate) -> Outcome:
         name = candidate.instance_id
@@ -92,7 +102,8 @@ class _Work:
         if unit.is_done(**inputs):
             return _load(unit)
         self.store.archive(unit.folder)
-        outcome = qualify(settings, self.clone, candidate, self._say(candidate), self._keep(unit.folder))
+        say, keep = self._say(candidate), self._keep(unit.folder)
+        outcome = patiently(lambda: qualify(settings, self.clone, candidate, say, keep), say, self.patience)
         if isinstance(outcome, Rejection) and outcome.reason == "not_evaluated":
             return outcome
         unit.finish(outcome.model_dump(mode="json"), **inputs)

@@ -14,15 +14,24 @@ from typing import Literal
 from pipeline.core import patches, reports
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Status
-from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limits, Sandbox, Workspace
+from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
 
 #: installed packages: never patched, since git does not know those files and could not take a change back
 _INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
 
-#: raised whenever patches are applied, files protected or reports read differently: what was run before is stale
-VERSION = 1
+#: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
+VERSION = 2
 
-End = Literal["ran", "timeout", "out_of_memory", "output_limit", "no_report"]
+End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
+
+#: the limit that a command reached -> how its run ended
+_ENDS: dict[Limit, End] = {
+    "time": "timeout",
+    "memory": "out_of_memory",
+    "output": "output_limit",
+    "disk": "disk_limit",
+    "processes": "process_limit",
+}
 
 
 class PatchFailed(A11yBenchError):
@@ -139,9 +148,8 @@ def run_tests(workspace: Workspace, plan: Plan) -> Run:
     report = f"{workspace.scratch}/report-{secrets.token_hex(8)}.json"
     argv = _command(plan.environment, report, workspace.cache, there)
     done = workspace.run(argv)
-    end = _end(done)
-    if end != "ran":
-        return Run(end, log=done.output, seconds=done.seconds)
+    if done.limit:
+        return Run(_ENDS[done.limit], log=done.output, seconds=done.seconds)
     return _read(workspace, plan.environment.parser, report, done)
 
 
@@ -170,14 +178,6 @@ def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
         by_snapshot=report.by_snapshot,
         faults=tuple(faults),
     )
-
-
-def _end(done: Completed) -> End:
-    if done.timed_out:
-        return "timeout"
-    if done.out_of_memory:
-        return "out_of_memory"
-    return "output_limit" if done.truncated else "ran"
 
 
 def _command(environment: Environment, report: str, cache: str, files: Sequence[str]) -> list[str]:

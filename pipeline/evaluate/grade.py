@@ -12,7 +12,9 @@ from pipeline.core.store import digest
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
     "timeout": (Outcome.TIMEOUT, "the tests took too long"),
-    "output_limit": (Outcome.TIMEOUT, "the tests wrote too much"),
+    "output_limit": (Outcome.TIMEOUT, "the tests printed too much"),
+    "disk_limit": (Outcome.TIMEOUT, "the tests wrote too much to the disk"),
+    "process_limit": (Outcome.TIMEOUT, "the tests started too many processes"),
     "out_of_memory": (Outcome.NOT_EVALUATED, "out_of_memory"),
     "no_report": (Outcome.TAMPERED, "the runner ended without its report"),
 }

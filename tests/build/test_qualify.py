@@ -12,7 +12,7 @@ from pipeline.build.qualify import REASONS, Settings, qualify
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
-from pipeline.core.sandbox.base import Completed
+from pipeline.core.sandbox.base import Completed, Limit
 from pipeline.core.sandbox.scripted import ScriptedSandbox
 from pipeline.core.store import Unit, read_records
 from pipeline.core.trust import demo_commits, require_trust
@@ -38,7 +38,9 @@ def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
 
 
 def test_every_reason_is_reached() -> None:
-    assert {pull.ends for pull in PULLS.values()} | {"not_evaluated"} == {*REASONS, "qualified"}
+    """The limits that only an engine has are in test_faults.py."""
+    engines = {"not_evaluated", "timeout", "disk_limit", "process_limit"}
+    assert {pull.ends for pull in PULLS.values()} | engines == {*REASONS, "qualified"}
 
 
 @pytest.mark.parametrize(
@@ -141,12 +143,12 @@ def test_an_image_is_made_of_the_base_alone(tiny: Bench) -> None:
     assert show(image, tiny.candidate("menu").merge_sha, "src/menu.js") is None
 
 
-def scripted(tiny: Bench, tmp_path: Path, **last: bool) -> Instance | Rejection:
+def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
     """The qualification of `menu` where every run of the tests ends like this."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         there = Completed(0, b"src/menu.test.js\n", 0)
-        return Completed(-9, b"the log", 3, **last) if argv[0] == "node" else there
+        return Completed(-9, b"the log", 3, limit) if argv[0] == "node" else there
 
     settings = Settings(ScriptedSandbox(tmp_path, respond), repeats=1, limits=LIMITS)
     return qualify(settings, open_clone(tiny.library), tiny.candidate("menu"), print, lambda name, data: None)
@@ -154,12 +156,19 @@ def scripted(tiny: Bench, tmp_path: Path, **last: bool) -> Instance | Rejection:
 
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize(
-    ("how", "reason"), [("out_of_memory", "not_evaluated"), ("timed_out", "timeout"), ("truncated", "timeout")]
+    ("limit", "end", "reason"),
+    [
+        ("memory", "out_of_memory", "not_evaluated"),
+        ("time", "timeout", "timeout"),
+        ("output", "output_limit", "output_limit"),
+        ("disk", "disk_limit", "disk_limit"),
+        ("processes", "process_limit", "process_limit"),
+    ],
 )
-def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, how: str, reason: str) -> None:
+def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, limit: Limit, end: str, reason: str) -> None:
     """Want of memory is the machine's doing: it is tried again, while a hang is the tests' own."""
-    assert scripted(tiny, tmp_path, **{how: True}) == Rejection(
-        instance_id=instance_id("menu"), stage="build", reason=reason, detail="in run, after 3 s"
+    assert scripted(tiny, tmp_path, limit) == Rejection(
+        instance_id=instance_id("menu"), stage="build", reason=reason, detail=f"{end} in run, after 3 s"
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.core.runs import Plan, run_candidate, run_gold
-from pipeline.core.sandbox.base import Completed, Limits
+from pipeline.core.sandbox.base import Completed, Limit, Limits
 from pipeline.core.sandbox.scripted import ScriptedSandbox
 
 MakePlan = Callable[..., Plan]
@@ -23,13 +23,13 @@ def breaking(way: str) -> dict[str, str | None]:
     return {"src/Menu.test.js": f"opens | src/Menu.js | <nav\nbreaks {way}\n"}
 
 
-def scripted(tmp_path: Path, **last: bool) -> Plan:
+def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
     """A plan whose test command ends like this; git and ls succeed."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         if argv[0] == "ls":
             return Completed(0, b"a.test.js\n", 0)
-        return Completed(0, b"", 0) if argv[0] == "git" else Completed(-9, b"the log", 3, **last)
+        return Completed(0, b"", 0) if argv[0] == "git" else Completed(-9, b"the log", 3, limit)
 
     return Plan(
         ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js", "gone.test.js")
@@ -38,11 +38,18 @@ def scripted(tmp_path: Path, **last: bool) -> Plan:
 
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize(
-    ("how", "end"), [("timed_out", "timeout"), ("out_of_memory", "out_of_memory"), ("truncated", "output_limit")]
+    ("limit", "end"),
+    [
+        ("time", "timeout"),
+        ("memory", "out_of_memory"),
+        ("output", "output_limit"),
+        ("disk", "disk_limit"),
+        ("processes", "process_limit"),
+    ],
 )
-def test_limits_are_ends_of_their_own(tmp_path: Path, how: str, end: str) -> None:
+def test_limits_are_ends_of_their_own(tmp_path: Path, limit: Limit, end: str) -> None:
     """A hang, a memory death and a flood of output are neither a failed test nor a crash of the batch."""
-    run = run_gold(scripted(tmp_path, **{how: True}), [])
+    run = run_gold(scripted(tmp_path, limit), [])
     assert (run.end, run.results, run.log, run.seconds) == (end, {}, b"the log", 3)
 
 

@@ -81,6 +81,8 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
     [
         ("timeout", Outcome.TIMEOUT),
         ("output_limit", Outcome.TIMEOUT),
+        ("disk_limit", Outcome.TIMEOUT),
+        ("process_limit", Outcome.TIMEOUT),
         ("out_of_memory", Outcome.NOT_EVALUATED),
         ("no_report", Outcome.TAMPERED),
     ],

@@ -20,6 +20,8 @@ from pipeline.core.records import Environment
 #: only code of the repository's own history may write (a candidate could poison it).
 Cache = Literal["none", "use", "fill"]
 
+#: what a command can have too much of: wall-clock time, memory, output, written files, processes at a time
+Limit = Literal["time", "memory", "output", "disk", "processes"]
 
 #: what every command sees beside its own PATH, HOME and TMPDIR: nothing of the host's environment
 COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
@@ -27,13 +29,14 @@ COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
 
 @dataclass(frozen=True)
 class Limits:
-    """What a workspace may use: wall-clock seconds per command, bytes of memory and output, CPUs, processes."""
+    """What a workspace may use: wall-clock seconds per command, bytes of memory, output and disk, CPUs, processes."""
 
     seconds: float = 1800
     memory: int = 4 * 2**30
     cpus: float = 2
     processes: int = 1024
     output: int = 64 * 2**20
+    disk: int = 8 * 2**30
 
 
 DEFAULT = Limits()
@@ -41,14 +44,15 @@ DEFAULT = Limits()
 
 @dataclass(frozen=True)
 class Completed:
-    """A command that ended: exit code (negative: killed by a signal), merged output up to the limit, seconds."""
+    """A command that ended: exit code (negative: killed by a signal), merged output up to the limit, seconds.
+
+    `limit` is the one that ended it, or that made it fail.
+    """
 
     code: int
     output: bytes
     seconds: float
-    timed_out: bool = False
-    out_of_memory: bool = False
-    truncated: bool = False
+    limit: Limit | None = None
 
 
 def exit_code(code: int) -> int:
@@ -76,8 +80,8 @@ def gone() -> InfrastructureError:
 class Workspace(Protocol):
     """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
 
-    A command that exceeds its seconds or its output ends the workspace: what it left can still be read, but the next
-    command raises InfrastructureError(cause="workspace_gone").
+    A command that reaches a limit ends the workspace: what it left can still be read, but the next command raises
+    InfrastructureError(cause="workspace_gone").
     """
 
     root: str

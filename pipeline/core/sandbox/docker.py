@@ -1,8 +1,7 @@
 """DockerSandbox: layers are images, a workspace is a container without network or rights that is removed after use.
 
 Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keeps what it fetches in its cache folder.
-The runner's cache of an instance is the volume `a11y-bench-cache-DIGEST`. The number of open files is limited by
-the engine's own setting, disk space not at all.
+The runner's cache of an instance is the volume `a11y-bench-cache-DIGEST`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
 
-Talks to the engine of DOCKER_HOST, else the local one. It works on a remote engine too: files travel as archives and
-nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError(cause="engine").
-Leftovers of a killed process are known by the label of their owner, and swept at the next start.
+Talks to the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files travel as
+archives and nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the
+cause `disk` where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of
+their owner, and swept at the next start.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -18,20 +20,24 @@ from typing import IO, Any
 import docker
 import requests
 import urllib3
-from docker.errors import DockerException, NotFound
+from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container
 from docker.models.images import Image
-from docker.types import LogConfig
+from docker.types import LogConfig, Ulimit
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.docker_names import base_image
+from pipeline.core.sandbox.docker_ssh import Tunnel
+
+log = logging.getLogger(__name__)
 
 LABEL = "a11y-bench"
 #: label of a container: the host and process that made it
 OWNER = "a11y-bench.owner"
 USER = "bench"
 
-FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, ConnectionError)
+FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 #: no right that a user would not have, and no log on the engine's disk: output is read as it comes
 UNPRIVILEGED: dict[str, Any] = {
@@ -45,8 +51,13 @@ UNPRIVILEGED: dict[str, Any] = {
 #: seconds after which a container ends by itself, should the process that made it be killed
 LIFETIME = str(24 * 3600)
 
-#: seconds that one answer of the engine may take (committing a large layer is one)
-PATIENCE = 900
+#: seconds that an engine may take to answer at all, and for one answer (committing a large layer is one)
+GREETING, PATIENCE = 20, 900
+
+#: files that browsers and watchers of a whole suite hold open (the seed, appendix 9.1)
+OPEN_FILES = 1_048_576
+
+FULL = "no space left on device"
 
 
 @contextmanager
@@ -55,7 +66,8 @@ def faults() -> Iterator[None]:
     try:
         yield
     except FAULTS as error:
-        raise InfrastructureError(f"the Docker engine failed: {error}", cause="engine") from error
+        cause = "disk" if FULL in str(error).lower() else "engine"
+        raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
 
 
 def owner() -> str:
@@ -68,7 +80,12 @@ class Engine:
 
     @faults()
     def __init__(self) -> None:
-        self._client = docker.from_env(timeout=PATIENCE, max_pool_size=64)
+        given = dict(os.environ)
+        if given.get("DOCKER_HOST", "").startswith("ssh://"):
+            self._tunnel = Tunnel(given["DOCKER_HOST"], GREETING)
+            given["DOCKER_HOST"] = self._tunnel.host
+        self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
+        self._client.api.timeout = PATIENCE
 
     @cached_property
     @faults()
@@ -78,8 +95,40 @@ class Engine:
 
     @cached_property
     @faults()
-    def processors(self) -> int:
-        return self._client.info()["NCPU"]
+    def info(self) -> dict[str, Any]:
+        """What the engine says of itself, in the words of its API."""
+        return self._client.info()
+
+    @cached_property
+    @faults()
+    def builder(self) -> str:
+        """The builder that the engine would use; none is ever asked for an image."""
+        api = self._client.api
+        found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
+        return "BuildKit" if found == "2" else "the classic builder"
+
+    @cached_property
+    @faults()
+    def open_files(self) -> int:
+        """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
+        try:
+            self.probe("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
+            return OPEN_FILES
+        except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
+            most = int(self.probe("ulimit -Hn"))
+            log.info("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
+            return most
+
+    def probe(self, script: str, **options: Any) -> str:
+        """What a script of our own prints in a container of the base image. Raises what the Docker SDK raises."""
+        settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
+        container = self._client.containers.create(base_image(), ["sh", "-c", script], **settings, **options)
+        try:
+            container.start()
+            container.wait()
+            return container.logs().decode()
+        finally:
+            container.remove(force=True)
 
     @faults()
     def image(self, name: str) -> Image | None:
@@ -130,9 +179,14 @@ class Engine:
             "mem_limit": limits.memory,
             "memswap_limit": limits.memory,
             "shm_size": limits.memory,
-            "nano_cpus": int(min(limits.cpus, self.processors) * 1e9),
+            "nano_cpus": int(min(limits.cpus, self.info["NCPU"]) * 1e9),
             "pids_limit": limits.processes,
+            "ulimits": [_ulimit("nofile", self.open_files), _ulimit("fsize", limits.disk)],
         }
+
+
+def _ulimit(name: str, most: int) -> Ulimit:
+    return Ulimit(name=name, soft=most, hard=most)
 
 
 @faults()

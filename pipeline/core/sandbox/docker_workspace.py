@@ -18,7 +18,7 @@ ENV = {**COMMON, "HOME": HOME}
 
 
 class DockerWorkspace:
-    """A running container. A time-out kills it; its files can be read until it is removed."""
+    """A running container. A limit ends it; its files can be read until it is removed."""
 
     root, scratch, cache = REPO, SCRATCH, RUNNER_CACHE
 
@@ -30,7 +30,7 @@ class DockerWorkspace:
             raise gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
         done = execute(self._container, argv, folder=self.root, env=ENV | (env or {}), limits=limits)
-        self._gone = done.timed_out or done.truncated
+        self._gone = done.limit is not None
         return done
 
     def write(self, path: str, data: bytes) -> None:

@@ -15,7 +15,7 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import COMMON, Completed, InstallFailed, Limits
 
-LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096)
+LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096, disk=24 * 2**30)
 
 #: where hosts name their CA bundle; whole bundles come first, the last may hold additions only
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
@@ -82,11 +82,8 @@ def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
 
 def check(spec: Environment, done: Completed) -> None:
     """Raise unless the install ended well."""
+    command = " ".join(spec.install)
+    if done.limit:
+        raise InfrastructureError(f"{command} ran out of {done.limit}", cause=done.limit)
     if done.code:
-        limits = {"time": done.timed_out, "memory": done.out_of_memory, "output": done.truncated}
-        over = [name for name, reached in limits.items() if reached]
-        why = f"ran out of {' and '.join(over)}" if over else f"ended with {done.code}"
-        message = f"{' '.join(spec.install)} {why}"
-        if over:
-            raise InfrastructureError(message, cause=over[0])
-        raise failure(message, mask(done.output.decode(errors="replace")))
+        raise failure(f"{command} ended with {done.code}", mask(done.output.decode(errors="replace")))

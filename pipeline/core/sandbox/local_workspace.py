@@ -34,7 +34,7 @@ class LocalWorkspace:
             raise gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
         done = process.run(argv, folder=Path(self.root), env=self._env | (env or {}), limits=limits)
-        self._gone = done.timed_out or done.truncated
+        self._gone = done.limit is not None
         return done
 
     def write(self, path: str, data: bytes) -> None:

@@ -1,7 +1,7 @@
 """One command on the host, in a session of its own that dies with it.
 
-Does not cover: memory, CPUs, processes and network, which are not limited; a child that starts a session of its own,
-which outlives its parents.
+Does not cover: memory, CPUs, processes, disk and network, which are not limited; a child that starts a session of its
+own, which outlives its parents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pipeline.core.sandbox.base import Completed, Limits, exit_code
+from pipeline.core.sandbox.base import Completed, Limit, Limits, exit_code
 
 NOT_FOUND = 127
 
@@ -40,10 +40,9 @@ def run(argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limit
         return Completed(NOT_FOUND, str(error).encode(), 0)
     with process, _killed(process):
         output = _read(process, started + limits.seconds, limits.output)
-        truncated = len(output) > limits.output
-        timed_out = not truncated and not _ended(process, started + limits.seconds)
+        limit = _limit(process, len(output) > limits.output, started + limits.seconds)
     seconds = time.monotonic() - started
-    return Completed(exit_code(process.returncode), output[: limits.output], seconds, timed_out, truncated=truncated)
+    return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
 
 
 @contextlib.contextmanager
@@ -71,9 +70,12 @@ def _read(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes
     return bytes(kept)
 
 
-def _ended(process: subprocess.Popen[bytes], deadline: float) -> bool:
+def _limit(process: subprocess.Popen[bytes], flooded: bool, deadline: float) -> Limit | None:
+    """The limit that a command has reached; without one it has ended."""
+    if flooded:
+        return "output"
     try:
         process.wait(timeout=max(0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
-        return False
-    return True
+        return "time"
+    return None

@@ -70,8 +70,8 @@ def test_end_of_the_log_is_kept() -> None:
 @pytest.mark.parametrize(
     ("done", "why"),
     [
-        (Completed(-9, b"", 1, timed_out=True), "npm ci ran out of time"),
-        (Completed(-9, b"", 1, out_of_memory=True), "npm ci ran out of memory"),
+        (Completed(-9, b"", 1, "time"), "npm ci ran out of time"),
+        (Completed(-9, b"", 1, "memory"), "npm ci ran out of memory"),
     ],
 )
 def test_a_limit_is_the_machines_fault(done: Completed, why: str) -> None:

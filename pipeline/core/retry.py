@@ -1,0 +1,56 @@
+"""Trying again what the machine failed at: bounded, and with a wait that grows.
+
+Writes nothing. Does not cover faults of providers and of GitHub, whose own doors know their limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from pipeline.core.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    import tenacity
+
+R = TypeVar("R")
+
+#: causes that may pass by themselves: an engine that is started again, a registry that answers again, space set free
+PASSING = ("engine", "registry", "disk", "workspace_gone")
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often something is tried, and the seconds before the second try; before each later one it is twice that."""
+
+    tries: int = 4
+    seconds: float = 10
+
+
+PATIENT = Patience()
+
+
+def patiently(work: Callable[[], R], say: Callable[[str], None], patience: Patience = PATIENT) -> R:
+    """What `work` returns, tried again while it fails for a cause that may pass; `say` is told of each wait.
+
+    Raises what the last try raised.
+    """
+    import tenacity
+
+    def tell(state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception()
+        say(f"trying again in {state.next_action.sleep:.0f} s: {error.cause}: {error}")
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception(_passes),
+        stop=tenacity.stop_after_attempt(patience.tries),
+        wait=tenacity.wait_exponential(multiplier=patience.seconds),
+        before_sleep=tell,
+        reraise=True,
+    )
+    return retrying(work)
+
+
+def _passes(error: BaseException) -> bool:
+    return isinstance(error, InfrastructureError) and error.cause in PASSING

@@ -1,0 +1,121 @@
+"""What a batch does when its engine stops, is full, or is on another machine: a second engine is made to do all that.
+
+Each instance is tried again, or not evaluated with the cause, and the next build finishes what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from docker_scripts import needs
+from faulty_batch import PAIR, Batch, breaking
+from own_engine import OwnEngine, Way
+from ssh_double import Server
+from tiny_library import NAMED, Pull
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.retry import Patience
+
+pytestmark = pytest.mark.engine
+
+
+# -- the engine, and its disk ----------------------------------------------------------------------------------------
+@pytest.fixture
+def pair(own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
+    """Two sound pull requests and an engine to torment."""
+    monkeypatch.setenv("DOCKER_HOST", own_engine.host)
+    return Batch(tmp_path, PAIR)
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_an_engine_that_comes_back_costs_a_wait(pair: Batch, own_engine: OwnEngine) -> None:
+    """Stopped and started again under the first instance: no outcome differs from that of an undisturbed batch."""
+    found: dict[str, str] = {}
+    patience = Patience(tries=6, seconds=1)
+    batch = threading.Thread(target=lambda: found.update(pair.build(patience, jobs=1)), daemon=True)
+    batch.start()
+    pair.wait_for("run 1 of 1")
+    own_engine.stop()
+    own_engine.start()
+    batch.join()
+    assert found == {"menu": "qualified", "tabs": "qualified"}
+    assert "trying again in" in pair.said()
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_an_engine_that_stays_away_is_said_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
+    own_engine.stop()
+    try:
+        away = pair.build()
+    finally:
+        own_engine.start()
+    assert all(end.startswith("not_evaluated: engine: the Docker engine failed") for end in away.values())
+    assert pair.build() == {"menu": "qualified", "tabs": "qualified"}
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_a_full_disk_is_said_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
+    with own_engine.filled():
+        full = pair.build()
+    assert all(end.startswith("not_evaluated: disk: ") for end in full.values())
+    assert pair.build() == {"menu": "qualified", "tabs": "qualified"}
+
+
+@pytest.mark.invariant(4)
+def test_a_disk_that_fills_up_under_a_test_is_no_failed_test(
+    own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same test ends by its own limit where there is room enough for that."""
+    monkeypatch.setenv("DOCKER_HOST", own_engine.host)
+    batch = Batch(tmp_path, {"menu": Pull("qualified", NAMED), "file": breaking("writes", "disk_limit")})
+    batch.make_images()
+    with own_engine.filled(leave=40 * 2**20):
+        full = batch.build(jobs=1)
+    assert (full["menu"], full["file"]) == ("qualified", "not_evaluated: disk: the engine's disk is full")
+    assert batch.build()["file"].startswith("disk_limit")
+
+
+# -- an engine elsewhere ---------------------------------------------------------------------------------------------
+@pytest.fixture
+def elsewhere(own_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Way]:
+    """A way by TCP to an engine that shares no folder and no network with this host."""
+    with Way(own_engine) as way:
+        monkeypatch.setenv("DOCKER_HOST", way.host)
+        yield way
+
+
+@pytest.mark.parametrize("buildkit", ["0", "1"])
+def test_an_engine_elsewhere_with_and_without_buildkit(
+    elsewhere: Way, buildkit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No builder of any kind is asked for an image."""
+    monkeypatch.setenv("DOCKER_BUILDKIT", buildkit)
+    batch = Batch(tmp_path, {"menu": Pull("qualified", NAMED)}, {".npmrc": f"# {tmp_path}\n"})
+    assert batch.build() == {"menu": "qualified"}
+    batch.forget()
+
+
+@pytest.mark.invariant(4)
+def test_a_way_that_is_cut_under_a_command_is_seen(elsewhere: Way, tmp_path: Path) -> None:
+    """Nothing says so on the connection itself: whoever only reads it waits until the time limit, or for ever."""
+    batch = Batch(tmp_path, PAIR)
+    batch.make_images()
+    with pytest.raises(InfrastructureError) as caught, batch.sandbox.open(batch.recipes()[0].image) as workspace:
+        threading.Timer(1, elsewhere.cut).start()
+        workspace.run(["sleep", "600"])
+    assert caught.value.cause == "engine"
+
+
+@needs("sshd")
+def test_an_engine_behind_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Server(tmp_path) as server:
+        monkeypatch.setenv("PATH", f"{server.folder}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.setenv("DOCKER_HOST", server.address)
+        assert Batch(tmp_path, PAIR).build() == {"menu": "qualified", "tabs": "qualified"}

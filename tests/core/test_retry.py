@@ -1,0 +1,59 @@
+"""What is tried again, how often, and what is not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.retry import PASSING, Patience, patiently
+
+QUICK = Patience(tries=3, seconds=0.001)
+
+
+class Work:
+    """Fails with these errors, one a time, and then succeeds."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors, self.tries = list(errors), 0
+
+    def __call__(self) -> str:
+        self.tries += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return "done"
+
+
+def broken(cause: str) -> InfrastructureError:
+    return InfrastructureError("it broke", cause=cause)
+
+
+@pytest.mark.rule("not-evaluated-is-retried")
+@pytest.mark.parametrize("cause", PASSING)
+def test_what_may_pass_is_tried_again_and_said(cause: str) -> None:
+    said: list[str] = []
+    assert patiently(Work(broken(cause), broken(cause)), said.append, QUICK) == "done"
+    assert said == [f"trying again in 0 s: {cause}: it broke"] * 2
+
+
+def test_it_is_bounded_and_the_last_error_is_the_answer() -> None:
+    work = Work(*[broken("engine")] * 9)
+    with pytest.raises(InfrastructureError, match="it broke"):
+        patiently(work, print, QUICK)
+    assert work.tries == 3
+
+
+@pytest.mark.parametrize("error", [broken("memory"), broken("provider"), UserError("no"), ValueError("no")])
+def test_what_would_only_fail_again_is_not_tried_again(error: Exception) -> None:
+    """An install that runs out of memory does so the next time, too."""
+    work = Work(error)
+    with pytest.raises(type(error)):
+        patiently(work, print, QUICK)
+    assert work.tries == 1
+
+
+def test_waits_grow() -> None:
+    started = time.monotonic()
+    patiently(Work(*[broken("registry")] * 3), print, Patience(tries=4, seconds=0.05))
+    assert 0.05 + 0.1 + 0.2 <= time.monotonic() - started < 5

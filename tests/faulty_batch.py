@@ -1,0 +1,81 @@
+"""A batch of stage 02 in a real container engine, for tests of what can break it: limits are low, waits are short."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import docker
+import docker.errors
+import factories
+from tiny_library import NAMED, Pull, make_library
+
+from pipeline.build.qualify import Settings, recipe
+from pipeline.build.stage import Outcome, build
+from pipeline.collect.stage import collect
+from pipeline.core import images
+from pipeline.core.cache import cache_root
+from pipeline.core.git import open_clone
+from pipeline.core.records import Candidate, Instance
+from pipeline.core.retry import Patience
+from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.sandbox.docker_names import environment_image, instance_image
+from pipeline.core.store import Store, read_records
+
+REPO = factories.REPO
+LIMITS = Limits(seconds=15, memory=256 * 2**20, processes=100, output=200_000, disk=60 * 2**20)
+IMPATIENT = Patience(tries=2, seconds=0.1)
+
+#: two sound pull requests
+PAIR = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED)}
+
+
+def breaking(way: str, ends: str) -> Pull:
+    """A pull request whose test does this without end (tiny_jest.js), and how it ends."""
+    return Pull(ends, f"{NAMED}breaks {way}\n", "works | {src} | old\n")
+
+
+class Batch:
+    """A library with these pull requests, collected; `build` builds it and says how each ended, by name."""
+
+    def __init__(self, folder: Path, pulls: dict[str, Pull], base: dict[str, str] | None = None) -> None:
+        self.pulls, self.store = pulls, Store(folder / "data")
+        self.library = make_library(folder, pulls, base).folder
+        collect(self.store, REPO, self.library)
+        self.sandbox = DockerSandbox(cache_root())
+        self.sandbox.check()
+
+    def build(self, patience: Patience = IMPATIENT, jobs: int = 2) -> dict[str, str]:
+        settings = Settings(self.sandbox, repeats=1, limits=LIMITS)
+        outcomes = build(self.store, REPO, settings, jobs=jobs, patience=patience)
+        return dict(zip(self.pulls, map(ending, outcomes), strict=True))
+
+    def recipes(self) -> list[images.Recipe]:
+        candidates = read_records(self.store.raw(REPO) / "candidates.jsonl", Candidate)
+        return [recipe(open_clone(self.library), one) for one in candidates]
+
+    def make_images(self) -> None:
+        for one in self.recipes():
+            images.ensure(self.sandbox, open_clone(self.library), one, print)
+
+    def forget(self) -> None:
+        """Remove the images that nobody can use again."""
+        remove = docker.from_env().images.remove
+        for one in self.recipes():
+            for name in (instance_image(one.image), environment_image(one.environment_digest)):
+                with suppress(docker.errors.ImageNotFound):
+                    remove(name, force=True)
+
+    def said(self) -> str:
+        path = self.store.qualification(REPO) / "build.log"
+        return path.read_text() if path.exists() else ""
+
+    def wait_for(self, text: str) -> None:
+        while text not in self.said():
+            time.sleep(0.05)
+
+
+def ending(outcome: Outcome) -> str:
+    return "qualified" if isinstance(outcome, Instance) else f"{outcome.reason}: {outcome.detail}"

@@ -1,0 +1,44 @@
+"""An OpenSSH server on the loopback that leads to this machine, and an `ssh` that knows its keys and no others."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+SERVER = """\
+ListenAddress 127.0.0.1
+HostKey {folder}/host
+AuthorizedKeysFile {folder}/user.pub
+PidFile none
+StrictModes no
+"""
+CLIENT = "IdentityFile {folder}/user\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n"
+
+
+class Server:
+    """`address` is for DOCKER_HOST, `folder` for PATH: it holds the `ssh` that is let in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "ssh"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.address, self._port = f"ssh://127.0.0.1:{port}", port
+
+    def __enter__(self) -> Server:
+        self.folder.mkdir()
+        for name in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
+        for name, text in (("sshd_config", SERVER), ("ssh_config", CLIENT)):
+            (self.folder / name).write_text(text.format(folder=self.folder))
+        client = self.folder / "ssh"
+        client.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {self.folder}/ssh_config "$@"\n')
+        client.chmod(0o755)
+        Path("/run/sshd").mkdir(exist_ok=True)  # where it separates its rights; Debian's service makes it
+        command = ["/usr/sbin/sshd", "-D", "-p", str(self._port), "-f", self.folder / "sshd_config"]
+        self._server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.terminate()
+        self._server.wait()
