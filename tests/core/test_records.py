@@ -93,7 +93,7 @@ def test_what_is_expected_is_all_that_must_pass() -> None:
     tests = {"a": "PPP", "b": "PFP", "c": "NSP", "d": "NNP", "e": "FFF", "f": "PNN"}
     instance = factories.make_instance(tests=tests)
     assert instance.expected == {"a", "b", "c", "d"}
-    assert set(instance.fixed_tests) == {"b"}
+    assert set(instance.fixed_tests) == set(instance.classes) == {"b", "c", "d"}
     assert Instance.model_validate_json(instance.model_dump_json()).expected == instance.expected
 
 
