@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -131,6 +131,11 @@ class Funnel(Record):
     without_issue: int
 
 
+#: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
+Principle = Literal["perceivable", "operable", "understandable", "robust"]
+PRINCIPLES: tuple[Principle, ...] = get_args(Principle)
+
+
 class Review(Versioned):
     """One rating of one candidate, by a person or a model (stage 00)."""
 
@@ -138,7 +143,7 @@ class Review(Versioned):
     rater: str
     status: Literal["super", "ok", "bad"]
     success_criteria: tuple[Annotated[str, Field(pattern=r"^[1-4]\.\d+\.\d+$")], ...] = ()
-    principles: tuple[Literal["perceivable", "operable", "understandable", "robust"], ...] = ()
+    principles: tuple[Principle, ...] = ()
     difficulty: Literal["easy", "medium", "hard"] | None = None
     note: str = ""
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.core.records import Status, TransitionClass, Triple
+from pipeline.core.records import Counts, Status, TransitionClass, Triple
 from pipeline.core.store import digest
 
 Results = Mapping[str, Status]
@@ -87,6 +87,12 @@ def quarantine(unstable: Mapping[str, Mapping[str, dict[str, int]]]) -> Quaranti
     """Turn run -> test -> counts into test -> run -> counts."""
     names = sorted(set().union(*unstable.values()))
     return {name: {run: tests[name] for run, tests in unstable.items() if name in tests} for name in names}
+
+
+def statuses(counts: Counts) -> dict[str, Status]:
+    """One run's stored result, by test."""
+    named = zip(Status, (counts.passed_tests, counts.failed_tests, counts.skipped_tests), strict=False)
+    return {name: status for status, names in named for name in names}
 
 
 def transitions(run: Results, test: Results, fix: Results) -> dict[str, Triple]:
