@@ -9,6 +9,7 @@ set no-exit-message
 import 'pipeline/collect/collect.just'
 import 'pipeline/triage/triage.just'
 import 'pipeline/build/build.just'
+import 'pipeline/dataset/dataset.just'
 import 'pipeline/predict/agents.just'
 import 'pipeline/evaluate/evaluation.just'
 import 'pipeline/analyze/analysis.just'

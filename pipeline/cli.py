@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
     "bench": ("pipeline.bench", "Stages 01 to 05 of one repository and model, one after the other."),
+    "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
 }
 

@@ -13,8 +13,9 @@ def command(name: str | None) -> None:
     """Print the JSON Schema of record NAME, or the names of all records."""
     from pipeline.core.errors import unknown
     from pipeline.core.records import PUBLISHED
+    from pipeline.dataset.lock import Lock
 
-    kinds = {kind.__name__: kind for kind in PUBLISHED}
+    kinds = {kind.__name__: kind for kind in (*PUBLISHED, Lock)}
     if name is None:
         click.echo("\n".join(kinds))
     elif name in kinds:

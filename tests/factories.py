@@ -159,7 +159,8 @@ def _triple(letters: str) -> Triple:
 
 def _expectations(triples: Mapping[str, Triple]) -> dict[str, Any]:
     kinds = {f"{kind}_tests": law.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")}
-    return kinds | {"fixed_tests": law.fixing(triples)}
+    fixed = law.fixed(triples)
+    return kinds | {"fixed_tests": fixed, "classes": law.classify(fixed, ())}
 
 
 def _results(triples: Mapping[str, Triple]) -> dict[str, Counts]:

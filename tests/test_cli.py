@@ -17,8 +17,9 @@ from pipeline.core.store import Store, write_records
 
 Run = Callable[..., tuple[int, str, str]]
 #: every command, and the commands of groups
-ALL = [[name] for name in COMMANDS] + [["triage", name] for name in ("list", "rate", "import")]
-WITHOUT_DATA = ([], ["schema"], ["select"], ["triage"])
+GROUPS = {"triage": ("list", "rate", "import"), "dataset": ("check", "export", "stats", "lock", "rebuild")}
+ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]
+WITHOUT_DATA = ([], ["schema"], ["select"], *([group] for group in GROUPS))
 #: packages that cost a noticeable part of a second each
 HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"} | {
     "github",

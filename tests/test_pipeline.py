@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 from leaks import gold_lines
+from second_opinion import ours, theirs
 
 from pipeline.core.git import open_clone
 from pipeline.core.llm.ledger import Ledger
@@ -104,6 +105,12 @@ def test_a_second_run_runs_no_test_and_gives_the_same_bytes(demo: Demo) -> None:
     assert not re.search(r"running the tests|(?:run|test|fix) \d of \d|installing|magentless works", demo.second.stderr)
     assert {path: path.read_bytes() for path in demo.verdicts} == demo.verdicts
     assert not demo.store.archive_root.exists()
+
+
+@pytest.mark.rule("second-opinion")
+def test_multi_swe_bench_agrees(demo: Demo) -> None:
+    """Its own classes load the export and come to the same verdicts and classes of tests."""
+    assert theirs(demo.instances) == [ours(one) for one in demo.instances]
 
 
 @pytest.mark.rule("snapshot-only")

@@ -17,12 +17,10 @@ from pipeline.analyze.columns import typed
 from pipeline.analyze.reading import Sources, read
 from pipeline.core import verdict as law
 from pipeline.core.names import parse_instance_id, parse_repo
-from pipeline.core.records import Instance, Triple
+from pipeline.core.records import PRINCIPLES, Instance, Triple
 from pipeline.core.store import Store
 
 Row = dict[str, Any]
-
-PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
 
 @dataclass(frozen=True)

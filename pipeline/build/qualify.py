@@ -5,7 +5,7 @@ Returns a record in every case but a broken machine: an Instance, or a Rejection
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import git
@@ -18,6 +18,9 @@ from pipeline.core.patches import is_manifest, is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
 from pipeline.core.runs import Plan, Run
 from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
+
+#: raised whenever instances are judged or written differently: what was qualified before is stale
+VERSION = 1
 
 #: the closed list of reasons -> what it means to a person
 REASONS = {
@@ -149,16 +152,17 @@ def _judge(
 ) -> Instance:
     agreed = {name: verdict.agree([run.results for run in several]) for name, several in done.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
-    results = {name: stable for name, (stable, _) in agreed.items()}
+    results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
     if not results["fix"]:
         raise Rejected("no_tests_run", ", ".join(plan.files) or "the test patch has no file that a runner runs")
-    triples = verdict.transitions(results["run"], results["test"], results["fix"], quarantine)
+    triples = verdict.transitions(results["run"], results["test"], results["fix"])
     qualification = verdict.qualify(triples)
     if qualification.reason:
         raise Rejected(
             qualification.reason, "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
         )
-    fixed = verdict.fixing(triples)
+    fixed = verdict.fixed(triples)
+    by_snapshot = frozenset.intersection(*(run.by_snapshot for run in done["test"]))
     return Instance(
         instance_id=candidate.instance_id,
         **candidate.model_dump(include=_CARRIED),
@@ -176,7 +180,7 @@ def _judge(
         files=tuple(plan.files),
         repeats=settings.repeats,
         quarantine=quarantine,
-        snapshot_only=tuple(sorted(set(fixed).intersection(*(run.by_snapshot for run in done["test"])))),
+        classes=verdict.classify(fixed, by_snapshot),
         deviations=deviations,
     )
 
@@ -186,6 +190,10 @@ _CARRIED = {
     "org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch",
     "merge_sha", "merged_at", "a11y_reason", "statement_source", "chosen_by_hand",
 }  # fmt: skip
+
+
+def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict[str, Status]:
+    return {name: status for name, status in results.items() if name not in quarantine}
 
 
 def _describe(name: str, triple: verdict.Triple) -> str:

@@ -15,7 +15,7 @@ import git
 
 from pipeline.build import scope
 from pipeline.build.infer import Unsupported
-from pipeline.build.qualify import Settings, qualify, recipe
+from pipeline.build.qualify import VERSION, Settings, qualify, recipe
 from pipeline.core import runs, verdict
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
@@ -129,7 +129,7 @@ def decided_by(clone: git.Repo, candidate: Candidate) -> dict[str, str]:
         environment = digest(made.image, made.environment)
     except Unsupported as error:
         environment = digest(error.reason, str(error))
-    rules = digest(runs.VERSION, verdict.table_digest(), scope.touched(candidate.test_patch))
+    rules = digest(runs.VERSION, VERSION, verdict.table_digest(), scope.touched(candidate.test_patch))
     return {"candidate": digest(candidate), "environment": environment, "rules": rules}
 
 

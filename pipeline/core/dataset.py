@@ -1,6 +1,9 @@
-"""Reading a repository's dataset, the same for all stages that stand on it."""
+"""Reading datasets, the same for all stages that stand on it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
@@ -18,3 +21,15 @@ def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
     if len({one.instance_id for one in instances}) != len(instances):
         raise UserError("an instance is there twice", path=path, field="instance_id", hint="keep one line for each")
     return instances
+
+
+def built(store: Store, repos: Sequence[Repo]) -> list[Repo]:
+    """These repositories, or all that have instances where none is named. Raises UserError when there are none."""
+    found = list(repos) or [repo for repo in store.repositories("02_dataset") if _holds_any(store.dataset(repo))]
+    if not found:
+        raise UserError("no dataset is built", path=store.root / "02_dataset", hint="run: just build-run REPO")
+    return found
+
+
+def _holds_any(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0

@@ -38,7 +38,14 @@ def _repo(_context: click.Context, _parameter: click.Parameter, value: str | Non
     return parse_repo(value) if value else None
 
 
+def _repos(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> Any:
+    from pipeline.core.names import parse_repo
+
+    return [parse_repo(value) for value in values]
+
+
 repo_argument: Decorator = click.argument("repo", callback=_repo)
+repos_argument: Decorator = click.argument("repos", nargs=-1, callback=_repos)
 model_argument: Decorator = click.argument("model")
 
 sandbox_option: Decorator = click.option(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -131,6 +131,11 @@ class Funnel(Record):
     without_issue: int
 
 
+#: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
+Principle = Literal["perceivable", "operable", "understandable", "robust"]
+PRINCIPLES: tuple[Principle, ...] = get_args(Principle)
+
+
 class Review(Versioned):
     """One rating of one candidate, by a person or a model (stage 00)."""
 
@@ -138,7 +143,7 @@ class Review(Versioned):
     rater: str
     status: Literal["super", "ok", "bad"]
     success_criteria: tuple[Annotated[str, Field(pattern=r"^[1-4]\.\d+\.\d+$")], ...] = ()
-    principles: tuple[Literal["perceivable", "operable", "understandable", "robust"], ...] = ()
+    principles: tuple[Principle, ...] = ()
     difficulty: Literal["easy", "medium", "hard"] | None = None
     note: str = ""
 
@@ -149,6 +154,11 @@ class Triple(Record):
     run: Status
     test: Status
     fix: Status
+
+
+#: how a test came to be fixed: `snapshot_only` failed by its snapshot alone, so that only the exact markup passes it;
+#: `new_test` was not in the base, `re_enabled` was skipped there; `behavioural` are all others
+TransitionClass = Literal["behavioural", "snapshot_only", "new_test", "re_enabled"]
 
 
 class Counts(Record):
@@ -204,7 +214,7 @@ class Instance(Versioned):
     test_patch: str
     lang: str
     hints: str = ""
-    fixed_tests: dict[str, Triple]
+    fixed_tests: dict[str, Triple] = Field(description="f2p, s2p and n2p: they pass with the gold patch only")
     p2p_tests: dict[str, Triple]
     f2p_tests: dict[str, Triple]
     s2p_tests: dict[str, Triple]
@@ -224,7 +234,7 @@ class Instance(Versioned):
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
         default={}, description="tests that disagree with themselves: run -> status -> count"
     )
-    snapshot_only: tuple[str, ...] = Field(default=(), description="fixed tests that fail by snapshot alone")
+    classes: dict[str, TransitionClass] = Field(description="how each of the fixed tests came to be one")
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: Literal["issue", "pull_request"]
     chosen_by_hand: bool = False
@@ -243,6 +253,11 @@ class Instance(Versioned):
             | frozenset(self.s2p_tests)
             | frozenset(self.n2p_tests)
         )
+
+    @property
+    def snapshot_only(self) -> tuple[str, ...]:
+        """The fixed tests that fail by snapshot alone."""
+        return tuple(sorted(name for name, kind in self.classes.items() if kind == "snapshot_only"))
 
     def task(self) -> Task:
         """The part that an agent may see. Without an issue the pull request's own text is the statement."""

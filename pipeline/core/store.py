@@ -153,6 +153,10 @@ class Store:
         """Folder of logs, manifests and rejections beside the dataset."""
         return self.root / "02_dataset" / repo.slug
 
+    def published(self, repo: Repo) -> Path:
+        """The list of a dataset's instances that may be published: facts that make it again, no code."""
+        return self.root / "locks" / f"{repo.slug}.jsonl"
+
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
         return self.root / "03_predictions" / folder_name(agent) / repo.slug / folder_name(model)

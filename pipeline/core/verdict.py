@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.core.records import Status, Triple
+from pipeline.core.records import Counts, Status, TransitionClass, Triple
 from pipeline.core.store import digest
 
 Results = Mapping[str, Status]
@@ -53,6 +53,9 @@ REASONS = {
     "anomalous": "anomalous",
 }
 
+#: what a fixed test was in the base -> its class; all that ran there changed their behaviour
+CLASSES: dict[Status, TransitionClass] = {Status.NONE: "new_test", Status.SKIPPED: "re_enabled"}
+
 
 def table_digest() -> str:
     """The digest of the law: what was decided by another one is stale."""
@@ -86,9 +89,15 @@ def quarantine(unstable: Mapping[str, Mapping[str, dict[str, int]]]) -> Quaranti
     return {name: {run: tests[name] for run, tests in unstable.items() if name in tests} for name in names}
 
 
-def transitions(run: Results, test: Results, fix: Results, ignore: Iterable[str] = ()) -> dict[str, Triple]:
-    """Every test's three statuses, without the quarantined ones."""
-    names = sorted((set(run) | set(test) | set(fix)) - set(ignore))
+def statuses(counts: Counts) -> dict[str, Status]:
+    """One run's stored result, by test."""
+    named = zip(Status, (counts.passed_tests, counts.failed_tests, counts.skipped_tests), strict=False)
+    return {name: status for status, names in named for name in names}
+
+
+def transitions(run: Results, test: Results, fix: Results) -> dict[str, Triple]:
+    """Every test's three statuses, by name."""
+    names = sorted({*run, *test, *fix})
     none = Status.NONE
     return {n: Triple(run=run.get(n, none), test=test.get(n, none), fix=fix.get(n, none)) for n in names}
 
@@ -110,6 +119,16 @@ def qualify(triples: Mapping[str, Triple]) -> Qualification:
 def fixing(triples: Mapping[str, Triple]) -> dict[str, Triple]:
     """The tests that the gold patch fixes: any -> FAILED -> PASSED."""
     return {name: triple for name, triple in triples.items() if table()[triple].effect == "fixes"}
+
+
+def fixed(triples: Mapping[str, Triple]) -> dict[str, Triple]:
+    """The tests that pass with the gold patch and did not before it: f2p, s2p and n2p."""
+    return {n: t for n, t in triples.items() if table()[t].must_pass and t.test is not Status.PASSED}
+
+
+def classify(triples: Mapping[str, Triple], by_snapshot: Collection[str]) -> dict[str, TransitionClass]:
+    """The class of each fixed test; `by_snapshot` are those that failed by snapshot alone."""
+    return {n: "snapshot_only" if n in by_snapshot else CLASSES.get(t.run, "behavioural") for n, t in triples.items()}
 
 
 def by_kind(triples: Mapping[str, Triple], prefix: str) -> dict[str, Triple]:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.store import digest
-
-VENDORS = Path(__file__).parents[2] / "vendors"
+from pipeline.core.vendors import VENDORS
 
 #: what a command may name in braces
 PLACES = ("python", "task", "checkout", "out", "model", "settings")

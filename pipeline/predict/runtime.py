@@ -20,7 +20,8 @@ from pipeline.core.console import Progress
 from pipeline.core.git import checkout
 from pipeline.core.records import Instance
 from pipeline.core.store import digest, read_json, write_bytes, write_json
-from pipeline.predict.agents import VENDORS, Agent
+from pipeline.core.vendors import VENDORS
+from pipeline.predict.agents import Agent
 from pipeline.predict.run import Run
 
 log = logging.getLogger(__name__)

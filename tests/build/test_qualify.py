@@ -86,6 +86,7 @@ def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
     assert menu.f2p_tests == {"src/menu.test.js > named": Triple(run=NONE, test=FAILED, fix=PASSED)}
     assert menu.p2p_tests == {"src/menu.test.js > works": Triple(run=PASSED, test=PASSED, fix=PASSED)}
     assert menu.fixed_tests == menu.f2p_tests
+    assert menu.classes == {"src/menu.test.js > named": "new_test"}
     assert menu.test_patch_result.failed_tests == ("src/menu.test.js > named",)
     assert menu.fix_patch_result.passed_count == 2
 
@@ -96,6 +97,7 @@ def test_a_test_file_that_becomes_importable_is_a_fix(tiny: Bench) -> None:
     badge = tiny.outcomes["badge"]
     assert badge.f2p_tests == {"src/badge.test.js": Triple(run=NONE, test=FAILED, fix=PASSED)}
     assert badge.n2p_tests == {"src/badge.test.js > named": Triple(run=NONE, test=NONE, fix=PASSED)}
+    assert badge.fixed_tests == badge.f2p_tests | badge.n2p_tests
 
 
 @pytest.mark.rule("quarantine")
@@ -106,6 +108,8 @@ def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
     assert tabs.quarantine == {"src/tabs.test.js > takes turns": {"run": both, "test": both, "fix": both}}
     assert "src/tabs.test.js > takes turns" not in tabs.expected
     assert list(tabs.f2p_tests) == ["src/tabs.test.js > named"]
+    runs = (tabs.run_result, tabs.test_patch_result, tabs.fix_patch_result)
+    assert not any("src/tabs.test.js > takes turns" in run.passed_tests + run.failed_tests for run in runs)
 
 
 @pytest.mark.rule("snapshot-only")

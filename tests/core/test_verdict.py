@@ -100,8 +100,8 @@ def test_the_gravest_reason_names_its_tests() -> None:
     assert found == verdict.Qualification("regression", ("b", "c"))
 
 
-def test_missing_tests_are_none_and_quarantined_ones_are_left_out() -> None:
-    found = verdict.transitions(results(a="P", q="P"), results(a="F", q="F"), results(a="P", b="P"), ignore=["q"])
+def test_missing_tests_are_none() -> None:
+    found = verdict.transitions(results(a="P"), results(a="F"), results(a="P", b="P"))
     assert found == {"a": triple("PFP"), "b": triple("NNP")}
 
 
@@ -113,6 +113,17 @@ def test_kinds_split_what_must_pass() -> None:
     assert sum(map(len, kinds)) == 16
     assert set().union(*kinds) == {name for name in triples if name.endswith("P")}
     assert set(kinds[1]) == set(verdict.fixing(triples)) == {"PFP", "FFP", "SFP", "NFP"}
+    assert set(verdict.fixed(triples)) == set().union(*kinds[1:])
+
+
+@pytest.mark.rule("transition-classes")
+@pytest.mark.parametrize("letters", ["".join(letters) for letters in ALL if letters[1] != "P" and letters[2] == "P"])
+def test_every_fixed_test_has_its_class(letters: str) -> None:
+    """A patch passes a test of behaviour in many ways, and one of a snapshot in exactly one: tables tell them apart."""
+    one = {"a": triple(letters)}
+    usual = {"N": "new_test", "S": "re_enabled"}.get(letters[0], "behavioural")
+    assert verdict.classify(one, ()) == verdict.classify(one, {"b"}) == {"a": usual}
+    assert verdict.classify(one, {"a"}) == {"a": "snapshot_only"}
 
 
 @pytest.mark.rule("quarantine")

@@ -1,8 +1,8 @@
 """The source `dataset`: JSON Lines of Multi-SWE-bench or SWE-bench, told apart by their fields.
 
 Such a file holds many repositories: the records of one are taken. What a record does not say stays empty: neither form
-has the merge commit, SWE-bench has no pull request's text, and the numbers of its issues are unknown (0); it says when
-a pull request was opened, which stands in for when it was merged.
+has the merge commit (our own export has), SWE-bench has no pull request's text, and the numbers of its issues are
+unknown (0); it says when a pull request was opened, which stands in for when it was merged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Text(BaseModel):
 
 
 class MultiSweBench(BaseModel):
-    """The fields of a Multi-SWE-bench record that a pull request needs."""
+    """The fields of a Multi-SWE-bench record that a pull request needs; the last two are in our export only."""
 
     org: str
     repo: str
@@ -41,6 +41,8 @@ class MultiSweBench(BaseModel):
     resolved_issues: list[_Text]
     fix_patch: str
     test_patch: str
+    merge_sha: str = ""
+    merged_at: str = ""
 
     def merged(self) -> Merged | None:
         issues = tuple(Issue(number=one.number, title=one.title, body=one.body or "") for one in self.resolved_issues)
@@ -51,8 +53,8 @@ class MultiSweBench(BaseModel):
             title=self.title,
             body=self.body or "",
             base=self.base,
-            merge_sha="",
-            merged_at="",
+            merge_sha=self.merge_sha,
+            merged_at=self.merged_at,
             resolved_issues=issues,
         )
         patches = Patches(self.base.sha, self.fix_patch, self.test_patch)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from pipeline.core.llm.config import configuration, environment
 from pipeline.core.llm.experiment import Experiment
-from pipeline.core.llm.install import proxy_python
 from pipeline.core.llm.ledger import Key, Ledger, key_hash
 from pipeline.core.llm.models import ModelList, load_models
 from pipeline.core.llm.process import running_proxy
+from pipeline.core.vendors import vendor_python
 
 #: seconds for the proxy to book the last requests
 BOOKING_LIMIT = 10
@@ -77,7 +77,7 @@ def open_gateway(
     `models` is LiteLLM's configuration file, `log` takes all that the proxy prints, `given` is the environment in which
     the providers' keys are. Raises UserError for a list that is wrong, InfrastructureError for a proxy that is.
     """
-    listed, python = load_models(models), proxy_python(say)
+    listed, python = load_models(models), vendor_python("litellm", say)
     gateway = Gateway("", listed, Ledger(ledger), given)
     master_key = f"sk-{secrets.token_urlsafe(32)}"
     try:

@@ -1,6 +1,6 @@
-"""The proxy's own virtual environment, made at first use: LiteLLM needs other versions of libraries than we do.
+"""Virtual environments of their own for what stands in `vendors/`: it needs other versions of libraries than we do.
 
-Reads `vendors/litellm/requirements.txt` (pinned with hashes), writes to the user's cache folder. Needs uv and a package
+Reads `vendors/NAME/requirements.txt` (pinned with hashes), writes to the user's cache folder. Needs uv and a package
 index; uv's own settings say which.
 """
 
@@ -17,23 +17,26 @@ from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
 
-REQUIREMENTS = Path(__file__).parents[3] / "vendors" / "litellm" / "requirements.txt"
+VENDORS = Path(__file__).parents[2] / "vendors"
 TIME_LIMIT = 900
 
 
-def proxy_python(say: Callable[[str], None]) -> Path:
-    """The interpreter of the proxy's environment. Raises InfrastructureError when it can not be made."""
-    key = digest(REQUIREMENTS.read_bytes(), sys.version)[:16]
+def vendor_python(name: str, say: Callable[[str], None]) -> Path:
+    """The interpreter of the environment of `vendors/NAME`, made at first use.
+
+    Raises InfrastructureError when it can not be made.
+    """
+    requirements = VENDORS / name / "requirements.txt"
+    folder = cache_root() / name / digest(requirements.read_bytes(), sys.version)[:16]
+    python = folder / "venv" / "bin" / "python"
 
     def make(folder: Path) -> None:
-        say("making the environment of the LiteLLM proxy (first use; about 600 MB in the cache folder)")
+        say(f"making the environment of {name} (first use; it stays in the cache folder)")
         _uv("venv", "--quiet", "--python", sys.executable, str(folder / "venv"))
-        python = str(folder / "venv" / "bin" / "python")
-        _uv("pip", "sync", "--quiet", "--require-hashes", "--python", python, str(REQUIREMENTS))
+        _uv("pip", "sync", "--quiet", "--require-hashes", "--python", str(python), str(requirements))
 
-    folder = cache_root() / "litellm" / key
     once(folder, make)
-    return folder / "venv" / "bin" / "python"
+    return python
 
 
 def _uv(*arguments: str) -> None:

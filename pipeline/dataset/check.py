@@ -1,0 +1,167 @@
+"""What must hold for a dataset before anyone stands on it: each instance by itself, without running anything.
+
+Reads `02_dataset/` and the clone that the repository was collected from; writes nothing. A check is a row of the table:
+what it is called, what it means, and a function that names what is wrong. Does not cover the references (examine.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import git
+
+from pipeline.core import images, verdict
+from pipeline.core.git import has_commit, list_files
+from pipeline.core.names import Repo
+from pipeline.core.records import Counts, Instance
+from pipeline.dataset.applied import Applied, DoesNotApply, apply
+
+log = logging.getLogger(__name__)
+
+
+class Finding(NamedTuple):
+    """Something that is wrong: with which instance (of a whole dataset: the repository), by which check."""
+
+    instance: str
+    check: str
+    detail: str
+
+
+class Case:
+    """One instance of the dataset of `repo`, beside the clone that it is of."""
+
+    def __init__(self, repo: Repo, instance: Instance, clone: git.Repo) -> None:
+        self.repo, self.instance, self.clone = repo, instance, clone
+
+    @cached_property
+    def gold(self) -> Applied:
+        """The base with both patches. Raises DoesNotApply."""
+        one = self.instance
+        return apply(self.clone, one.base.sha, {"test": one.test_patch, "fix": one.fix_patch})
+
+
+def names(case: Case) -> Iterator[str]:
+    one = case.instance
+    if one.instance_id != case.repo.instance_id(one.number) or one.repository != case.repo:
+        yield f"{one.instance_id}: the record says {one.repository}#{one.number}, the file {case.repo}"
+
+
+def expectations(case: Case) -> Iterator[str]:
+    """Derived again from the three results, by the table."""
+    one = case.instance
+    stored = (one.run_result, one.test_patch_result, one.fix_patch_result)
+    yield from (f"a result counts {text}" for counts in stored for text in _miscounted(counts))
+    triples = verdict.transitions(*map(verdict.statuses, stored))
+    yield from (f"{name} is quarantined and in a result" for name in sorted(one.quarantine.keys() & triples))
+    reason = verdict.qualify(triples).reason
+    if reason:
+        yield f"its results do not qualify it: {reason}"
+    kinds = {f"{kind}_tests": verdict.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")}
+    derived = kinds | {"fixed_tests": verdict.fixed(triples)}
+    yield from (f"{field} do not follow from its results" for field in derived if getattr(one, field) != derived[field])
+    if one.classes != verdict.classify(one.fixed_tests, one.snapshot_only):
+        yield "classes do not follow from its tests"
+
+
+def _miscounted(counts: Counts) -> Iterator[str]:
+    for word in ("passed", "failed", "skipped"):
+        said, there = getattr(counts, f"{word}_count"), len(set(getattr(counts, f"{word}_tests")))
+        if said != there:
+            yield f"{said} {word} tests and names {there}"
+
+
+#: what keys of people's accounts look like, in the forms that their makers document
+SECRETS = re.compile(
+    r"""\b(?:gh[pousr]_[A-Za-z0-9]{36,} | github_pat_[A-Za-z0-9_]{60,} | glpat-[A-Za-z0-9_-]{20,} | npm_[A-Za-z0-9]{36}
+      | AKIA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{35} | xox[abprs]-[A-Za-z0-9-]{10,}
+      | sk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}) | -----BEGIN\ [A-Z ]*PRIVATE\ KEY-----""",
+    re.VERBOSE,
+)
+
+
+def secrets(case: Case) -> Iterator[str]:
+    """Only the first letters are shown."""
+    yield from sorted({f"{found[0][:8]}…" for found in SECRETS.finditer(case.instance.model_dump_json())})
+
+
+def commits(case: Case) -> Iterator[str]:
+    one = case.instance
+    named = {"base": one.base.sha, "merge": one.merge_sha, "manifests": one.manifests}
+    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _there(case.clone, sha))
+    if one.manifests not in (one.base.sha, one.merge_sha):
+        yield "manifests are neither those of the base nor of the merge"
+
+
+def _there(clone: git.Repo, sha: str) -> bool:
+    """A dataset from elsewhere may not know its merge commits."""
+    return not sha or has_commit(clone, sha)
+
+
+def digests(case: Case) -> Iterator[str]:
+    one = case.instance
+    made = images.recipe(case.clone, one.environment, one.base.sha, one.manifests)
+    for field in ("environment_digest", "image"):
+        if getattr(one, field) != getattr(made, field):
+            yield f"{field} is {getattr(one, field)}, the clone gives {getattr(made, field)}"
+
+
+def patches(case: Case) -> Iterator[str]:
+    """One by one, as stages 02 and 04 apply them; both together make the merge commit's tree."""
+    one = case.instance
+    try:
+        made = case.gold
+    except DoesNotApply as error:
+        yield str(error)
+        return
+    if one.merge_sha and made.tree != case.clone.git.rev_parse(f"{one.merge_sha}^{{tree}}"):
+        yield "both patches do not make the merge commit's tree"
+
+
+def files(case: Case) -> Iterator[str]:
+    if not case.instance.files:
+        yield "no test file is run"
+    there = case.gold.files.union(list_files(case.clone, case.instance.base.sha))
+    unknown = (path for path in case.instance.files if path not in there)
+    yield from (f"{path} is neither in the base nor in what the patches make" for path in unknown)
+
+
+class Check(NamedTuple):
+    """`vital`: the ones below it need it."""
+
+    name: str
+    meaning: str
+    find: Callable[[Case], Iterator[str]]
+    vital: bool = False
+
+
+CHECKS = (
+    Check("names", "the record is of this repository, by its number", names),
+    Check("expectations", "tests and classes follow from the stored results by transitions.csv", expectations),
+    Check("secrets", "nothing looks like a key", secrets),
+    Check("commits", "base, merge and manifests are commits of the clone", commits, vital=True),
+    Check("digests", "environment and image are those that the clone gives", digests),
+    Check("patches", "they apply to the base one by one and make the merge", patches, vital=True),
+    Check("files", "the scope's test files are there", files),
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """All that is wrong with an instance."""
+    for one in CHECKS:
+        wrong = _wrong(one, case)
+        yield from (Finding(case.instance.instance_id, one.name, text) for text in wrong)
+        if wrong and one.vital:
+            return
+
+
+def _wrong(one: Check, case: Case) -> list[str]:
+    """What a check finds. The instance border: what breaks it is a finding."""
+    try:
+        return list(one.find(case))
+    except Exception as error:
+        log.debug("%s: %s", case.instance.instance_id, one.name, exc_info=True)
+        return [f"{type(error).__name__}: {error}"]

@@ -1,0 +1,162 @@
+"""`a11y-bench dataset`: `check`, `export`, `stats`, `lock`, `rebuild`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option, jobs_option, repos_argument, sandbox_option, trust_local_option
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+force_option = click.option("--force", is_flag=True, help="Replace a file that says something else.")
+
+
+@click.group()
+def command() -> None:
+    """Check, export, count and publish what is built. REPOS are org/repo; without any, all."""
+
+
+@command.command()
+@repos_argument
+@click.option("--quick", is_flag=True, help="Run no test: leave oracle and nop out.")
+@json_option
+@sandbox_option
+@trust_local_option
+@jobs_option
+@data_option
+def check(repos: Any, quick: bool, as_json: bool, sandbox: str, trust_local: bool, jobs: int, store: Any) -> None:
+    """Check whether datasets can be relied on.
+
+    \b
+    Records, digests, patches and expectations of every instance, then oracle and nop.
+    Reads DATA/02_dataset/<repo>.jsonl and the clone; oracle and nop go through stages 03 and 04 and write there.
+    Example: a11y-bench dataset check grommet/grommet --quick
+    Exit code: 0 nothing is wrong, 1 something is.
+    """
+    from pipeline.core.cache import cache_root
+    from pipeline.core.dataset import built
+    from pipeline.core.sandbox import open_sandbox
+    from pipeline.dataset import present
+    from pipeline.dataset.examine import WANTED, Place, examine
+
+    place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
+    found = [finding for repo in built(store, repos) for finding in examine(store, repo, place)]
+    present.findings(found, WANTED if quick else (), as_json=as_json)
+    if found:
+        raise SystemExit(1)
+
+
+@command.command()
+@repos_argument
+@click.option("--format", "form", required=True, help="multi-swe-bench or swe-bench.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write.")
+@force_option
+@data_option
+def export(repos: Any, form: str, output: Path, force: bool, store: Any) -> None:
+    """Write them in another benchmark's form.
+
+    \b
+    JSON Lines; Multi-SWE-bench's with our fields beside its own. `collect --source dataset` reads both forms.
+    The file holds other people's code: it is for your own use, not to be published.
+    Example: a11y-bench dataset export grommet/grommet --format multi-swe-bench --output grommet.jsonl
+    """
+    from pipeline.core.console import say
+    from pipeline.core.dataset import built, read_dataset
+    from pipeline.dataset.files import write_new
+    from pipeline.dataset.forms import lines
+
+    instances = [one for repo in built(store, repos) for one in read_dataset(store, repo)]
+    write_new(output, lines(form, instances), replace=force)
+    say(f"{len(instances)} instances: {output}")
+
+
+@command.command()
+@repos_argument
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@data_option
+def stats(repos: Any, form: str, store: Any) -> None:
+    """Say what they are made of.
+
+    \b
+    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches: by repository and in total.
+    Reads DATA/02_dataset/ and, for WCAG principles and criteria, DATA/00_viewer/.
+    Example: a11y-bench dataset stats --format csv > stats.csv
+    """
+    from pipeline.core.dataset import built
+    from pipeline.dataset import present
+    from pipeline.dataset.stats import stats as count
+
+    present.numbers(count(store, built(store, repos)), form)
+
+
+@command.command()
+@repos_argument
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder [default: DATA/locks].")
+@force_option
+@data_option
+def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
+    """Write the lists that may be published.
+
+    \b
+    Facts that make a dataset again and tell whether it is the same: no patches, no texts of other people.
+    Writes <org>__<repo>.jsonl for each (see: a11y-bench schema Lock).
+    Example: a11y-bench dataset lock grommet/grommet
+    """
+    from pipeline.core.console import say
+    from pipeline.core.dataset import built, read_dataset
+    from pipeline.dataset.files import write_new
+    from pipeline.dataset.lock import lines
+
+    for repo in built(store, repos):
+        path = output / f"{repo.slug}.jsonl" if output else store.published(repo)
+        write_new(path, lines(read_dataset(store, repo)), replace=force)
+        say(f"{repo}: {path}")
+
+
+@command.command()
+@click.argument("file", metavar="LOCK", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--path", type=click.Path(path_type=Path), help="The repository's clone (never changed).")
+@click.option("--github", is_flag=True, help="Issues from GitHub (GITHUB_TOKEN); without --path, the clone, too.")
+@click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
+@json_option
+@sandbox_option
+@trust_local_option
+@jobs_option
+@data_option
+def rebuild(
+    file: Path,
+    path: Path | None,
+    github: bool,
+    issues: Path | None,
+    as_json: bool,
+    sandbox: str,
+    trust_local: bool,
+    jobs: int,
+    store: Any,
+) -> None:
+    """Make the dataset of a list again.
+
+    \b
+    Collects and builds what LOCK lists, and says fact by fact where it differs.
+    Writes DATA/01_raw/<repo>/ and DATA/02_dataset/; give it a data directory of its own.
+    Example: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --data rebuilt
+    Exit code: 0 it is the same, 1 it differs, or the machine failed for some (run it again).
+    """
+    from pipeline.build.qualify import Settings
+    from pipeline.collect.sources import Options, open_source
+    from pipeline.core.cache import cache_root
+    from pipeline.core.sandbox import open_sandbox
+    from pipeline.dataset import present
+    from pipeline.dataset.rebuild import clone_of, read_list
+    from pipeline.dataset.rebuild import rebuild as make_again
+
+    repo, entries = read_list(file)
+    settings = Settings(open_sandbox(sandbox, cache_root()))
+    place = path or (clone_of(store, repo) if github else None)
+    source = open_source("github" if github else "git", repo, Options(place, issues))
+    found = make_again(store, source, repo, entries, settings, jobs=jobs, trust_local=trust_local)
+    present.differences(found, len(entries), as_json=as_json)
+    if found:
+        raise SystemExit(1)

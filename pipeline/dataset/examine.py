@@ -1,0 +1,76 @@
+"""`dataset check` of whole datasets: every instance by itself, then oracle and nop through stages 03 and 04.
+
+Reads `02_dataset/` and the clones; the references write `03_predictions/` and `04_evaluation/`, as for any model. They
+are run on a dataset in which nothing else is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pipeline.core.console import Progress, say
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError
+from pipeline.core.images import source
+from pipeline.core.llm.models import SHIPPED
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance, Outcome
+from pipeline.core.sandbox.base import Sandbox
+from pipeline.core.store import Store
+from pipeline.dataset.check import CHECKS, Case, Finding, check
+from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.predict.stage import Predictor
+
+#: reference -> how it must end on every instance
+WANTED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
+#: every check by name -> what it means to a person
+MEANINGS = {
+    "schema": "every line is a record Instance, each instance once",
+    **{one.name: one.meaning for one in CHECKS},
+    "oracle": "the gold patch resolves every instance",
+    "nop": "an empty patch resolves none",
+}
+
+
+class Place(NamedTuple):
+    """Where the references run."""
+
+    sandbox: Sandbox
+    jobs: int = 2
+    trust_local: bool = False
+
+
+def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Finding]:
+    """All that is wrong with a dataset; without a place, the references are left out. Raises UserError without one."""
+    try:
+        instances = read_dataset(store, repo)
+    except UserError as error:
+        if error.path is None:  # there is none
+            raise
+        return [Finding(str(repo), "schema", str(error))]
+    found = list(_each(store, repo, instances))
+    if found and place:
+        say(f"{repo}: oracle and nop are not run before this is mended")
+    elif place:
+        found += _references(store, repo, place)
+    return found
+
+
+def _each(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[Finding]:
+    clone = source(store, repo)
+    with Progress("checking", len(instances)) as progress:
+        for one in instances:
+            wrong = list(check(Case(repo, one, clone)))
+            progress.finish(one.instance_id, "wrong: " + ", ".join(each.check for each in wrong) if wrong else "ok")
+            yield from wrong
+
+
+def _references(store: Store, repo: Repo, place: Place) -> Iterator[Finding]:
+    for name, wanted in WANTED.items():
+        say(f"{repo}: {name}")
+        Predictor(store, repo, name, name, models=SHIPPED, jobs=place.jobs).predict()
+        subject = Subject(repo, name, name)
+        verdicts = evaluate(store, subject, place.sandbox, jobs=place.jobs, trust_local=place.trust_local)
+        wrong = (one for one in verdicts if one.outcome is not wanted)
+        yield from (Finding(one.instance_id, name, f"{one.outcome} {one.cause}".strip()) for one in wrong)

@@ -1,0 +1,64 @@
+"""The forms of other benchmarks that a dataset is exported in: one function from an instance to a plain record each.
+
+`collect --source dataset` reads both. SWE-bench's says less: one statement instead of issues, no merge commit, no runs,
+and not whether the statement is the pull request's own text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from pipeline.core.errors import unknown
+from pipeline.core.records import Instance, Status, Task
+
+#: our statuses in Multi-SWE-bench's words
+WORDS = {Status.PASSED: "PASS", Status.FAILED: "FAIL", Status.SKIPPED: "SKIP", Status.NONE: "NONE"}
+TRANSITIONS = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests")
+
+
+def multi_swe_bench(instance: Instance) -> dict[str, Any]:
+    """Multi-SWE-bench's fields, in its words, and ours beside them, which its classes pass over."""
+    words = {name: _in_words(getattr(instance, name)) for name in TRANSITIONS}
+    return instance.model_dump(mode="json") | words | {"state": "closed"}  # GitHub's word for what was merged
+
+
+def _in_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:
+    return {name: {run: WORDS[status] for run, status in triple} for name, triple in tests.items()}
+
+
+def swe_bench(instance: Instance) -> dict[str, Any]:
+    """SWE-bench's fields; lists of tests are JSON in a string, as in its published datasets."""
+    return {
+        "repo": str(instance.repository),
+        "instance_id": instance.instance_id,
+        "base_commit": instance.base.sha,
+        "patch": instance.fix_patch,
+        "test_patch": instance.test_patch,
+        "problem_statement": _statement(instance.task()),
+        "hints_text": instance.hints,
+        "created_at": instance.merged_at,
+        "version": instance.environment_digest,
+        "FAIL_TO_PASS": json.dumps(sorted(instance.fixed_tests)),
+        "PASS_TO_PASS": json.dumps(sorted(instance.p2p_tests)),
+        "environment_setup_commit": instance.manifests,
+    }
+
+
+def _statement(task: Task) -> str:
+    return "\n\n".join(f"{issue.title}\n{issue.body}".strip() for issue in task.statement)
+
+
+#: format -> what it makes of an instance
+FORMATS: dict[str, Callable[[Instance], dict[str, Any]]] = {
+    "multi-swe-bench": multi_swe_bench,
+    "swe-bench": swe_bench,
+}
+
+
+def lines(form: str, instances: Iterable[Instance]) -> bytes:
+    """The instances as JSON Lines of a format. Raises UserError for a format that is not in the table."""
+    if form not in FORMATS:
+        raise unknown("format", form, list(FORMATS))
+    return "".join(json.dumps(FORMATS[form](one), ensure_ascii=False) + "\n" for one in instances).encode()

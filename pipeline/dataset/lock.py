@@ -1,0 +1,110 @@
+"""The list that is published of a dataset: facts that make it again and tell whether it is the same.
+
+A line holds no patch and no text of other people. What is expected of a test is written as three letters for base, test
+patch and gold patch (`PFP`: passed, failed, passed), with `snapshot` where it failed by snapshot alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import Field
+
+from pipeline.core.names import parse_instance_id
+from pipeline.core.records import Instance, Triple, Versioned
+
+#: between a test's file and its name in it
+SEPARATOR = " > "
+#: fields that are lists: each entry is a fact of its own
+LISTS = ("files", "quarantine")
+
+#: file -> transition -> names
+Tests = dict[str, dict[str, tuple[str, ...]]]
+
+
+class Lock(Versioned):
+    """What makes one instance again. Digests of patches are SHA-256, others those of the instance."""
+
+    instance_id: str
+    base: str = Field(description="commit that the patches apply to")
+    merge: str = Field(description="commit that they make of it; empty where the source did not say")
+    fix_patch: str = Field(description="SHA-256 of its bytes")
+    test_patch: str = Field(description="SHA-256 of its bytes")
+    statement_source: Literal["issue", "pull_request"]
+    node: str
+    manager: str
+    runner: str
+    environment: str = Field(description="digest of the manifests and of how they are installed")
+    manifests: str = Field(description="commit whose manifests are installed")
+    image: str = Field(description="digest of the environment and the sources")
+    files: tuple[str, ...] = Field(description="test files that are run")
+    repeats: int
+    tests: Tests = Field(description="what evaluation expects: file -> transition -> names of tests")
+    quarantine: tuple[str, ...] = Field(default=(), description="tests that disagree with themselves")
+
+
+def lock(instance: Instance) -> Lock:
+    """The facts of an instance."""
+    environment = instance.environment
+    return Lock(
+        instance_id=instance.instance_id,
+        base=instance.base.sha,
+        merge=instance.merge_sha,
+        fix_patch=_sha256(instance.fix_patch),
+        test_patch=_sha256(instance.test_patch),
+        statement_source=instance.statement_source,
+        node=environment.node,
+        manager=f"{environment.manager} {environment.manager_version}".strip(),
+        runner=f"{environment.runner} {environment.runner_version}",
+        environment=instance.environment_digest,
+        manifests=instance.manifests,
+        image=instance.image,
+        files=tuple(sorted(instance.files)),
+        repeats=instance.repeats,
+        tests=_by_file(instance),
+        quarantine=tuple(sorted(instance.quarantine)),
+    )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _by_file(instance: Instance) -> Tests:
+    grouped: Tests = {}
+    snapshots, expected = instance.snapshot_only, instance.p2p_tests | instance.fixed_tests
+    for name in sorted(expected):
+        file, _, title = name.partition(SEPARATOR)
+        kind = _letters(expected[name]) + (" snapshot" if name in snapshots else "")
+        grouped.setdefault(file, {}).setdefault(kind, ())
+        grouped[file][kind] += (title,)
+    return grouped
+
+
+def _letters(triple: Triple) -> str:
+    return "".join(status.value[0] for _, status in triple)
+
+
+def lines(instances: Iterable[Instance]) -> bytes:
+    """The list of these instances, in order of repository and number: the same dataset gives the same bytes."""
+    locks = sorted(map(lock, instances), key=lambda one: parse_instance_id(one.instance_id))
+    return "".join(f"{one.model_dump_json()}\n" for one in locks).encode()
+
+
+def facts(entry: Lock) -> dict[str, str]:
+    """All that an entry says, one by one: field, or field and name -> value."""
+    plain = {field: str(value) for field, value in entry if field not in ("tests", *LISTS)}
+    listed = {f"{field}: {item}": "listed" for field in LISTS for item in getattr(entry, field)}
+    return plain | listed | {f"test: {name}": kind for name, kind in transitions(entry.tests).items()}
+
+
+def transitions(tests: Tests) -> dict[str, str]:
+    """The transition of every test by its full name; a file that is a test has no title."""
+    return {
+        f"{file}{SEPARATOR}{title}" if title else file: kind
+        for file, kinds in tests.items()
+        for kind, titles in kinds.items()
+        for title in titles
+    }

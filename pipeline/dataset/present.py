@@ -1,0 +1,69 @@
+"""What the `dataset` commands print: tables for people, JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import click
+
+from pipeline.core.console import table
+from pipeline.dataset.check import Finding
+from pipeline.dataset.examine import MEANINGS
+from pipeline.dataset.rebuild import Difference
+from pipeline.dataset.stats import TOTAL, Numbers
+
+
+def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bool) -> None:
+    """How often each check failed, then what it found; `left_out` were not made."""
+    counts = Counter(finding.check for finding in found)
+    made = {name: text for name, text in MEANINGS.items() if name not in left_out}
+    if as_json:
+        wrong = {name: counts[name] for name in made}
+        _json({"wrong": wrong, "findings": [finding._asdict() for finding in found]})
+        return
+    table("Checks", ("check", "meaning", "wrong"), [(name, text, counts[name]) for name, text in made.items()])
+    if found:
+        table("What is wrong", ("instance", "check", "detail"), found)
+
+
+def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> None:
+    """Fact by fact, and how many of the list's instances have none."""
+    if as_json:
+        _json([one._asdict() for one in found])
+        return
+    if found:
+        table("Differences", ("instance", "fact", "in the list", "rebuilt"), found)
+    click.echo(f"{total - len({one.instance for one in found})} of {total} instances are as the list says")
+
+
+def numbers(found: Mapping[str, Numbers], form: str) -> None:
+    """Statistics as a `table`, `csv` (repository, group, name, value) or `json` (nested in that order)."""
+    {"table": _table, "csv": _csv, "json": _nested}[form](found)
+
+
+def _table(found: Mapping[str, Numbers]) -> None:
+    repos = list(found) if len(found) > 2 else list(found)[:1]  # of one repository, the total is the same
+    rows = [(*key, *(found[name].get(key, 0) for name in repos)) for key in found[TOTAL]]
+    table("What the datasets are made of", ("group", "name", *repos), rows)
+
+
+def _csv(found: Mapping[str, Numbers]) -> None:
+    rows = [(repo, *key, value) for repo, counted in found.items() for key, value in counted.items()]
+    csv.writer(sys.stdout, lineterminator="\n").writerows([("repo", "group", "name", "value"), *rows])
+
+
+def _nested(found: Mapping[str, Numbers]) -> None:
+    nested: dict[str, Any] = {}
+    for repo, counted in found.items():
+        for (group, name), value in counted.items():
+            nested.setdefault(repo, {}).setdefault(group, {})[name] = value
+    _json(nested)
+
+
+def _json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=2))

@@ -1,0 +1,89 @@
+"""`dataset rebuild`: the dataset that a list tells of, made again by stages 01 and 02, and where it differs.
+
+Reads the list and a clone, or GitHub; writes `01_raw/` and `02_dataset/`. What was built before and is not stale is not
+built again. A list holds no texts: issues come from GitHub or a file, and the records say *chosen by hand*.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import git
+
+from pipeline.build.qualify import Settings
+from pipeline.build.stage import Outcome, build
+from pipeline.collect.sources import Source
+from pipeline.collect.stage import collect_from
+from pipeline.core.cache import once
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.store import Store, read_records
+from pipeline.dataset.lock import Lock, facts, lock
+
+#: what stands for a fact that one side does not have
+ABSENT = "-"
+
+
+class Difference(NamedTuple):
+    """A fact that is not as the list says."""
+
+    instance: str
+    fact: str
+    listed: str
+    rebuilt: str
+
+
+def read_list(path: Path) -> tuple[Repo, list[Lock]]:
+    """A published list and its repository. Raises UserError with file, line and field."""
+    entries = read_records(path, Lock)
+    repos = sorted({parse_instance_id(entry.instance_id)[0] for entry in entries})
+    if not repos:
+        raise UserError("no such list, or nothing in it", path=path, hint="write one: just dataset-lock REPO")
+    if len(repos) > 1:
+        raise UserError(f"a list of {len(repos)} repositories", path=path, hint="keep one file for each")
+    return repos[0], entries
+
+
+def clone_of(store: Store, repo: Repo) -> Path:
+    """A bare clone from GitHub (GITHUB_SERVER_URL), made once. Raises InfrastructureError."""
+    folder, server = store.raw(repo) / "clone", os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+
+    def make(folder: Path) -> None:
+        try:
+            git.Repo.clone_from(f"{server}/{repo}", folder / "bare.git", bare=True, env={"GIT_TERMINAL_PROMPT": "0"})
+        except git.GitCommandError as error:
+            raise InfrastructureError(f"{repo} can not be cloned: {error.stderr.strip()}", cause="github") from None
+
+    once(folder, make)
+    return folder / "bare.git"
+
+
+def rebuild(
+    store: Store, source: Source, repo: Repo, entries: Sequence[Lock], settings: Settings, **how: object
+) -> list[Difference]:
+    """Make the instances again; `how` goes to the build. Raises UserError when the source lacks a pull request."""
+    repeats = {parse_instance_id(entry.instance_id)[1]: entry.repeats for entry in entries}
+    collect_from(store, repo, source, sorted(repeats))
+    outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
+    candidates = {one.number for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    numbers = sorted(candidates & repeats.keys())
+    if numbers:
+        outcomes += build(store, repo, settings, numbers=numbers, repeats=repeats, **how)
+    by_id = {one.instance_id: one for one in outcomes}
+    return [found for entry in entries for found in differences(entry, by_id[entry.instance_id])]
+
+
+def differences(entry: Lock, outcome: Outcome) -> Iterator[Difference]:
+    """Fact by fact, or why there is no instance."""
+    if not isinstance(outcome, Instance):
+        yield Difference(entry.instance_id, "outcome", "qualified", f"rejected: {outcome.reason}")
+        return
+    listed, rebuilt = facts(entry), facts(lock(outcome))
+    for fact in sorted(listed | rebuilt):
+        one, other = listed.get(fact, ABSENT), rebuilt.get(fact, ABSENT)
+        if one != other:
+            yield Difference(entry.instance_id, fact, one, other)

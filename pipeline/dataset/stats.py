@@ -1,0 +1,129 @@
+"""What datasets are made of, in numbers: each repository's, and of all together.
+
+Reads instances and reviews, writes nothing. `GROUPS` say as what an instance counts, `_sizes` how large its gold patch
+is, of which minimum, median, mean and maximum over the instances are told.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from unidiff import PatchSet
+
+from pipeline.core.dataset import read_dataset
+from pipeline.core.names import Repo
+from pipeline.core.patches import paths
+from pipeline.core.records import PRINCIPLES, Instance, Review
+from pipeline.core.store import Store, read_records
+
+TOTAL = "total"
+UNASSIGNED = "unassigned"
+
+#: (group, name) -> number, in the order of the tables
+Numbers = dict[tuple[str, str], float]
+
+
+class Rated(NamedTuple):
+    """An instance and what people and models said of it."""
+
+    instance: Instance
+    reviews: tuple[Review, ...] = ()
+
+
+def _instances(one: Rated) -> Mapping[str, int]:
+    instance = one.instance
+    return {
+        "all": 1,
+        "every fixed test by snapshot only": int(len(instance.snapshot_only) == len(instance.fixed_tests)),
+        "with quarantined tests": int(bool(instance.quarantine)),
+        "chosen by hand": int(instance.chosen_by_hand),
+    }
+
+
+def _tests(one: Rated) -> Mapping[str, int]:
+    kinds = {kind: len(getattr(one.instance, f"{kind}_tests")) for kind in ("f2p", "p2p", "s2p", "n2p")}
+    return kinds | {"quarantined": len(one.instance.quarantine)}
+
+
+def _criteria(one: Rated) -> Iterable[str]:
+    return {name for review in one.reviews for name in review.success_criteria} or {UNASSIGNED}
+
+
+def _principles(one: Rated) -> Iterable[str]:
+    """Those that were named, and those of the criteria: a criterion's first digit is its principle's place."""
+    named = {name for review in one.reviews for name in review.principles}
+    criteria = {name for review in one.reviews for name in review.success_criteria}
+    return named | {PRINCIPLES[int(name[0]) - 1] for name in criteria} or {UNASSIGNED}
+
+
+def _era(one: Rated) -> Iterable[str]:
+    """`node 20, yarn 4, jest 29`: first numbers of versions and of ranges."""
+    it = one.instance.environment
+    parts = (("node", it.node), (it.manager, it.manager_version), (it.runner, it.runner_version))
+    return [", ".join(" ".join([name, *re.findall(r"\d+", version)[:1]]) for name, version in parts)]
+
+
+#: group -> the names that an instance counts as, once each or with a number
+GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
+    "instances": _instances,
+    "tests": _tests,
+    "fixed tests": lambda one: one.instance.classes.values(),
+    "statement": lambda one: [one.instance.statement_source],
+    "principle": _principles,
+    "criterion": _criteria,
+    "era": _era,
+    "year": lambda one: [one.instance.merged_at[:4] or "unknown"],
+}
+
+#: what is told of a size
+MEASURES: dict[str, Callable[[Sequence[int]], float]] = {
+    "min": min,
+    "median": statistics.median,
+    "mean": lambda values: round(statistics.fmean(values), 2),
+    "max": max,
+}
+
+
+def _sizes(patch: str) -> Mapping[str, int]:
+    changed = PatchSet(io.StringIO(patch, newline="\n"))
+    hunks, lines = sum(map(len, changed)), sum(file.added + file.removed for file in changed)
+    return {"files": len(paths(patch)), "hunks": hunks, "lines": lines}
+
+
+def numbers(rated: Sequence[Rated]) -> Numbers:
+    """All numbers of some instances, at least one."""
+    counted: Numbers = {}
+    for group, names in GROUPS.items():
+        counts: Counter[str] = Counter()
+        for one in rated:
+            counts.update(names(one))
+        counted |= {(group, name): counts[name] for name in (counts if group in _ORDERED else sorted(counts))}
+    sizes = [_sizes(one.instance.fix_patch) for one in rated]
+    return counted | {
+        (f"gold patch, {size}", name): measure([each[size] for each in sizes])
+        for size in ("files", "hunks", "lines")
+        for name, measure in MEASURES.items()
+    }
+
+
+#: groups whose names have an order of their own
+_ORDERED = ("instances", "tests")
+
+
+def stats(store: Store, repos: Sequence[Repo]) -> dict[str, Numbers]:
+    """The numbers of each repository by its name, and of all. Raises UserError for one without a dataset."""
+    rated = {str(repo): _rated(store, repo) for repo in repos}
+    together = [one for several in rated.values() for one in several]
+    return {name: numbers(several) for name, several in rated.items()} | {TOTAL: numbers(together)}
+
+
+def _rated(store: Store, repo: Repo) -> list[Rated]:
+    reviews: dict[str, tuple[Review, ...]] = {}
+    for one in read_records(store.reviews(repo), Review):
+        reviews[one.instance_id] = (*reviews.get(one.instance_id, ()), one)
+    return [Rated(one, reviews.get(one.instance_id, ())) for one in read_dataset(store, repo)]

@@ -1,0 +1,148 @@
+"""Checking a dataset: nothing is wrong with a real one, and every way of spoiling it is found by the check for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import REPO
+from tiny_library import QUALIFIED, Bench, instance_id
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Instance, Outcome
+from pipeline.core.store import Store, read_records, write_records
+from pipeline.dataset.check import CHECKS, Case, Finding, check
+from pipeline.dataset.examine import MEANINGS, WANTED, Place, examine
+
+Change = Callable[[Instance], dict[str, Any]]
+GITHUB_TOKEN = "ghp_" + "a1" * 18
+
+
+def recount(one: Instance, **changes: Any) -> dict[str, Any]:
+    """The result of the fix run, changed."""
+    return {"fix_patch_result": one.fix_patch_result.model_copy(update=changes)}
+
+
+#: what is done to `menu` -> the check that finds it, and what it says
+SPOILED: dict[str, tuple[Change, str, str]] = {
+    "other number": (lambda one: {"number": 99}, "names", "acme/ui#99"),
+    "other repository": (lambda one: {"repo": "other"}, "names", "acme/other"),
+    "a test less": (lambda one: {"p2p_tests": {}}, "expectations", "p2p_tests do not follow"),
+    "a fix more": (lambda one: {"f2p_tests": one.fixed_tests | one.p2p_tests}, "expectations", "f2p_tests do not"),
+    "other class": (lambda one: {"classes": {}}, "expectations", "classes do not follow"),
+    "miscounted": (lambda one: recount(one, passed_count=7), "expectations", "counts 7 passed tests and names 2"),
+    "nothing fixed": (
+        lambda one: recount(one, passed_tests=("src/menu.test.js > works",), passed_count=1),
+        "expectations",
+        "do not qualify it: test_lost",
+    ),
+    "quarantined and expected": (
+        lambda one: {"quarantine": {"src/menu.test.js > works": {"fix": {"PASSED": 1, "FAILED": 1}}}},
+        "expectations",
+        "src/menu.test.js > works is quarantined and in a result",
+    ),
+    "token": (lambda one: {"body": f"run it with {GITHUB_TOKEN}"}, "secrets", "ghp_a1a1…"),
+    "private key": (lambda one: {"body": "-----BEGIN RSA PRIVATE KEY-----"}, "secrets", "-----BEG…"),
+    "no base": (lambda one: {"base": one.base.model_copy(update={"sha": "b" * 40})}, "commits", "base bbbb"),
+    "no merge": (lambda one: {"merge_sha": "c" * 40}, "commits", "merge cccc"),
+    "other manifests": (lambda one: {"manifests": f"{one.base.sha}^"}, "commits", "neither those of the base"),
+    "other sources": (lambda one: {"image": "0" * 32}, "digests", "image is 0000"),
+    "other install": (
+        lambda one: {"environment": one.environment.model_copy(update={"node": "8"})},
+        "digests",
+        "environment_digest is",
+    ),
+    "does not apply": (
+        lambda one: {"fix_patch": one.fix_patch.replace("-old", "-other")},
+        "patches",
+        "the fix patch does not apply: error: patch failed: src/menu.js",
+    ),
+    "other fix": (lambda one: {"fix_patch": one.fix_patch.replace("+old", "+ol")}, "patches", "merge commit's tree"),
+    "other test": (lambda one: {"test_patch": ""}, "patches", "merge commit's tree"),
+    "no scope": (lambda one: {"files": ()}, "files", "no test file is run"),
+    "other scope": (lambda one: {"files": ("src/gone.test.js",)}, "files", "src/gone.test.js is neither"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def bench(tiny: Bench, tmp_path: Path) -> Bench:
+    return tiny.copy(tmp_path)
+
+
+def spoil(bench: Bench, change: Change) -> None:
+    """Change `menu` in the dataset's file."""
+    path = bench.store.dataset(REPO)
+    instances = read_records(path, Instance)
+    found = next(one for one in instances if one.instance_id == instance_id("menu"))
+    changed = found.model_copy(update=change(found))
+    write_records(path, [changed if one is found else one for one in instances])
+
+
+@pytest.mark.rule("dataset-check")
+def test_nothing_is_wrong_with_what_was_built(tiny: Bench) -> None:
+    assert examine(tiny.store, REPO) == []
+
+
+@pytest.mark.rule("dataset-check")
+@pytest.mark.parametrize("how", SPOILED)
+def test_what_is_spoiled_is_found(bench: Bench, how: str) -> None:
+    change, name, said = SPOILED[how]
+    spoil(bench, change)
+    found = examine(bench.store, REPO)
+    assert [one.detail for one in found if one.check == name and said in one.detail], found
+    assert {one.check for one in found} == {name}
+
+
+def test_every_check_is_reached() -> None:
+    assert {check for _, check, _ in SPOILED.values()} == {check.name for check in CHECKS}
+    assert list(MEANINGS) == ["schema", *(check.name for check in CHECKS), *WANTED]
+
+
+@pytest.mark.invariant(7)
+def test_what_breaks_a_check_is_a_finding(tiny: Bench) -> None:
+    """One broken instance never stops a check of hundreds."""
+    case = Case(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)  # type: ignore[arg-type]
+    found = {one.check: one.detail.partition(":")[0] for one in check(case)}
+    assert found == {"commits": "AttributeError"}
+
+
+@pytest.mark.rule("dataset-check")
+def test_a_broken_line_is_a_finding(bench: Bench) -> None:
+    path = bench.store.dataset(REPO)
+    path.write_text(path.read_text() + '{"instance_id": 1}\n')
+    (found,) = examine(bench.store, REPO)
+    assert (found.instance, found.check) == ("acme/ui", "schema")
+    assert f"acme__ui.jsonl:{len(QUALIFIED) + 1}: field" in found.detail
+
+
+@pytest.mark.rule("bad-input")
+def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="acme/ui has no dataset"):
+        examine(Store(tmp_path), REPO)
+
+
+@pytest.mark.invariant(2)
+@pytest.mark.rule("dataset-check")
+def test_the_references_go_through_the_stages(bench: Bench) -> None:
+    """A dataset for which oracle and nop do not hold is not published."""
+    assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True)) == []
+    models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    assert models == set(WANTED)
+    assert len(bench.sandbox.opened) == len(QUALIFIED)
+
+
+@pytest.mark.invariant(2)
+@pytest.mark.invariant(4)
+def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
+    """What the machine failed at proves nothing."""
+    bench.break_image("menu")
+    (found,) = examine(bench.store, REPO, Place(bench.sandbox, trust_local=True))
+    assert found == Finding(instance_id("menu"), "oracle", f"{Outcome.NOT_EVALUATED} engine: the engine is gone")
+
+
+def test_what_is_wrong_already_is_not_run(bench: Bench) -> None:
+    spoil(bench, SPOILED["no base"][0])
+    assert {one.check for one in examine(bench.store, REPO, Place(bench.sandbox, trust_local=True))} == {"commits"}
+    assert bench.sandbox.opened == []

@@ -1,0 +1,122 @@
+"""The `dataset` commands: exit codes, what they print for programs, and that they overwrite nothing."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from factories import REPO, make_instance
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.store import Store, write_records
+from pipeline.dataset.cli import command
+
+KIT = Repo("acme", "kit")
+
+
+def call(store: Store, *words: str, cache: Path | None = None) -> Result:
+    given = {"A11Y_BENCH_CACHE": str(cache)} if cache else {}
+    return CliRunner().invoke(command, [*words, "--data", str(store.root)], env=given)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """Two repositories, with two instances and one."""
+    store = Store(tmp_path / "data")
+    store.begin()
+    write_records(store.dataset(REPO), [make_instance(1), make_instance(2)])
+    write_records(store.dataset(KIT), [make_instance(3, KIT)])
+    return store
+
+
+@pytest.mark.rule("dataset-check")
+def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) -> None:
+    bench = tiny.copy(tmp_path)
+    local = ("--sandbox", "local", "--trust-local", "--json")
+    right = call(bench.store, "check", "acme/ui", *local, cache=tiny.cache)
+    assert right.exit_code == 0, right.exception
+    assert set(json.loads(right.stdout)["wrong"].values()) == {0}
+    write_records(bench.store.dataset(REPO), [tiny.instance("menu").model_copy(update={"files": ()})])
+    wrong = call(bench.store, "check", "--quick", "--json")
+    assert wrong.exit_code == 1
+    assert json.loads(wrong.stdout)["findings"] == [
+        {"instance": "acme__ui-1", "check": "files", "detail": "no test file is run"}
+    ]
+    assert "oracle" not in json.loads(wrong.stdout)["wrong"]
+    shown = call(bench.store, "check", "--quick")
+    assert "no test file is run" in shown.stdout and shown.exit_code == 1
+
+
+@pytest.mark.rule("export")
+@pytest.mark.parametrize("words", [("export", "--format", "swe-bench", "--output"), ("lock", "acme/ui", "--output")])
+def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The same bytes are no loss; others are refused."""
+    name = tmp_path / "out"
+    path = name if words[0] == "export" else name / "acme__ui.jsonl"
+    assert call(store, *words, str(name)).exit_code == 0
+    written = path.read_bytes()
+    assert call(store, *words, str(name)).exit_code == 0
+    path.write_text("mine")
+    refused = call(store, *words, str(name))
+    assert isinstance(refused.exception, UserError) and "add --force" in str(refused.exception)
+    assert path.read_text() == "mine"
+    assert call(store, *words, str(name), "--force").exit_code == 0
+    assert path.read_bytes() == written
+
+
+def test_without_a_name_all_that_are_built_are_meant(store: Store, tmp_path: Path) -> None:
+    write_records(store.dataset(Repo("acme", "empty")), [])
+    call(store, "export", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
+    ids = [json.loads(line)["instance_id"] for line in (tmp_path / "all").read_text().splitlines()]
+    assert ids == ["acme__kit-3", "acme__ui-1", "acme__ui-2"]
+    assert call(store, "lock").exit_code == 0
+    assert sorted(path.name for path in (store.root / "locks").iterdir()) == ["acme__kit.jsonl", "acme__ui.jsonl"]
+
+
+@pytest.mark.rule("dataset-stats")
+def test_statistics_in_three_forms(store: Store) -> None:
+    rows = list(csv.DictReader(call(store, "stats", "--format", "csv").stdout.splitlines()))
+    assert {row["repo"] for row in rows} == {"acme/kit", "acme/ui", "total"}
+    assert {"repo": "total", "group": "instances", "name": "all", "value": "3"} in rows
+    nested = json.loads(call(store, "stats", "--format", "json").stdout)
+    assert nested["acme/ui"]["gold patch, lines"]["median"] == 2
+    assert all(name in call(store, "stats").stdout for name in ("acme/kit", "acme/ui", "total"))
+    assert "total" not in call(store, "stats", "acme/ui").stdout
+
+
+@pytest.mark.rule("rebuild")
+def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: Path) -> None:
+    call(tiny.copy(tmp_path / "first").store, "lock", "--output", str(tmp_path))
+    path, fresh = tmp_path / "acme__ui.jsonl", Store(tmp_path / "rebuilt")
+    local = ("--path", str(tiny.library), "--sandbox", "local", "--trust-local")
+    same = call(fresh, "rebuild", str(path), *local, cache=tiny.cache)
+    assert same.exit_code == 0, same.exception
+    assert f"{len(QUALIFIED)} of {len(QUALIFIED)} instances are as the list says" in same.stdout
+    path.write_text(path.read_text().replace('"statement_source":"pull_request"', '"statement_source":"issue"', 1))
+    other = call(fresh, "rebuild", str(path), *local, cache=tiny.cache)
+    assert other.exit_code == 1
+    assert f"{len(QUALIFIED) - 1} of {len(QUALIFIED)} instances" in other.stdout
+    (found,) = json.loads(call(fresh, "rebuild", str(path), *local, "--json", cache=tiny.cache).stdout)
+    assert (found["fact"], found["listed"], found["rebuilt"]) == ("statement_source", "issue", "pull_request")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("check", "--quick"), "no dataset is built"),
+        (("stats", "acme/none"), "acme/none has no dataset"),
+        (("lock", "nothing"), "write it as org/repo"),
+        (("export", "--format", "parquet", "--output", "x", "acme/none"), "acme/none has no dataset"),
+        (("rebuild", "gone.jsonl"), "no such list"),
+    ],
+)
+def test_bad_input_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    result = call(Store(tmp_path / "data"), *words)
+    assert isinstance(result.exception, UserError) and says in str(result.exception)
+    assert not (tmp_path / "data").exists()

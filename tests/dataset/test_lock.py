@@ -1,0 +1,72 @@
+"""The list that is published: the same bytes every time, all facts that tell two datasets apart, and nobody's text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from factories import FIX_PATCH, TEST_PATCH, make_instance
+from leaks import ADDED
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.store import read_records
+from pipeline.dataset.lock import Lock, facts, lines, lock, transitions
+
+#: the lists that the project publishes
+PUBLISHED = sorted((Path(__file__).parents[2] / "data" / "locks").glob("*.jsonl"))
+TESTS = {"a.test.ts": "NFP", "a.test.ts > opens": "NNP", "a.test.ts > g > h": "PFP", "b.test.ts > opens": "PPP"}
+
+
+@pytest.mark.rule("lists-not-datasets")
+def test_an_entry_holds_facts() -> None:
+    one = lock(make_instance(tests=TESTS, classes=dict.fromkeys(["a.test.ts > g > h"], "snapshot_only")))
+    assert (one.base, one.merge, one.statement_source) == ("b" * 40, "c" * 40, "issue")
+    assert one.fix_patch == hashlib.sha256(FIX_PATCH.encode()).hexdigest()
+    assert one.test_patch == hashlib.sha256(TEST_PATCH.encode()).hexdigest()
+    assert (one.node, one.manager, one.runner) == ("20.19.5", "npm 10.8.2", "jest 29.7.0")
+    assert one.tests == {
+        "a.test.ts": {"NFP": ("",), "PFP snapshot": ("g > h",), "NNP": ("opens",)},
+        "b.test.ts": {"PPP": ("opens",)},
+    }
+    assert transitions(one.tests) == TESTS | {"a.test.ts > g > h": "PFP snapshot"}
+
+
+@pytest.mark.rule("lists-not-datasets")
+def test_no_text_of_other_people_is_in_it(tiny: Bench) -> None:
+    """Datasets hold other people's code: the project publishes lists."""
+    instances = [tiny.instance(name) for name in QUALIFIED]
+    text = lines(instances).decode()
+    assert not any(line in text for one in instances for line in ADDED.findall(one.fix_patch + one.test_patch))
+    assert not any(said in text for one in instances for said in (one.title, "diff --git"))
+
+
+@pytest.mark.rule("lists-not-datasets")
+def test_the_same_dataset_gives_the_same_bytes() -> None:
+    """In order of number, not of text, whatever order the instances and their tests came in."""
+    ordered = [make_instance(number, tests=TESTS) for number in (2, 10)] + [make_instance(1, Repo("acme", "z"))]
+    mixed = [ordered[2], make_instance(10, tests=dict(reversed(TESTS.items()))), ordered[0]]
+    assert lines(mixed) == lines(ordered)
+    assert [json.loads(line)["instance_id"] for line in lines(mixed).splitlines()] == [
+        "acme__ui-2",
+        "acme__ui-10",
+        "acme__z-1",
+    ]
+
+
+def test_every_field_is_a_fact() -> None:
+    instance = make_instance(tests=TESTS, quarantine={"c": {"run": {"PASSED": 1, "FAILED": 1}}}, files=("y", "x"))
+    found = facts(lock(instance))
+    assert {name.partition(":")[0] for name in found} == {*Lock.model_fields} - {"tests"} | {"test"}
+    assert (found["files: x"], found["quarantine: c"], found["test: a.test.ts > opens"]) == ("listed", "listed", "NNP")
+
+
+@pytest.mark.rule("lists-not-datasets")
+def test_what_the_project_publishes_are_lists() -> None:
+    """One repository each, in order, and nothing that reads like a patch."""
+    for path in PUBLISHED:
+        ids = [parse_instance_id(entry.instance_id) for entry in read_records(path, Lock)]
+        assert ids == sorted(set(ids)) and {repo.slug for repo, _ in ids} == {path.stem}
+        assert b"diff --git" not in path.read_bytes()

@@ -1,0 +1,156 @@
+"""A dataset from its list: made again from a clone or GitHub, and compared fact by fact."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import REPO, make_instance, make_rejection
+from github_double import GitHubDouble, World
+from histories import git
+from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
+
+from pipeline.build.qualify import Settings
+from pipeline.collect.sources import Options, open_source
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.records import Candidate, Instance
+from pipeline.core.store import Store, read_json, read_records, write_bytes
+from pipeline.dataset.lock import Lock, lines, lock
+from pipeline.dataset.rebuild import ABSENT, Difference, clone_of, differences, read_list, rebuild
+
+FILES = {"menu": ["src/menu.js", "src/menu.test.js"], "badge": ["src/badge.js", "src/badge.test.js"]}
+
+
+@pytest.fixture
+def bench(tiny: Bench, tmp_path: Path) -> Bench:
+    """An empty data directory beside the library, with the environments that are there."""
+    return Bench(tmp_path, tiny.library, tiny.cache)
+
+
+def locks(tiny: Bench, *names: str) -> list[Lock]:
+    return [lock(tiny.instance(name)) for name in names]
+
+
+def again(bench: Bench, entries: list[Lock], **source: Any) -> list[Difference]:
+    opened = open_source(source.pop("name", "git"), REPO, Options(source.pop("path", bench.library)))
+    settings = Settings(bench.sandbox, limits=LIMITS)
+    return rebuild(bench.store, opened, REPO, entries, settings, trust_local=True)
+
+
+@pytest.mark.rule("rebuild")
+def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
+    """Repeats are the list's: one that was qualified by two runs is not compared with one of three."""
+    assert again(bench, locks(tiny, *QUALIFIED)) == []
+    fresh = read_records(bench.store.dataset(REPO), Instance)
+    assert lines(fresh) == lines(read_records(tiny.store.dataset(REPO), Instance))
+    assert {one.chosen_by_hand for one in fresh} == {True}
+
+
+@pytest.mark.rule("rebuild")
+def test_what_is_no_instance_any_more_is_a_difference(tiny: Bench, bench: Bench) -> None:
+    """Whether stage 01 or 02 refuses it."""
+    entries = locks(tiny, "menu")
+    renamed = [entries[0].model_copy(update={"instance_id": instance_id(name)}) for name in ("dialog", "hint")]
+    found = again(bench, [*entries, *renamed])
+    assert found == [
+        Difference(instance_id("dialog"), "outcome", "qualified", "rejected: regression"),
+        Difference(instance_id("hint"), "outcome", "qualified", "rejected: no_fix_transition"),
+    ]
+
+
+@pytest.mark.rule("rebuild")
+def test_it_goes_on_where_it_was(tiny: Bench, bench: Bench) -> None:
+    assert again(bench, locks(tiny, "menu")) == []
+    opened = len(bench.sandbox.opened)
+    assert again(bench, locks(tiny, "menu")) == []
+    assert len(bench.sandbox.opened) == opened
+
+
+@pytest.mark.rule("bad-input")
+def test_a_pull_request_that_the_source_lacks_is_said_before_any_work(tiny: Bench, bench: Bench) -> None:
+    entry = locks(tiny, "menu")[0].model_copy(update={"instance_id": "acme__ui-77"})
+    with pytest.raises(UserError, match="no merged pull request #77 of acme/ui"):
+        again(bench, [entry])
+    assert not bench.store.dataset(REPO).exists()
+
+
+# -- comparing -------------------------------------------------------------------------------------------------------
+TESTS = {"m.test.ts > a": "PFP", "m.test.ts > b": "PPP"}
+
+
+@pytest.mark.rule("rebuild")
+def test_every_fact_that_differs_is_named() -> None:
+    listed = lock(make_instance(tests=TESTS, files=("m.test.ts", "n.test.ts")))
+    quarantine = {"m.test.ts > b": {"fix": {"PASSED": 2, "FAILED": 1}}}
+    changed = {"merge_sha": "d" * 40, "files": ("m.test.ts",), "quarantine": quarantine}
+    rebuilt = make_instance(tests={"m.test.ts > a": "NFP"}, **changed)
+    assert [tuple(one)[1:] for one in differences(listed, rebuilt)] == [
+        ("files: n.test.ts", "listed", ABSENT),
+        ("merge", "c" * 40, "d" * 40),
+        ("quarantine: m.test.ts > b", ABSENT, "listed"),
+        ("test: m.test.ts > a", "PFP", "NFP"),
+        ("test: m.test.ts > b", "PPP", ABSENT),
+    ]
+
+
+def test_the_same_has_no_difference_and_a_rejection_one() -> None:
+    instance = make_instance(tests=TESTS)
+    assert list(differences(lock(instance), instance)) == []
+    (found,) = differences(lock(instance), make_rejection())
+    assert (found.fact, found.rebuilt) == ("outcome", "rejected: regression")
+
+
+# -- lists -----------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", "no such list, or nothing in it"),
+        (b"{}\n", r"list\.jsonl:1: field 'instance_id'"),
+        (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "a list of 2 repositories"),
+    ],
+)
+def test_a_list_that_can_not_be_used(tmp_path: Path, text: bytes, says: str) -> None:
+    write_bytes(tmp_path / "list.jsonl", text)
+    with pytest.raises(UserError, match=says):
+        read_list(tmp_path / "list.jsonl")
+
+
+# -- GitHub ----------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("rebuild")
+def test_from_github_with_a_clone_of_its_own(
+    tiny: Bench, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issues from the API, sources from a clone that is made once; the token is in neither."""
+    git(tmp_path, "clone", "-q", "--bare", str(tiny.library), str(tmp_path / "server" / "acme" / "ui"))
+    world = World()
+    _pulls(world, tiny)
+    with GitHubDouble(world) as github:
+        for name, value in {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": "ghp_not-to-be-seen"}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{tmp_path}/server")
+        clone = clone_of(bench.store, REPO)
+        assert clone == clone_of(bench.store, REPO)
+        assert again(bench, locks(tiny, *FILES), name="github", path=clone) == []
+    assert read_json(bench.store.raw(REPO) / "source.json")["path"] == str(clone)
+    assert "not-to-be-seen" not in (clone / "config").read_text()
+
+
+def _pulls(world: World, tiny: Bench) -> None:
+    """The library's pull requests as GitHub has them."""
+    repo = world.repository(str(REPO), clone=tiny.library)
+    candidates = read_records(tiny.store.raw(REPO) / "candidates.jsonl", Candidate)
+    for name, files in FILES.items():
+        one = next(one for one in candidates if one.number == NUMBERS[name])
+        repo.pull(one.number, title=one.title, files=files, base=one.base.sha, merge=one.merge_sha)
+
+
+def test_a_clone_that_can_not_be_made(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next call tries again: a half clone is not taken for one."""
+    monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{os.devnull}")
+    for _ in range(2):
+        with pytest.raises(InfrastructureError, match="acme/ui can not be cloned"):
+            clone_of(bench.store, REPO)
+    assert Store(bench.store.root).raw(REPO).exists()
