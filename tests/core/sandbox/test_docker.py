@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 import docker
 import pytest
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.sandbox.docker_engine import OPEN_FILES, OWNER, Engine
@@ -107,6 +108,16 @@ def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
     assert soft == hard == Engine().open_files
     assert 20_000 <= hard <= OPEN_FILES
     assert shared == 4 * 2**30
+
+
+@pytest.mark.invariant(4)
+def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
+    """A restarted engine ends its containers, and a command in one then looks like one that was killed."""
+    with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
+        name = workspace.run(["hostname"]).output.decode().strip()
+        threading.Timer(0.5, docker.from_env().containers.get(name).kill).start()
+        workspace.run(["sleep", "60"])
+    assert caught.value.cause == "workspace_gone"
 
 
 def test_container_is_removed_whatever_happens(bench: Bench) -> None:
