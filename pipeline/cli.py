@@ -17,6 +17,10 @@ COMMANDS = {
     "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
     "select": ("pipeline.collect.select", "01: which repositories meet the criteria of selection."),
     "triage": ("pipeline.triage.cli", "00: rate candidates, add WCAG metadata."),
+    "environment": (
+        "pipeline.build.show",
+        "02: show the environments that are inferred for candidates, with evidence.",
+    ),
     "build": ("pipeline.build.cli", "02: make environments and qualify candidates as instances."),
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),

@@ -16,6 +16,13 @@ from pipeline.core.options import data_option, jobs_option, repo_argument, sandb
 @click.option(
     "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
 )
+@click.option(
+    "--scope",
+    type=click.Choice(["touched", "full"]),
+    default="touched",
+    show_default=True,
+    help="The test files of the test patch and those related to the changed sources, or all tests.",
+)
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
 @sandbox_option
 @trust_local_option
@@ -26,6 +33,7 @@ def command(
     numbers: tuple[int, ...],
     reviewed: bool,
     repeats: int,
+    scope: Any,
     timeout: int,
     sandbox: str,
     trust_local: bool,
@@ -48,7 +56,7 @@ def command(
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sandbox.base import Limits
 
-    settings = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout))
+    settings = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope)
     outcomes = build(store, repo, settings, numbers=numbers, reviewed=reviewed, trust_local=trust_local, jobs=jobs)
     _report(repo, outcomes)
     if any(getattr(one, "reason", "") == "not_evaluated" for one in outcomes):

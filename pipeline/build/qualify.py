@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import git
 
 from pipeline.build import scope
-from pipeline.build.infer import Unsupported, infer
+from pipeline.build.environments import environment_of, manifest_commit
+from pipeline.build.infer import Unsupported
 from pipeline.core import images, runs, verdict
-from pipeline.core.git import require_commit, show
-from pipeline.core.patches import is_manifest, is_protected, paths, select
+from pipeline.core.git import list_files, require_commit
+from pipeline.core.patches import is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
 from pipeline.core.runs import Plan, Run
 from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
@@ -45,11 +47,12 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How instances are qualified: where, with how many repeats, within which limits."""
+    """How instances are qualified: where, with how many repeats, within which limits, and which tests are run."""
 
     sandbox: Sandbox
     repeats: int = 3
     limits: Limits = DEFAULT
+    scope: Literal["touched", "full"] = "touched"
 
 
 class Rejected(Exception):
@@ -65,10 +68,8 @@ def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
     Raises Unsupported, and UserError when the clone lacks a commit.
     """
     require_commit(clone, candidate.base.sha)
-    changed = any(is_manifest(path) for path in paths(candidate.fix_patch))
-    source = candidate.merge_sha if changed else candidate.base.sha
-    environment = infer(lambda path: show(clone, source, path), candidate.merged_at)
-    return images.recipe(clone, environment, candidate.base.sha, source)
+    environment = environment_of(clone, candidate)
+    return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
 def qualify(
@@ -104,7 +105,10 @@ def _qualify(
     deviations = images.ensure(settings.sandbox, clone, made, say)
     if made.manifests != made.base:
         deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
-    plan = Plan(settings.sandbox, made.image, made.environment, scope.touched(candidate.test_patch), settings.limits)
+    tree = list_files(clone, candidate.base.sha)
+    files = scope.files(settings.scope, tree, candidate.fix_patch, candidate.test_patch)
+    selected = files if settings.scope == "touched" else None
+    plan = Plan(settings.sandbox, made.image, made.environment, selected, settings.limits)
     results = _three(plan, candidate, settings.repeats, say, keep)
     return _judge(candidate, made, plan, settings, results, tuple(deviations))
 
@@ -154,7 +158,7 @@ def _judge(
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
     results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
     if not results["fix"]:
-        raise Rejected("no_tests_run", ", ".join(plan.files) or "the test patch has no file that a runner runs")
+        raise Rejected("no_tests_run", ", ".join(plan.files or ()) or "there is no file that a runner runs")
     triples = verdict.transitions(results["run"], results["test"], results["fix"])
     qualification = verdict.qualify(triples)
     if qualification.reason:
@@ -177,7 +181,8 @@ def _judge(
         manifests=made.manifests,
         image=made.image,
         sandbox=settings.sandbox.name,
-        files=tuple(plan.files),
+        scope=settings.scope,
+        files=tuple(plan.files or ()),
         repeats=settings.repeats,
         quarantine=quarantine,
         classes=verdict.classify(fixed, by_snapshot),

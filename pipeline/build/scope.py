@@ -1,18 +1,87 @@
-"""Which test files are run for an instance: those of its test patch, a snapshot standing for its test."""
+"""Which test files are run for an instance: `touched` (those of the test patch, and related ones) or `full` (all).
+
+Related to a changed source are, in the nearest folder that has any (its own or one of the two above, each with its
+`__tests__`, `test`, `tests` and `spec`): all tests where they are at most FEW, as in a component's folder; else those
+that are called like it. And, in a tree of tests of their own, those called like it in a folder of the same name.
+Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from pipeline.core.patches import paths
+from pipeline.core.patches import is_protected, is_test_file, paths
 
+SCOPES = ("touched", "full")
+
+#: raised when other files are selected: what was decided before is stale
+VERSION = 1
+
+FEW = 10
+_HEIGHT = 2
+_TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "spec")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
+_STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
+_TEST_WORD = re.compile(r"[.\-_](?:test|tests|spec|cy)$")
+
+
+def files(scope: str, tree: Collection[str], fix_patch: str, test_patch: str) -> tuple[str, ...]:
+    """The test files of an instance whose base has the paths `tree`, in order of their names; none for `full`."""
+    if scope == "full":
+        return ()
+    return tuple(sorted({*touched(test_patch), *related(tree, paths(fix_patch))}))
 
 
 def touched(test_patch: str) -> tuple[str, ...]:
-    """The test files to run, in order of their names. The runner itself leaves out what is no test (fixtures)."""
+    """The files of the test patch, in order of their names. The runner itself leaves out what is no test (fixtures)."""
     return tuple(sorted({_test_of(path) for path in paths(test_patch) if _CODE.search(_test_of(path))}))
+
+
+def related(tree: Collection[str], changed: Iterable[str]) -> set[str]:
+    """The tests of a tree that are related to changed sources."""
+    tests = [PurePosixPath(path) for path in tree if _is_test(path)]
+    by_folder: dict[PurePosixPath, list[PurePosixPath]] = defaultdict(list)
+    for test in tests:
+        by_folder[_home(test)].append(test)
+    sources = [PurePosixPath(path) for path in changed if _is_source(path)]
+    return {str(test) for source in sources for test in (*_near(source, by_folder), *_parallel(source, tests))}
+
+
+def _near(source: PurePosixPath, by_folder: Mapping[PurePosixPath, list[PurePosixPath]]) -> Iterator[PurePosixPath]:
+    """The tests of the nearest folder that has any, never of the root's."""
+    folders = [folder for folder in list(source.parents)[: _HEIGHT + 1] if folder.name and by_folder.get(folder)]
+    for test in by_folder[folders[0]] if folders else ():
+        if len(by_folder[folders[0]]) <= FEW or _stem(test) == _stem(source):
+            yield test
+
+
+def _parallel(source: PurePosixPath, tests: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
+    """Tests called like the source, in a folder of the same name: `test/components/icons/Status-test.js`."""
+    return (test for test in tests if _stem(test) == _stem(source) and _home(test).name == source.parent.name)
+
+
+def _is_source(path: str) -> bool:
+    return bool(_CODE.search(path)) and not is_protected(path) and not _STORY.search(path)
+
+
+def _is_test(path: str) -> bool:
+    """Whether a path is a test that a runner runs: by its own name, or by its folder's."""
+    pure = PurePosixPath(path)
+    by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS
+    return bool(_CODE.search(path) and is_test_file(path) and by_name and "node_modules" not in pure.parts)
+
+
+def _home(test: PurePosixPath) -> PurePosixPath:
+    """The folder whose tests these are: above a folder of tests."""
+    return test.parent.parent if test.parent.name in _TEST_FOLDERS else test.parent
+
+
+def _stem(path: PurePosixPath) -> str:
+    """`Menu` of `Menu.tsx`, `Menu.test.tsx` and `Menu-test.js`."""
+    return _TEST_WORD.sub("", path.stem)
 
 
 def _test_of(path: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import gzip
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import git
 
-from pipeline.build import scope
+from pipeline.build import environments, scope
 from pipeline.build.infer import Unsupported
 from pipeline.build.qualify import VERSION, Settings, qualify, recipe
 from pipeline.core import runs, verdict
@@ -51,7 +52,7 @@ def build(
     Raises UserError before any work on bad input: a number that is no candidate, a commit that the clone lacks.
     """
     clone = source(store, repo)
-    candidates = _candidates(store, repo, numbers, reviewed)
+    candidates = candidates_of(store, repo, numbers, reviewed)
     require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
     for one in candidates:
         require_commit(clone, one.base.sha)
@@ -96,8 +97,8 @@ class _Work:
     def _outcome(self, candidate: Candidate) -> Outcome:
         unit = unit_of(self.store, self.repo, candidate)
         repeats = self.repeats.get(candidate.number, self.settings.repeats)
-        settings = Settings(self.settings.sandbox, repeats, self.settings.limits)
-        how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits))
+        settings = replace(self.settings, repeats=repeats)
+        how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits), settings.scope)
         inputs = {**decided_by(self.clone, candidate), "settings": how}
         if unit.is_done(**inputs):
             return _load(unit)
@@ -126,10 +127,10 @@ def decided_by(clone: git.Repo, candidate: Candidate) -> dict[str, str]:
     """Digests of what decides a candidate's outcome, besides the settings that a person chose."""
     try:
         made = recipe(clone, candidate)
-        environment = digest(made.image, made.environment)
+        environment = digest(made.image, made.environment.model_dump(mode="json", exclude={"evidence"}))
     except Unsupported as error:
         environment = digest(error.reason, str(error))
-    rules = digest(runs.VERSION, VERSION, verdict.table_digest(), scope.touched(candidate.test_patch))
+    rules = digest(runs.VERSION, VERSION, verdict.table_digest(), scope.VERSION)
     return {"candidate": digest(candidate), "environment": environment, "rules": rules}
 
 
@@ -141,7 +142,8 @@ def describe(outcome: Outcome) -> str:
     return f"qualified: {len(outcome.f2p_tests)} fail-to-pass, {len(outcome.p2p_tests)} pass-to-pass{flaky}"
 
 
-def _candidates(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool) -> list[Candidate]:
+def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool = False) -> list[Candidate]:
+    """The candidates of a repository: all, some, or the reviewed ones. Raises UserError when there is none of them."""
     candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     missing = sorted(set(numbers) - {one.number for one in candidates})
     if missing:
@@ -175,7 +177,9 @@ def _assemble(store: Store, repo: Repo, clone: git.Repo, fresh: Sequence[Outcome
         if candidate.instance_id not in outcomes and decided_by(clone, candidate).items() <= unit.inputs().items():
             outcomes[candidate.instance_id] = _load(unit)
     ordered = sorted(outcomes.values(), key=lambda one: parse_instance_id(one.instance_id)[1])
-    write_records(store.dataset(repo), [one for one in ordered if isinstance(one, Instance)])
+    instances = [one for one in ordered if isinstance(one, Instance)]
+    write_records(store.dataset(repo), instances)
+    environments.write(store, repo, instances)
     folder = store.qualification(repo)
     write_records(folder / "rejections.jsonl", [one for one in ordered if isinstance(one, Rejection)])
     return ordered

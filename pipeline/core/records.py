@@ -182,7 +182,15 @@ class Environment(Versioned):
     install_env: dict[str, str] = {}
     runner: str
     runner_version: str
-    test: tuple[str, ...] = Field(description="argv; {report}, {cache} and {files} are filled in")
+    folder: str = Field(default="", description="where the runner runs, from the root")
+    configuration: str = Field(default="", description="the runner's, from `folder`; empty: its defaults")
+    entries: tuple[str, ...] = Field(default=(), description="from `folder`: {entry} is the first that is there")
+    test: tuple[str, ...] = Field(
+        description="argv; {entry}, {report}, {reporter}, {cache} and {files} are filled in when it runs"
+    )
+    selection: tuple[str, ...] = Field(default=("{files}",), description="{files} of `test`, to run some files")
+    everything: tuple[str, ...] = Field(default=(), description="{files} of `test`, to run all")
+    test_env: dict[str, str] = Field(default={}, description="variables of the tests; filled in as `test` is")
     parser: str
     evidence: dict[str, str] = {}
 
@@ -229,7 +237,8 @@ class Instance(Versioned):
     manifests: str = Field(description="commit whose manifests the environment is made of: the base, or the fix")
     image: str = Field(description="digest of the sources, the manifests and what the environment asks for")
     sandbox: str
-    files: tuple[str, ...] = Field(description="test files that are run: the scope")
+    scope: Literal["touched", "full"] = "touched"
+    files: tuple[str, ...] = Field(description="test files that are run; of no meaning in the scope `full`")
     repeats: int = Field(ge=1)
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
         default={}, description="tests that disagree with themselves: run -> status -> count"
@@ -243,6 +252,11 @@ class Instance(Versioned):
     @property
     def repository(self) -> Repo:
         return Repo(self.org, self.repo)
+
+    @property
+    def selected(self) -> tuple[str, ...] | None:
+        """The test files to run, None for all."""
+        return self.files if self.scope == "touched" else None
 
     @property
     def expected(self) -> frozenset[str]:

@@ -7,11 +7,12 @@ what the results mean (core.verdict).
 from __future__ import annotations
 
 import secrets
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from pipeline.core import patches, reports
+from pipeline.core import command, patches, reports
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Status
 from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
@@ -20,7 +21,7 @@ from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits,
 _INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
 
 #: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
-VERSION = 2
+VERSION = 3
 
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
 
@@ -68,12 +69,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: an instance's image, its environment, the test files, and within which limits."""
+    """What is run: an instance's image, its environment, the test files (None: all), and within which limits."""
 
     sandbox: Sandbox
     image: str
     environment: Environment
-    files: Sequence[str]
+    files: Sequence[str] | None
     limits: Limits = DEFAULT
 
 
@@ -141,21 +142,36 @@ def _protected(paths: Iterable[str]) -> list[str]:
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:
-    """Run the test command on the files of the scope that exist, and read its report."""
-    there = _existing(workspace, plan.files)
-    if not there:
+    """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
+    environment = plan.environment
+    there = None if plan.files is None else _existing(workspace, plan.files)
+    if there == []:
         return Run(log=b"none of the test files exists in this run\n")
-    report = f"{workspace.scratch}/report-{secrets.token_hex(8)}.json"
-    argv = _command(plan.environment, report, workspace.cache, there)
-    done = workspace.run(argv)
-    if done.limit:
-        return Run(_ENDS[done.limit], log=done.output, seconds=done.seconds)
-    return _read(workspace, plan.environment.parser, report, done)
+    entry = _existing(workspace, environment.entries, environment.folder)
+    if environment.entries and not entry:
+        return Run("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
+    places = _places(workspace, environment, entry)
+    argv = command.argv(environment, places, there)
+    done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
+    run = _read(workspace, environment.parser, places["report"], done)
+    return replace(run, log=f"$ {shlex.join(argv)}\n".encode() + done.output, seconds=done.seconds)
+
+
+def _places(workspace: Workspace, environment: Environment, entry: Sequence[str]) -> dict[str, str]:
+    """What stands for the placeholders; the name of the report is not known before the tests start."""
+    scratch = workspace.scratch
+    places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
+    if reporter := reports.reporter(environment.parser):
+        places["reporter"] = f"{scratch}/{reporter.name}"
+        workspace.write(places["reporter"], reporter.read_bytes())
+    return places | ({"entry": entry[0]} if entry else {})
 
 
 def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
-    base = Run(log=done.output, seconds=done.seconds)
-    text = workspace.read(path)
+    base = Run(_ENDS[done.limit] if done.limit else "ran")
+    if done.limit:
+        return base
+    text = done.output if reports.reads_log(parser) else workspace.read(path)
     if text is None:
         if b"ENOSPC" in done.output:
             raise InfrastructureError("the disk is full", cause="disk")
@@ -180,15 +196,11 @@ def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
     )
 
 
-def _command(environment: Environment, report: str, cache: str, files: Sequence[str]) -> list[str]:
-    argv: list[str] = []
-    for word in environment.test:
-        argv += files if word == "{files}" else [word.replace("{report}", report).replace("{cache}", cache)]
-    return argv
-
-
-def _existing(workspace: Workspace, files: Sequence[str]) -> list[str]:
-    listed = workspace.run(["ls", "-1d", "--", *files]).output.decode(errors="replace").splitlines()
+def _existing(workspace: Workspace, files: Sequence[str], folder: str = "") -> list[str]:
+    """Those of the files that are there, in their order."""
+    if not files:
+        return []
+    listed = workspace.run(["ls", "-1d", "--", *files], folder=folder).output.decode(errors="replace").splitlines()
     return [file for file in files if file in listed]
 
 

@@ -66,8 +66,8 @@ class Bench:
         return run
 
     def _inputs(self, instance: Instance, patch: str) -> dict[str, str]:
-        environment = instance.environment
-        how = [environment.test, environment.parser, instance.files, vars(self.limits), self.sandbox.name, runs.VERSION]
+        environment = instance.environment.model_dump(mode="json", exclude={"evidence"})
+        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION]
         gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
         return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
 
@@ -81,7 +81,7 @@ class Bench:
             raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
         images.ensure(self.sandbox, self.clone, made, say)
         say("running the tests")
-        plan = Plan(self.sandbox, instance.image, instance.environment, instance.files, self.limits)
+        plan = Plan(self.sandbox, instance.image, instance.environment, instance.selected, self.limits)
         return runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch)
 
 

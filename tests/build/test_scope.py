@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.scope import touched
+from pipeline.build.scope import FEW, files, related, touched
 
 
 def patch(*paths: str) -> str:
@@ -13,7 +13,7 @@ def patch(*paths: str) -> str:
 
 @pytest.mark.rule("scope")
 @pytest.mark.parametrize(
-    ("paths", "files"),
+    ("paths", "expected"),
     [
         (["src/Menu.test.tsx"], ["src/Menu.test.tsx"]),
         (["src/__tests__/Menu-test.js"], ["src/__tests__/Menu-test.js"]),
@@ -26,6 +26,55 @@ def patch(*paths: str) -> str:
         ([], []),
     ],
 )
-def test_the_files_that_a_test_patch_touches(paths: list[str], files: list[str]) -> None:
+def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[str]) -> None:
     """A snapshot stands for its test; what is no code (fixtures, images) is nothing that a runner could run."""
-    assert list(touched(patch(*paths))) == files
+    assert list(touched(patch(*paths))) == expected
+
+
+COMPONENTS = (
+    "src/Button/Button.js",
+    "src/Button/__tests__/Button-test.js",
+    "src/Button/__tests__/Button-kind-test.js",
+    "src/Button/__tests__/__snapshots__/Button-test.js.snap",
+    "src/Button/stories/Simple.js",
+    "src/Menu/Menu.tsx",
+    "src/Menu/Menu.test.tsx",
+    "src/index.test.ts",
+    "src/themes/base.js",
+    "test/Menu/Menu-test.js",
+    "root.test.js",
+)
+BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-kind-test.js"}
+MANY = tuple(f"lib/__tests__/part{number}.test.js" for number in range(FEW + 1))
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("src/Button/Button.js", BUTTON),
+        ("src/Button/parts/Icon.js", BUTTON),
+        ("src/Menu/Menu.tsx", {"src/Menu/Menu.test.tsx", "test/Menu/Menu-test.js"}),
+        ("src/themes/base.js", {"src/index.test.ts"}),
+        ("src/a/b/c/deep.js", set()),
+        ("top.js", set()),
+        ("lib/part3.js", {"lib/__tests__/part3.test.js"}),
+        ("lib/other.js", set()),
+        ("src/Button/stories/Simple.js", set()),
+        ("src/Button/Button.stories.tsx", set()),
+        ("src/Menu/Menu.test.tsx", set()),
+        ("src/Menu/README.md", set()),
+        ("src/Menu/package.json", set()),
+    ],
+)
+def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
+    """Those of its component; where a folder holds the tests of many, those that are called like it."""
+    assert related((*COMPONENTS, *MANY), [changed]) == expected
+
+
+@pytest.mark.rule("scope")
+def test_the_scopes() -> None:
+    fix, tests = patch("src/Menu/Menu.tsx"), patch("src/Tabs/Tabs.test.tsx")
+    wanted = ("src/Menu/Menu.test.tsx", "src/Tabs/Tabs.test.tsx", "test/Menu/Menu-test.js")
+    assert files("touched", COMPONENTS, fix, tests) == wanted
+    assert files("full", COMPONENTS, fix, tests) == ()

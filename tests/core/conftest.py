@@ -37,6 +37,12 @@ class FolderSandbox:
 
 
 @pytest.fixture
+def sandbox_of(tmp_path: Path) -> Callable[[Path], FolderSandbox]:
+    """`sandbox_of(folder)`: a sandbox that opens copies of the folder."""
+    return lambda checkout: FolderSandbox(checkout, tmp_path / "workspaces")
+
+
+@pytest.fixture
 def library(tmp_path: Path) -> History:
     """A component, its test, its snapshot and its configuration in one commit."""
     history = History(tmp_path / "library")

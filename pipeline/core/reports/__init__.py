@@ -1,8 +1,9 @@
-"""Readers of test runners' machine-readable reports, one per reporter and never one per repository.
+"""Readers of what test runners report, one per reporter and never one per repository.
 
 A test is `file > group > title`: its name holds no duration, two files never share one, and the second of two equal
 names in a file is `… [2]`. Every reader audits itself: what it read must add up to the runner's own totals.
-To add a runner: a module with `read` here, and a row in the table.
+Where a runner's own reporters do not say enough, one of `reporters/` is handed to it; nothing is installed for it.
+To add a runner: a module with `read` and `ANNOUNCEMENT` here, and a row in the table.
 """
 
 from __future__ import annotations
@@ -11,15 +12,35 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain, count
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from itertools import count
+from types import ModuleType
+from typing import NamedTuple
 
 from pipeline.core.errors import A11yBenchError, unknown
 from pipeline.core.records import Status
 
-#: parser -> module; the name stands in `Environment.parser`
+
+class Parser(NamedTuple):
+    """A row of the table: the module, the reporter that the runner is given, whether its report is its log."""
+
+    module: str
+    reporter: str = ""
+    log: bool = False
+
+
+#: the name stands in `Environment.parser`; those of texts are for where there is nothing else
 PARSERS = {
-    "jest-json": "pipeline.core.reports.jest",
-    "vitest-json": "pipeline.core.reports.vitest",
+    "jest-json": Parser("jest"),
+    "jest20-json": Parser("jest", "jest20.cjs"),
+    "jest-text": Parser("jest_text", log=True),
+    "vitest-json": Parser("vitest"),
+    "mocha-json": Parser("mocha", "mocha.cjs"),
+    "mocha-text": Parser("mocha_text", log=True),
+    "node-junit": Parser("node_junit", "node.mjs"),
+    "playwright-json": Parser("playwright"),
+    "karma-json": Parser("karma", "karma.cjs"),
 }
 
 
@@ -27,9 +48,8 @@ class ReportError(A11yBenchError):
     """A report that is missing, broken, or does not add up."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """One test as the runner reported it."""
+class Case(NamedTuple):
+    """One test as the runner reported it; `file` is empty where the runner knows of none."""
 
     file: str
     path: tuple[str, ...]
@@ -49,16 +69,38 @@ class Report:
 
 def read(parser: str, text: bytes, root: str) -> Report:
     """Read a runner's report; `root` is the repository's folder as the runner saw it. Raises ReportError."""
-    if parser not in PARSERS:
-        raise unknown("parser", parser, list(PARSERS))
-    return import_module(PARSERS[parser]).read(text, root)
+    return _module(parser).read(text, root)
+
+
+def reads_log(parser: str) -> bool:
+    """Whether the report is what the runner printed, and no file."""
+    return _row(parser).log
+
+
+def reporter(parser: str) -> Traversable | None:
+    """The reporter that the runner is given, None where its own is read."""
+    name = _row(parser).reporter
+    return files(__name__).joinpath("reporters", name) if name else None
 
 
 def announced(parser: str, output: bytes, report: str) -> bool:
-    """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder)."""
-    words, name = import_module(PARSERS[parser]).ANNOUNCEMENT, report.rpartition("/")[2]
+    """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder).
+
+    Playwright says nothing, and a log is its own report: their totals alone must do.
+    """
+    words, name = _module(parser).ANNOUNCEMENT, report.rpartition("/")[2]
     lines = output.decode(errors="replace").splitlines()
-    return any(line.startswith(words) and line.rstrip().endswith(name) for line in lines)
+    return not words or any(line.startswith(words) and line.rstrip().endswith(name) for line in lines)
+
+
+def _module(parser: str) -> ModuleType:
+    return import_module(f"{__name__}.{_row(parser).module}")
+
+
+def _row(parser: str) -> Parser:
+    if parser not in PARSERS:
+        raise unknown("parser", parser, list(PARSERS))
+    return PARSERS[parser]
 
 
 def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> Report:
@@ -66,22 +108,23 @@ def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> 
     tests: dict[str, Status] = {}
     by_snapshot = set()
     for case in cases:
-        name = _free(" > ".join((case.file, *case.path)), tests)
+        name = free(" > ".join((case.file, *case.path) if case.file else case.path), tests)
         tests[name] = case.status
         if case.by_snapshot:
             by_snapshot.add(name)
     return Report(tests, suites, frozenset(by_snapshot), success)
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def free(name: str, taken: Collection[str]) -> str:
     """The name, or with the first number that is not taken; a title may itself end in `[2]`."""
-    numbered = (f"{name} [{number}]" for number in count(2))
-    return next(one for one in chain([name], numbered) if one not in taken)
+    if name not in taken:
+        return name
+    return next(one for one in (f"{name} [{number}]" for number in count(2)) if one not in taken)
 
 
-def audit(cases: Iterable[Case], totals: dict[Status, int]) -> None:
-    """Raise ReportError unless the cases add up to the runner's own totals."""
-    counted = Counter(case.status for case in cases)
+def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:
+    """Raise ReportError unless the tests' statuses add up to the runner's own totals."""
+    counted = Counter(statuses)
     wrong = [f"{s}: {counted[s]} read, {n} reported" for s, n in totals.items() if counted[s] != n]
     if wrong:
         raise ReportError("the report does not add up: " + "; ".join(wrong))

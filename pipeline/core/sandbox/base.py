@@ -91,8 +91,10 @@ class Workspace(Protocol):
     cache: str
     """The runner's transform cache, as commands see it."""
 
-    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
-        """Run one command in the repository's root, without a shell, within the limits."""
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
+        """Run one command in the repository's root, or a folder below it, without a shell, within the limits."""
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file; `path` is absolute, as commands see it."""

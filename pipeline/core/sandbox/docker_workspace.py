@@ -25,11 +25,14 @@ class DockerWorkspace:
     def __init__(self, container: Container, limits: Limits) -> None:
         self._container, self._limits, self._gone = container, limits, False
 
-    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
         if self._gone:
             raise gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
-        done = execute(self._container, argv, folder=self.root, env=ENV | (env or {}), limits=limits)
+        place = posixpath.join(self.root, folder)
+        done = execute(self._container, argv, folder=place, env=ENV | (env or {}), limits=limits)
         self._gone = done.limit is not None
         return done
 

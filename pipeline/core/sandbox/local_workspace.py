@@ -29,11 +29,13 @@ class LocalWorkspace:
         self._env = environ(tools, folder / "home") | {"TMPDIR": str(folder / "tmp")}
         self._limits, self._gone = limits, False
 
-    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
         if self._gone:
             raise gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
-        done = process.run(argv, folder=Path(self.root), env=self._env | (env or {}), limits=limits)
+        done = process.run(argv, folder=Path(self.root, folder), env=self._env | (env or {}), limits=limits)
         self._gone = done.limit is not None
         return done
 

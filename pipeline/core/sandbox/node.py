@@ -20,7 +20,17 @@ from pipeline.core.sandbox.install import failure
 from pipeline.core.store import read_json, write_json
 
 #: major of Node -> major of the npm that runs on all its releases; other ones take NEWEST_NPM
-NPM = {8: 6, 10: 6, 12: 6, 14: 6, 15: 7, 16: 8, 17: 8, 18: 9, 19: 9, 20: 10, 21: 10, 22: 10, 23: 10}
+NPM = {
+    4: 4,
+    5: 4,
+    **dict.fromkeys(range(6, 15), 6),
+    15: 7,
+    16: 8,
+    17: 8,
+    18: 9,
+    19: 9,
+    **dict.fromkeys(range(20, 24), 10),
+}
 NEWEST_NPM = 11
 
 SECONDS = 600

@@ -62,7 +62,9 @@ class ScriptedWorkspace:
     def __init__(self, sandbox: ScriptedSandbox) -> None:
         self.sandbox, self.files = sandbox, Files()
 
-    def run(self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None) -> Completed:
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
         self.sandbox.commands.append(tuple(argv))
         return self.sandbox.respond(tuple(argv), self.files)
 

@@ -78,6 +78,13 @@ def test_variables_of_a_command_are_seen(bench: Bench) -> None:
     assert done.output.decode().split() == ["1", "UTC", "C.UTF-8", "yes"]
 
 
+def test_a_command_runs_in_the_root_or_a_folder_below_it(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        workspace.run(["mkdir", "-p", "packages/ui"])
+        assert workspace.run(["pwd"]).output.decode().strip() == workspace.root
+        assert workspace.run(["pwd"], folder="packages/ui").output.decode().strip() == f"{workspace.root}/packages/ui"
+
+
 @pytest.mark.trap("no-limits-around-tests")
 def test_output_is_capped(bench: Bench) -> None:
     """Systems in use read a runaway log to the end, into memory."""

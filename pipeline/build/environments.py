@@ -1,0 +1,60 @@
+"""The environments of a repository's candidates: inferred, overridden, and written down one file an era.
+
+Reads the clone and `repos/`; writes `02_dataset/<repo>/environments/<digest>.toml`, with the evidence for every field.
+Instances with the same layer of dependencies are of one era; the same instances give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import git
+import tomli_w
+
+from pipeline.build import overrides, scope
+from pipeline.build.infer import Tree, infer
+from pipeline.core.git import list_files, show
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_manifest, paths
+from pipeline.core.records import Candidate, Environment, Instance
+from pipeline.core.store import Store, write_bytes
+
+
+def manifest_commit(candidate: Candidate) -> str:
+    """The commit whose manifests make the environment: the base; the fix, where the gold patch changes dependencies."""
+    changed = any(is_manifest(path) for path in paths(candidate.fix_patch))
+    return candidate.merge_sha if changed else candidate.base.sha
+
+
+def environment_of(clone: git.Repo, candidate: Candidate, repos: Path = overrides.FOLDER) -> Environment:
+    """The environment of a candidate. Raises Unsupported, and UserError for a broken file of overrides."""
+    sha = manifest_commit(candidate)
+    tree = Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
+    fixed = overrides.fixed(candidate, repos)
+    return infer(tree, candidate.merged_at, scope.touched(candidate.test_patch), fixed)
+
+
+def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:
+    """Write the environments of these instances, and archive what is none of theirs."""
+    folder = store.qualification(repo) / "environments"
+    eras: dict[str, list[Instance]] = defaultdict(list)
+    for instance in instances:
+        eras[instance.environment_digest].append(instance)
+    for path in sorted(folder.glob("*.toml")):
+        if path.stem not in eras:
+            store.archive(path)
+    for digest, several in eras.items():
+        write_bytes(folder / f"{digest}.toml", tomli_w.dumps(_era(digest, several)).encode())
+
+
+def _era(digest: str, instances: Sequence[Instance]) -> dict[str, Any]:
+    """One table for all instances of the same environment: of those that differ, the tests or the evidence do."""
+    tables: list[dict[str, Any]] = []
+    for environment in dict.fromkeys(instance.environment.model_dump_json() for instance in instances):
+        same = [one for one in instances if one.environment.model_dump_json() == environment]
+        fields = same[0].environment.model_dump(mode="json", exclude={"schema_version"})
+        tables.append({"instances": [one.instance_id for one in same]} | fields)
+    return {"digest": digest, "environment": tables}

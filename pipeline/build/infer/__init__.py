@@ -1,0 +1,54 @@
+"""The environment of a base commit, inferred from its own files: Node, package manager, install, runner, test command.
+
+Reads files through a Tree and nothing else; tables (TOML) and no code say what is known of managers, runners and
+continuous integration, and there is nothing per repository. Every field's evidence is kept. Raises Unsupported where a
+commit's tests can not be run this way. Does not cover repairing what has rotted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.build.infer import manager, node, runner
+from pipeline.build.infer.tree import Found, Tree, Unsupported
+from pipeline.core.records import Environment
+
+__all__ = ["Found", "Tree", "Unsupported", "infer"]
+
+#: fields from which others follow
+_FIRST = ("node", "manager", "manager_version", "runner", "folder")
+
+
+def infer(
+    tree: Tree, date: str, files: Sequence[str] = (), fixed: Mapping[str, tuple[Any, str]] | None = None
+) -> Environment:
+    """The environment of the commit of `tree`, of the day `date` (ISO), to run the test `files`.
+
+    `fixed` fields (value, evidence) are taken as they are, and what follows from them follows. Raises Unsupported.
+    """
+    given = {field: Found(*fixed[field]) for field in _FIRST if fixed and field in fixed}
+    manifest = tree.root()
+    version = given.get("node") or node.find(tree, manifest, date)
+    tests = runner.find(tree, manifest, version.value, files, given)
+    installation = manager.find(tree, manifest, version.value, date, given)
+    inferred = {
+        "node": version,
+        "manager": installation.manager,
+        "manager_version": installation.version,
+        "install": (installation.words, installation.evidence),
+        "install_env": (installation.env, "managers.toml"),
+        "runner": tests.runner,
+        "runner_version": tests.version,
+        "folder": tests.folder,
+        "configuration": tests.configuration,
+        "entries": (tests.entries, "runners.toml"),
+        "test": (tests.test, tests.evidence),
+        "selection": (tests.selection, "runners.toml"),
+        "everything": (tests.everything, tests.evidence),
+        "test_env": (tests.env, tests.evidence),
+        "parser": (tests.parser, "runners.toml"),
+    }
+    fields = inferred | dict(fixed or {})
+    evidence = {field: why for field, (value, why) in fields.items() if value not in ((), {})}
+    return Environment(**{field: value for field, (value, _) in fields.items()}, evidence=evidence)

@@ -1,0 +1,107 @@
+"""The Node versions that continuous integration names: every workflow, CircleCI, Travis and the like (ci.toml).
+
+Jobs that run tests come first. Does not cover values that are only known when the job runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import yaml
+
+from pipeline.build.infer.tree import Tree, table
+
+_EXPRESSION = re.compile(r"(?:\$\{\{|<<)\s*[\w.-]*?([\w-]+)\s*(?:\}\}|>>)")
+
+
+class Named(NamedTuple):
+    """What one job names: texts of versions (a matrix has several), where, and how far it is from running tests."""
+
+    versions: tuple[str, ...]
+    where: str
+    distance: int
+
+
+class _Texts(yaml.SafeLoader):
+    """Every scalar is a text: `14.10` is no number. Merged keys (`<<`) are merged."""
+
+
+_Texts.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag == "tag:yaml.org,2002:merge"]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def named(tree: Tree) -> list[Named]:
+    """What all jobs name, those that run tests first; else in the order of the systems, files and jobs."""
+    try:
+        found = [one for system in table("ci.toml")["system"] for one in _of_system(tree, system)]
+    except RecursionError:  # a document that holds itself
+        return []
+    return sorted(found, key=lambda one: one.distance)
+
+
+def load(text: str) -> Any:
+    """A YAML document with all scalars as texts; None for what is no YAML."""
+    try:
+        return yaml.load(text, _Texts)
+    except yaml.YAMLError:
+        return None
+
+
+def _of_system(tree: Tree, system: dict[str, Any]) -> Iterator[Named]:
+    for path in tree.matching(re.compile(system["files"]).search):
+        document = load(tree.text(path))
+        if not isinstance(document, dict):
+            continue
+        jobs = document.get("jobs")
+        parts = jobs.items() if isinstance(jobs, dict) else [("", document)]
+        for name, job in parts:
+            texts = tuple(_versions(tree, document, job, system["keys"]))
+            if texts:
+                yield Named(texts, f"{path}: {name}" if name else path, _distance(path, str(name), job, document))
+
+
+def _versions(tree: Tree, document: Any, job: Any, keys: list[str]) -> Iterator[str]:
+    for key in keys:
+        for value in _values(job, key):
+            expression = _EXPRESSION.fullmatch(value.strip())
+            meant = (_values(job, expression[1]) or _values(document, expression[1])) if expression else [value]
+            yield from filter(None, (_version(tree, key, text) for text in meant if not _EXPRESSION.search(text)))
+
+
+def _version(tree: Tree, key: str, text: str) -> str:
+    """The text of a version; of an image its tag, of a file what stands in it."""
+    if key in ("image", "container"):
+        match = re.search(table("ci.toml")["image"]["pattern"], text)
+        return match[1] if match else ""
+    if key == "node-version-file" and text != "package.json":
+        return tree.text(text.removeprefix("./")).strip()
+    return text.strip()
+
+
+def _values(node: Any, key: str) -> list[str]:
+    """The texts under a key, wherever it is; a list's one by one."""
+    if isinstance(node, list):
+        return [text for one in node for text in _values(one, key)]
+    if not isinstance(node, dict):
+        return []
+    own = node.get(key)
+    here = [text for text in (own if isinstance(own, list) else [own]) if isinstance(text, str)]
+    return here + [text for below in node.values() for text in _values(below, key)]
+
+
+def _distance(path: str, name: str, job: Any, document: Any) -> int:
+    """0: the job runs tests; 1: its file does; 3: nothing says so. 2 and 4: the same of what is for something else."""
+    words = table("ci.toml")["jobs"]
+    near = next((n for n, node in enumerate((job, document)) if _runs(node, words["tests"])), None)
+    if re.search(words["others"], f"{path} {name}"):
+        return 4 if near is None else 2
+    return 3 if near is None else near
+
+
+def _runs(node: Any, pattern: str) -> bool:
+    commands = [text for key in ("run", "command", "script") for text in _values(node, key)]
+    return any(re.search(pattern, command) for command in commands)

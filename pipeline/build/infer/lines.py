@@ -1,0 +1,77 @@
+"""Node's release lines by date: which was the long-term one, and which of them a version, a name or a range means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple
+
+from pipeline.build.infer import versions
+from pipeline.build.infer.tree import table
+
+#: words for the newest release, and for the newest long-term one
+_NEWEST, _LONG_TERM = ("node", "latest", "current", "stable"), ("lts/*", "lts", "lts/latest")
+
+
+class Line(NamedTuple):
+    """A release line; days are ISO dates, `lts` is empty where it never became a long-term one."""
+
+    major: int
+    released: str
+    ends: str
+    name: str = ""
+    lts: str = ""
+
+    @property
+    def last(self) -> str:
+        """A version that is above all of the line's own."""
+        return f"{self.major}.99.99"
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """All lines, newest first."""
+    return tuple(Line(**row) for row in table("node.toml")["line"])
+
+
+def long_term(date: str) -> Line:
+    """The newest long-term line of a day; the oldest of all before there was one."""
+    return next((line for line in lines() if line.lts and line.lts <= date), lines()[-1])
+
+
+def maintained(major: int, date: str) -> bool:
+    """Whether a line was a long-term one, and had not ended, on a day."""
+    return any(line.major == major and line.lts and line.lts <= date < line.ends for line in lines())
+
+
+def preferred(date: str) -> list[Line]:
+    """All lines by how likely a project of that day ran on them: the long-term one, older ones, newer ones."""
+    first = long_term(date)
+    older = [line for line in lines() if line.major < first.major]
+    newer = [line for line in reversed(lines()) if line.major > first.major]
+    return [first, *sorted(older, key=lambda line: not line.lts), *sorted(newer, key=lambda line: not line.lts)]
+
+
+def within(wanted: str, candidates: Iterable[Line]) -> str:
+    """The first of the lines that a range allows, or the version of it that the range itself names; empty for none."""
+    return next(_allowed(wanted, candidates), "")
+
+
+def _allowed(wanted: str, candidates: Iterable[Line]) -> Iterator[str]:
+    bounds = [bound for bound in versions.lower_bounds(wanted) if versions.satisfies(versions.full(bound), wanted)]
+    for line in candidates:
+        if versions.satisfies(line.last, wanted):
+            yield str(line.major)
+        yield from (bound for bound in bounds if versions.major(bound) == line.major)
+
+
+def named(text: str, date: str) -> str:
+    """The version that a text means on a day: `v18.2`, `18.x`, `lts/hydrogen`, `lts/*`, `node`, `>=16`; else empty."""
+    word = text.strip().strip("'\"").lower()
+    if word in _NEWEST:
+        return str(next((line for line in lines() if line.released <= date), lines()[-1]).major)
+    if word in _LONG_TERM:
+        return str(long_term(date).major)
+    if word.startswith("lts/"):
+        return next((str(line.major) for line in lines() if line.name == word[4:] and line.name), "")
+    return versions.exact(word) or (within(word, preferred(date)) if word else "")

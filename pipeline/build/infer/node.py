@@ -1,0 +1,73 @@
+"""Which Node a commit was developed with: what its files name, most exact first, else the long-term line of its day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.build.infer import ci, lines, versions
+from pipeline.build.infer.tree import Found, Manifest, Tree, table
+
+
+def find(tree: Tree, manifest: Manifest, date: str) -> Found:
+    """The Node version for a commit of the day `date` (ISO), and what says so."""
+    pinned = manifest.table("volta").get("node", "")
+    if versions.exact(pinned):
+        return Found(versions.exact(pinned), "package.json: volta.node")
+    return _file(tree, date) or _integration(tree, manifest, date) or _likely(tree, manifest, date)
+
+
+def _file(tree: Tree, date: str) -> Found | None:
+    for row in table("node.toml")["file"]:
+        match = re.search(row["pattern"], tree.text(row["path"]), re.MULTILINE)
+        if match and (version := lines.named(match[1], date)):
+            return Found(version, row["path"] + ("" if versions.exact(match[1]) else f": {match[1]}"))
+    return None
+
+
+def _integration(tree: Tree, manifest: Manifest, date: str) -> Found | None:
+    """What the first job names that names any; of a matrix, the version that is closest to the day's long-term line."""
+    for one in ci.named(tree):
+        found = list(dict.fromkeys(filter(None, (lines.named(text, date) for text in one.versions))))
+        if not found:
+            continue
+        allowed = [version for version in found if _allows(manifest, version)] or found
+        several = f", of {', '.join(found)} the closest to the long-term line of the time" if len(found) > 1 else ""
+        return Found(_closest(allowed, date), one.where + several)
+    return None
+
+
+def _closest(found: Sequence[str], date: str) -> str:
+    order = [line.major for line in lines.preferred(date)]
+    known = [version for version in found if versions.major(version) in order]
+    return min(known or found, key=lambda version: order.index(versions.major(version)) if known else 0)
+
+
+def _allows(manifest: Manifest, version: str) -> bool:
+    wanted = manifest.table("engines").get("node", "")
+    return not wanted or bool(
+        lines.within(wanted, [line for line in lines.lines() if line.major == versions.major(version)])
+    )
+
+
+def _likely(tree: Tree, manifest: Manifest, date: str) -> Found:
+    """No file names one version. The likeliest line that engines allow, and that the lock file's manager ran on."""
+    candidates, why = _by_types(manifest, date)
+    for row in table("node.toml")["lock"]:
+        fitting = [line for line in candidates if versions.satisfies(line.last, row["node"])]
+        if re.search(row["pattern"], tree.text(row["path"])[:2000], re.MULTILINE) and fitting != candidates:
+            candidates, why = fitting, f"{why}; {row['path']} is of {row['says']}"
+    wanted = manifest.table("engines").get("node", "")
+    if wanted and (allowed := lines.within(wanted, candidates) or lines.within(wanted, lines.preferred(date))):
+        return Found(allowed, f"package.json: engines.node {wanted}; {why}")
+    return Found(str(candidates[0].major), why)
+
+
+def _by_types(manifest: Manifest, date: str) -> tuple[list[lines.Line], str]:
+    """The lines by likelihood: that of `@types/node` first, where it was a maintained long-term line of the day."""
+    found = lines.preferred(date)
+    known = re.search(r"\d+", manifest.dependencies.get("@types/node", ""))
+    if known and lines.maintained(int(known[0]), date):
+        first = [line for line in found if line.major == int(known[0])]
+        return first + [line for line in found if line not in first], "package.json: @types/node"
+    return found, f"the long-term line of the time ({found[0].major})"

@@ -1,0 +1,106 @@
+"""What the scripts of a package.json call when they test: through other scripts, launchers, and shell files.
+
+A script is read as words, never run. Does not cover shell control flow: a shell file is searched for the programs'
+names.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pipeline.build.infer.tree import Manifest, Tree
+
+#: the scripts that are asked, in this order
+NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
+#: programs that call scripts by name
+_MANAGERS = ("npm", "yarn", "pnpm", "bun", "run-s", "run-p", "npm-run-all")
+_OPERATORS = re.compile(r"^[&|;()]+$")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+class Call(NamedTuple):
+    """One program as a script calls it: its name (`jest`), the words behind it, variables, options of Node."""
+
+    program: str
+    words: tuple[str, ...]
+    env: dict[str, str]
+    node: tuple[str, ...]
+    evidence: str
+
+
+def calls(tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str]) -> Iterator[Call]:
+    """The calls of these programs by the scripts that test, in order."""
+    scripts = manifest.table("scripts")
+    for name in NAMES:
+        if name in scripts:
+            yield from _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ())
+
+
+def _of_script(
+    tree: Tree,
+    folder: str,
+    scripts: Mapping[str, str],
+    name: str,
+    programs: Sequence[str],
+    trail: str,
+    seen: tuple[str, ...],
+) -> Iterator[Call]:
+    for words in commands(scripts[name]):
+        index = next((i for i, word in enumerate(words) if program(word) in programs and word != "node"), None)
+        manager = next((i for i, word in enumerate(words) if word in _MANAGERS), len(words))
+        others = [word for word in words[manager:] if word in scripts and word not in (*seen, name)]
+        if others:
+            for other in others:
+                further = f"{trail} -> {other}"
+                yield from _of_script(tree, folder, scripts, other, programs, further, (*seen, name))
+        elif "node" in words and "--test" in words and "node" in programs:
+            yield _call(words, words.index("node"), trail)
+        elif index is not None:
+            yield _call(words, index, trail)
+        else:
+            yield from _of_file(tree, folder, words, programs, trail)
+
+
+def commands(script: str) -> Iterator[list[str]]:
+    """The commands of a script, each as its words; one that can not be read ends it."""
+    reader = shlex.shlex(script, posix=True, punctuation_chars=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    words: list[str] = []
+    try:
+        for word in reader:
+            if not _OPERATORS.match(word):
+                words.append(word)
+            elif words:
+                yield words
+                words = []
+    except ValueError:  # a quote that is never closed
+        return
+    if words:
+        yield words
+
+
+def program(word: str) -> str:
+    """The name of the program that a word may stand for: `./node_modules/.bin/jest`, `mocha/bin/_mocha`, `jest.js`."""
+    return re.sub(r"\.(?:[cm]?js|cmd)$", "", posixpath.basename(word)).removeprefix("_")
+
+
+def _call(words: Sequence[str], index: int, trail: str) -> Call:
+    before = words[:index]
+    env = {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, before) if match}
+    node = before[before.index("node") + 1 :] if "node" in before else []
+    return Call(program(words[index]), tuple(words[index + 1 :]), env, tuple(node), f"{trail}: {' '.join(words)}")
+
+
+def _of_file(tree: Tree, folder: str, words: Sequence[str], programs: Sequence[str], trail: str) -> Iterator[Call]:
+    """A shell file that names a program calls it; with which words is not known."""
+    for word in words:
+        path = posixpath.normpath(posixpath.join(folder, word))
+        if path in tree.paths and posixpath.splitext(path)[1] in ("", ".sh"):
+            named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, programs))})(?![\w-])", tree.text(path))
+            found = [name for name in named if name != "node"]
+            if found:
+                yield Call(found[0], (), {}, (), f"{trail}: {path} names {found[0]}")

@@ -1,0 +1,98 @@
+"""The files of one commit as inference sees them: paths, texts, manifests. Whatever is odd in them says nothing."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from pipeline.core.errors import A11yBenchError
+
+#: where manifests name what they depend on; the later wins
+_DEPENDENCIES = ("peerDependencies", "optionalDependencies", "dependencies", "devDependencies")
+
+
+class Unsupported(A11yBenchError):
+    """No environment follows from the files; `reason` is from the closed list of the build stage."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason = reason
+        super().__init__(detail)
+
+
+class Found(NamedTuple):
+    """A value, and what says so."""
+
+    value: str
+    evidence: str
+
+
+class Manifest:
+    """One package.json; `path` is its own. Fields of another form than they should have are not there."""
+
+    def __init__(self, path: str, data: dict[str, Any]) -> None:
+        self.path, self.data = path, data
+        self.dependencies = {name: version for table in _DEPENDENCIES for name, version in self.table(table).items()}
+
+    def table(self, key: str) -> dict[str, str]:
+        """The texts of an object."""
+        found = self.data.get(key)
+        return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
+
+    def text(self, key: str) -> str:
+        found = self.data.get(key)
+        return found if isinstance(found, str) else ""
+
+
+class Tree:
+    """The files of a commit: their `paths`, and `read` for the text of one (None: the clone lacks it)."""
+
+    def __init__(self, paths: Iterable[str], read: Callable[[str], str | None]) -> None:
+        self.paths = frozenset(paths)
+        self._read = cache(read)
+
+    def text(self, path: str) -> str:
+        """A file's text, empty where there is none."""
+        return (self._read(path) or "") if path in self.paths else ""
+
+    def matching(self, wanted: Callable[[str], object]) -> list[str]:
+        """The paths that are wanted, in order."""
+        return sorted(filter(wanted, self.paths))
+
+    def root(self) -> Manifest:
+        """The manifest at the root. Raises Unsupported where it can not be read."""
+        if "package.json" not in self.paths:
+            raise Unsupported("runner_unsupported", "there is no package.json at the root")
+        try:
+            data = json.loads(self.text("package.json"))
+        except ValueError as error:
+            raise Unsupported("environment_failed", f"package.json is no JSON: {error}") from error
+        if not isinstance(data, dict):
+            raise Unsupported("environment_failed", "package.json is no JSON object")
+        return Manifest("package.json", data)
+
+    def manifest(self, folder: str) -> Manifest | None:
+        """The manifest of a folder, None where there is none that can be read."""
+        path = posixpath.join(folder, "package.json")
+        try:
+            data = json.loads(self.text(path))
+        except ValueError:
+            return None
+        return Manifest(path, data) if isinstance(data, dict) else None
+
+
+def above(path: str) -> Iterator[str]:
+    """The folders that hold a file, the nearest first; the root is empty."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path
+
+
+@cache
+def table(name: str) -> dict[str, Any]:
+    """A table of this package."""
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))

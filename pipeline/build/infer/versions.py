@@ -1,0 +1,38 @@
+"""Ranges of versions, as npm reads them. What is no version or range satisfies nothing."""
+
+from __future__ import annotations
+
+import re
+
+import nodesemver
+
+_EXACT = re.compile(r"v?(\d+(?:\.\d+){0,2})(?:\.[xX*]){0,2}")
+
+
+def satisfies(version: str, wanted: str) -> bool:
+    """Whether a version (`14.2.0`) is in a range (`>=10 <13`, `12 || 14`, `^16.4`)."""
+    try:
+        return bool(nodesemver.satisfies(version, wanted.strip(), loose=True))
+    except ValueError:
+        return False
+
+
+def exact(text: str) -> str:
+    """`v18`, `18.x` or `18.2.0` without what is around the numbers; empty for anything else."""
+    match = _EXACT.fullmatch(text.strip())
+    return match[1] if match else ""
+
+
+def lower_bounds(wanted: str) -> list[str]:
+    """The versions that a range names, in its order: some are its own lower bounds."""
+    return re.findall(r"\d+(?:\.\d+){0,2}", wanted)
+
+
+def full(version: str) -> str:
+    """With all three numbers, as ranges compare them."""
+    numbers = re.findall(r"\d+", version)[:3]
+    return ".".join([*numbers, "0", "0", "0"][:3])
+
+
+def major(version: str) -> int:
+    return int(full(version).partition(".")[0])

@@ -1,0 +1,56 @@
+"""Which folders hold packages of the repository, whose dependencies are installed with it.
+
+Named by `workspaces` of package.json (a list, or an object of yarn 1), `pnpm-workspace.yaml` or `lerna.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from pipeline.build.infer import ci
+from pipeline.build.infer.tree import Manifest, Tree
+
+
+def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
+    """The patterns of folders, each with the file that names it."""
+    named = manifest.data.get("workspaces")
+    found = {
+        "package.json": named.get("packages") if isinstance(named, dict) else named,
+        "pnpm-workspace.yaml": _packages(ci.load(tree.text("pnpm-workspace.yaml"))),
+        "lerna.json": _packages(_json(tree.text("lerna.json"))),
+    }
+    return {
+        pattern.removeprefix("./").rstrip("/"): path
+        for path, several in found.items()
+        if isinstance(several, list)
+        for pattern in several
+        if isinstance(pattern, str)
+    }
+
+
+def member(folder: str, named: dict[str, str]) -> str:
+    """What makes a folder a package of the repository; empty when it is none. The root is always one."""
+    if not folder:
+        return "package.json"
+    if any(_matches(folder, pattern[1:].removeprefix("./")) for pattern in named if pattern.startswith("!")):
+        return ""
+    return next((f"{path}: {pattern}" for pattern, path in named.items() if _matches(folder, pattern)), "")
+
+
+def _matches(folder: str, pattern: str) -> bool:
+    """`*` is one folder, `**` any number of them."""
+    parts = ["**/" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") + "/" for part in pattern.split("/")]
+    return bool(re.fullmatch("".join(parts).replace("**/", "(?:[^/]+/)*"), f"{folder}/"))
+
+
+def _packages(document: Any) -> Any:
+    return document.get("packages") if isinstance(document, dict) else None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None

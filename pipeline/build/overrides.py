@@ -1,0 +1,96 @@
+"""What people know better than inference: single fields of a repository's environments, for an interval.
+
+Reads `repos/<org>__<repo>.toml`; repos/README.md says how one looks. Writes nothing. Raises UserError for a file that
+can not be used, before any work.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Environment
+
+FOLDER = Path(__file__).with_name("repos")
+FIELDS = [name for name in Environment.model_fields if name not in ("schema_version", "evidence")]
+HINT = "mend the file, as pipeline/build/repos/README.md says, or remove it"
+
+Bound = int | datetime.date | None
+
+
+class Override(NamedTuple):
+    """Fields for the pull requests, or the days of merging, from `first` to `last`: both included, None is open."""
+
+    first: Bound
+    last: Bound
+    fields: dict[str, Any]
+    place: str
+
+    def covers(self, candidate: Candidate) -> bool:
+        bounds = [bound for bound in (self.first, self.last) if bound is not None]
+        own: Any = candidate.number
+        if bounds and isinstance(bounds[0], datetime.date):
+            own = datetime.date.fromisoformat(candidate.merged_at[:10])
+        return (self.first is None or self.first <= own) and (self.last is None or own <= self.last)
+
+
+def fixed(candidate: Candidate, folder: Path = FOLDER) -> dict[str, tuple[Any, str]]:
+    """The fields that are overridden for a candidate, each with its evidence; the later in a file win."""
+    covering = [one for one in read(candidate.repository, folder) if one.covers(candidate)]
+    return {name: (value, one.place) for one in covering for name, value in one.fields.items()}
+
+
+def read(repo: Repo, folder: Path = FOLDER) -> list[Override]:
+    """The overrides of a repository, in the order of their file; none without a file. Raises UserError."""
+    path = folder / f"{repo.slug}.toml"
+    return list(_parse(path)) if path.exists() else []
+
+
+def _parse(path: Path) -> Iterator[Override]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise UserError(f"no TOML: {error}", path=path, line=int(line[1]) if line else None, hint=HINT) from None
+    if set(data) - {"override"} or not isinstance(data.get("override", []), list):
+        raise UserError("it holds [[override]] tables and nothing else", path=path, field=_first(data), hint=HINT)
+    for number, table in enumerate(data.get("override", []), 1):
+        yield _override(path, f"override[{number}]", table)
+
+
+def _override(path: Path, place: str, table: Any) -> Override:
+    if not isinstance(table, dict) or set(table) - {"from", "to", "set"}:
+        raise UserError("it has `from`, `to` and `set`", path=path, field=place, hint=HINT)
+    first, last, fields = table.get("from"), table.get("to"), table.get("set")
+    if not isinstance(fields, dict) or not fields:
+        raise UserError("it sets nothing", path=path, field=f"{place}.set", hint=HINT)
+    for name, bound in (("from", first), ("to", last)):
+        if type(bound) not in (int, datetime.date, type(None)):
+            message = "it is the number of a pull request, or a date (2019-01-31)"
+            raise UserError(message, path=path, field=f"{place}.{name}", hint=HINT)
+    if first is not None and last is not None and (type(first) is not type(last) or first > last):
+        raise UserError("the interval is empty, or of two kinds", path=path, field=f"{place}.from", hint=HINT)
+    checked = {name: _value(path, f"{place}.set.{name}", name, value) for name, value in fields.items()}
+    return Override(first, last, checked, f"repos/{path.name}: {place}")
+
+
+def _value(path: Path, place: str, name: str, value: Any) -> Any:
+    if name not in FIELDS:
+        error = unknown("field", name, FIELDS)
+        raise UserError(error.message, path=path, field=place, hint=error.hint)
+    try:
+        return TypeAdapter(Environment.model_fields[name].annotation).validate_python(value)
+    except ValidationError as error:
+        raise UserError(error.errors()[0]["msg"], path=path, field=place, hint=HINT) from None
+
+
+def _first(data: dict[str, Any]) -> str:
+    return next((key for key in data if key != "override"), "override")

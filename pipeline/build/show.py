@@ -1,0 +1,82 @@
+"""`a11y-bench environment`: what is inferred for a repository's candidates, and what says so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option, repo_argument
+
+
+@click.command()
+@repo_argument
+@click.option("--pr", "number", type=int, help="One candidate: every field, with its evidence.")
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON, one candidate a line, on stdout.")
+@data_option
+def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:
+    """Show the environments of the candidates of REPO: inferred from the files of their base commits.
+
+    \b
+    Reads DATA/01_raw/<repo>/, the clone that it was collected from, and pipeline/build/repos/ (overrides).
+    Writes nothing.
+    \b
+    Example: a11y-bench environment grommet/grommet --pr 7428
+    Exit code: 0, also where a candidate has none; 2 bad input.
+    """
+    from pipeline.core.console import table
+
+    found = list(_found(store, repo, number))
+    if as_json:
+        for one, outcome in found:
+            click.echo(json.dumps({"instance_id": one.instance_id} | _plain(outcome)))
+    elif number is not None:
+        table(f"Environment of {repo}#{number}", ("field", "value", "evidence"), _fields(found[0][1]))
+    else:
+        header = ("instance", "merged", "Node", "manager", "runner", "folder", "Node by")
+        table(f"Environments of {repo}", header, [_row(one, outcome) for one, outcome in found])
+
+
+def _found(store: Any, repo: Any, number: int | None) -> Any:
+    """The candidates in the order of merging, each with its Environment or with why there is none."""
+    from pipeline.build.environments import environment_of
+    from pipeline.build.infer import Unsupported
+    from pipeline.build.stage import candidates_of
+    from pipeline.core.images import source
+
+    clone = source(store, repo)
+    for one in sorted(candidates_of(store, repo, [] if number is None else [number]), key=lambda one: one.merged_at):
+        try:
+            yield one, environment_of(clone, one)
+        except Unsupported as error:
+            yield one, error
+
+
+def _plain(outcome: Any) -> dict[str, Any]:
+    if isinstance(outcome, Exception):
+        return {"reason": outcome.reason, "detail": str(outcome)}
+    return {"environment": outcome.model_dump(mode="json")}
+
+
+def _fields(outcome: Any) -> list[tuple[str, str, str]]:
+    """Every field, or the reason why there is no environment."""
+    if isinstance(outcome, Exception):
+        return [("rejected", outcome.reason, str(outcome))]
+    values = outcome.model_dump(exclude={"schema_version", "evidence"})
+    return [(name, _text(value), outcome.evidence.get(name, "")) for name, value in values.items()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={text}" for name, text in value.items())
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _row(one: Any, outcome: Any) -> tuple[str, ...]:
+    name = f"#{one.number}"
+    if isinstance(outcome, Exception):
+        return name, one.merged_at[:10], "", "", "", "", f"{outcome.reason}: {outcome}"
+    manager = f"{outcome.manager} {outcome.manager_version}".strip()
+    runner = f"{outcome.runner} {outcome.runner_version}".strip()
+    return name, one.merged_at[:10], outcome.node, manager, runner, outcome.folder or ".", outcome.evidence["node"]

@@ -1,0 +1,35 @@
+"""Mocha's tests (Mocha 3 and later, by `reporters/mocha.cjs`).
+
+A hook that fails is no test: its file could not run as a whole. Does not cover a file that can not be loaded: Mocha
+then ends without a report.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.core.records import Status
+from pipeline.core.reports import Case, Report, ReportError, audit, collect
+from pipeline.core.reports.jest import STATUSES, load, relative
+
+ANNOUNCEMENT = "Test results written to: "
+
+_TOTALS = {Status.PASSED: "passes", Status.FAILED: "failures", Status.SKIPPED: "pending"}
+
+
+def read(text: bytes, root: str) -> Report:
+    """Read the report. Raises ReportError when it is broken or does not add up."""
+    data = load(text)
+    try:
+        cases = [_case(test, root) for test in data["tests"]]
+        audit((case.status for case in cases), {status: data["stats"][key] for status, key in _TOTALS.items()})
+        broken = {relative(test["file"], root) for test in data["tests"] if test["hook"]}
+        suites = {case.file: Status.FAILED if case.file in broken else Status.PASSED for case in cases}
+        tests = [case for case, test in zip(cases, data["tests"], strict=True) if not test["hook"]]
+        return collect(tests, suites, data["stats"]["failures"] == 0)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def _case(test: dict[str, Any], root: str) -> Case:
+    return Case(relative(test["file"], root), tuple(test["path"]), STATUSES[test["status"]])

@@ -1,0 +1,104 @@
+"""The Node that continuous integration names: of all jobs, that of the one which runs tests."""
+
+from __future__ import annotations
+
+import pytest
+from trees import read, tree
+
+CI = ".github/workflows/ci.yml"
+TESTS = "    steps:\n      - run: npm test\n"
+
+
+def job(node: str, name: str = "build", steps: str = TESTS) -> str:
+    use = "      - uses: actions/setup-node@v4\n        with:\n"
+    return f"jobs:\n  {name}:\n{steps}{use}          node-version: {node}\n"
+
+
+def matrix(key: str, values: str) -> str:
+    strategy = f"strategy:\n      matrix:\n        {key}: {values}\n    steps"
+    return job(f"${{{{ matrix.{key} }}}}").replace("steps", strategy)
+
+
+def circle(image: str) -> dict[str, str]:
+    return {".circleci/config.yml": f"jobs:\n  test:\n    docker:\n      - image: {image}\n"}
+
+
+ACTION = {".github/actions/set-up/action.yml": "runs:\n  steps:\n    - with:\n        node-version: 18\n"}
+AZURE = {"azure-pipelines.yml": "steps:\n- task: NodeTool@0\n  inputs:\n    versionSpec: '16.x'\n"}
+
+
+@pytest.mark.rule("environment-follows-the-commit")
+@pytest.mark.parametrize(
+    ("files", "node", "where"),
+    [
+        ({CI: job("18")}, "18", f"{CI}: build"),
+        ({CI: job("14.10")}, "14.10", f"{CI}: build"),
+        ({CI: job("'16.x'")}, "16", f"{CI}: build"),
+        ({CI: job("lts/*")}, "20", f"{CI}: build"),
+        ({CI: job("[10, 12, 14]")}, "14", f"{CI}: build, of 10, 12, 14 the closest"),
+        ({CI: job("[18, 20, 22]")}, "20", f"{CI}: build, of 18, 20, 22 the closest"),
+        ({".github/workflows/whatever.yaml": job("18")}, "18", ".github/workflows/whatever.yaml: build"),
+        (ACTION, "18", ".github/actions/set-up/action.yml"),
+        (circle("cimg/node:16.14-browsers"), "16.14", ".circleci/config.yml: test"),
+        (circle("circleci/node:8"), "8", ".circleci/config.yml: test"),
+        ({".travis.yml": "language: node_js\nnode_js:\n  - '10'\n  - '12'\n"}, "12", ".travis.yml, of 10, 12"),
+        ({".travis.yml": "node_js: 6.11.2\n"}, "6.11.2", ".travis.yml"),
+        ({".gitlab-ci.yml": "test:\n  image: node:18-alpine\n  script: [npm test]\n"}, "18", ".gitlab-ci.yml"),
+        (AZURE, "16", "azure-pipelines.yml"),
+    ],
+)
+def test_what_a_job_names(files: dict[str, str], node: str, where: str) -> None:
+    found = read(tree(files))
+    assert found.node == node
+    assert where in found.evidence["node"]
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        (f"env:\n  NODE: 18.x\n{job('${{ env.NODE }}')}", "18"),
+        (matrix("node", "[16, 18]"), "18"),
+        (matrix("node-version", "[16]"), "16"),
+        (job("${{ steps.read.outputs.version }}"), "20"),
+    ],
+)
+def test_expressions_mean_what_stands_elsewhere_in_the_file(text: str, node: str) -> None:
+    """What is known only when the job runs says nothing: then it is the long-term line of the day."""
+    assert read(tree({CI: text})).node == node
+
+
+def test_a_version_file_that_a_job_names() -> None:
+    text = job("x").replace("node-version: x", "node-version-file: .config/node")
+    assert read(tree({CI: text, ".config/node": "18.2.0\n"})).node == "18.2.0"
+
+
+def test_merged_keys_of_yaml() -> None:
+    shared = "defaults: &defaults\n  docker:\n    - image: cimg/node:16.3\n"
+    steps = "    steps:\n      - run:\n          command: yarn test\n"
+    found = read(tree({".circleci/config.yml": f"{shared}jobs:\n  jest:\n    <<: *defaults\n{steps}"}))
+    assert (found.node, found.evidence["node"]) == ("16.3", ".circleci/config.yml: jest")
+
+
+def test_the_job_that_tests_goes_first() -> None:
+    """A workflow that checks licences or publishes runs on whatever Node; the tests' Node is the one that counts."""
+    lint = job("22", "lint", "    steps:\n      - run: npm run lint\n")
+    release = job("24", "release")
+    files = {
+        ".github/workflows/a-license.yml": lint,
+        ".github/workflows/b-release.yml": release,
+        ".github/workflows/c-main.yml": job("18"),
+    }
+    assert read(tree(files)).node == "18"
+    del files[".github/workflows/c-main.yml"]
+    assert read(tree(files)).node == "24"
+
+
+def test_engines_choose_from_a_matrix() -> None:
+    assert read(tree({CI: job("[14, 16, 20]")}, engines={"node": "<18"})).node == "16"
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize("text", ["", "{", "- a\n- b\n", "jobs: 1\n", "jobs: &a\n  b: *a\n", "\tx", "a: &a [*a]\n"])
+def test_broken_files_say_nothing(text: str) -> None:
+    files = dict.fromkeys((CI, ".circleci/config.yml", ".travis.yml", ".gitlab-ci.yml"), text)
+    assert read(tree(files)).node == "20"

@@ -1,0 +1,135 @@
+"""The package manager, its version and the exact install."""
+
+from __future__ import annotations
+
+import pytest
+from trees import BERRY, YARN_1, of, package, read, tree
+
+from pipeline.build.infer import Unsupported
+from pipeline.build.infer.tree import table
+
+JEST = {"package.json": package(devDependencies={"jest": "^29"})}
+RELEASE = ".yarn/releases/yarn-3.0.1.cjs"
+
+
+@pytest.mark.rule("environment-follows-the-commit")
+@pytest.mark.parametrize(
+    ("files", "manager", "version"),
+    [
+        ({"yarn.lock": YARN_1}, "yarn", "1.22.22"),
+        ({"yarn.lock": BERRY.format(8, "10c0")}, "yarn", "4.5.3"),
+        ({"yarn.lock": BERRY.format(6, 8)}, "yarn", "3.8.7"),
+        ({"yarn.lock": BERRY.format(5, 8)}, "yarn", "3.1.1"),
+        ({"yarn.lock": BERRY.format(4, 8)}, "yarn", "3.0.2"),
+        ({"yarn.lock": BERRY.format(4, 5)}, "yarn", "2.4.2"),
+        ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "pnpm", "9.15.9"),
+        ({"pnpm-lock.yaml": "lockfileVersion: '6.0'\n"}, "pnpm", "8.15.9"),
+        ({"pnpm-lock.yaml": "lockfileVersion: 5.4\n"}, "pnpm", "7.33.7"),
+        ({"pnpm-lock.yaml": "lockfileVersion: 5.3\n"}, "pnpm", "6.35.1"),
+        ({"package-lock.json": "{}"}, "npm", ""),
+        ({"package-lock.json": '{\n  "lockfileVersion": 1\n}'}, "npm", "6"),
+        ({"package-lock.json": '{\n  "lockfileVersion": 2\n}'}, "npm", "8"),
+        ({"package-lock.json": '{\n  "lockfileVersion": 3\n}'}, "npm", "10"),
+        ({"package-lock.json": '{\n  "lockfileVersion": 3\n}', ".nvmrc": "16"}, "npm", ""),
+        ({"npm-shrinkwrap.json": "{}"}, "npm", ""),
+        ({"package-lock.json": "{}", "yarn.lock": YARN_1}, "yarn", "1.22.22"),
+        ({}, "npm", ""),
+    ],
+)  # fmt: skip
+def test_the_manager_is_the_one_of_the_lock_file(files: dict[str, str], manager: str, version: str) -> None:
+    """A manager that changes a lock file's format fails an exact install; npm's may not be newer than Node bears."""
+    found = read(of(JEST | files))
+    assert (found.manager, found.manager_version) == (manager, version)
+
+
+@pytest.mark.parametrize(
+    ("named", "manager", "version"),
+    [
+        ("yarn@4.3.1", "yarn", "4.3.1"),
+        ("yarn@4.3.1+sha256.abcdef", "yarn", "4.3.1"),
+        ("pnpm@8.6.0", "pnpm", "8.6.0"),
+        ("npm@10.2.0", "npm", "10.2.0"),
+        ("bun@1.0.0", "pnpm", "9.15.9"),
+    ],
+)
+def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, manager: str, version: str) -> None:
+    locks = {"yarn.lock": BERRY.format(8, 8), "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
+    found = read(tree(locks, packageManager=named))
+    assert (found.manager, found.manager_version) == (manager, version)
+
+
+@pytest.mark.parametrize(
+    ("fields", "version", "evidence"),
+    [
+        ({"volta": {"yarn": "1.19.0"}}, "1.19.0", "package.json: volta.yarn"),
+        ({"engines": {"yarn": "1.17.3"}}, "1.17.3", "package.json: engines.yarn"),
+        ({"engines": {"yarn": ">=1"}}, "1.22.22", "yarn.lock: its format"),
+        ({"engines": {"yarn": ">=2"}}, "1.22.22", "yarn.lock: its format"),
+    ],
+)
+def test_what_else_names_a_version(fields: dict, version: str, evidence: str) -> None:
+    """A range is no version: the lock file's format goes before it."""
+    found = read(tree({"yarn.lock": YARN_1}, **fields))
+    assert (found.manager_version, found.evidence["manager_version"]) == (version, evidence)
+
+
+def test_dev_engines_name_a_manager() -> None:
+    locks = {"yarn.lock": YARN_1, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
+    assert read(tree(locks, devEngines={"packageManager": {"name": "yarn"}})).manager == "yarn"
+
+
+def test_a_release_of_yarn_in_the_repository_is_the_one_that_is_run() -> None:
+    """Its plug-ins fit it and no other, and the registry does not have every one of them."""
+    files = {"yarn.lock": BERRY.format(4, 8), ".yarnrc.yml": f"yarnPath: {RELEASE}\n", RELEASE: "#!/usr/bin/env node\n"}
+    found = read(tree(files))
+    assert found.manager_version == "3.0.1"
+    assert found.install == ("node", RELEASE, "install", "--immutable")
+    del files[RELEASE]
+    assert read(tree(files)).install == ("yarn", "install", "--immutable")
+
+
+@pytest.mark.trap("install-failure-hidden")
+@pytest.mark.parametrize(
+    ("files", "install"),
+    [
+        ({"package-lock.json": "{}"}, "npm ci --ignore-scripts --no-audit --no-fund"),
+        ({}, "npm install --before=2024-05-06 --ignore-scripts --no-audit --no-fund"),
+        ({"yarn.lock": YARN_1}, "yarn install --frozen-lockfile --ignore-scripts --ignore-engines --non-interactive"),
+        ({"yarn.lock": BERRY.format(8, 8)}, "yarn install --immutable"),
+        ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "pnpm install --frozen-lockfile --ignore-scripts"),
+    ],
+)
+def test_installs_are_exact_and_no_failure_is_hidden(files: dict[str, str], install: str) -> None:
+    """`yarn install || true` hides a failed install; a lock file that is not obeyed gives another environment.
+
+    Without a lock file it is what the registry had on the day of the commit.
+    """
+    assert " ".join(read(of(JEST | files)).install) == install
+
+
+def test_newer_yarn_runs_no_scripts_and_links_modules() -> None:
+    """It has no option for either, only settings; Plug'n'Play would leave nothing to run."""
+    berry = read(tree({"yarn.lock": BERRY.format(8, 8)})).install_env
+    assert berry["YARN_ENABLE_SCRIPTS"] == "0"
+    assert berry["YARN_NODE_LINKER"] == "node-modules"
+    assert read(tree({"yarn.lock": YARN_1})).install_env == {}
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"package.json": package(packageManager="yarn@4", devDependencies={"jest": "1"})}, "without its lock file"),
+        (JEST | {"yarn.lock": "neither of them"}, "no known format of yarn's lock file"),
+        (JEST | {"pnpm-lock.yaml": "lockfileVersion: '12.0'\n"}, "no known format of pnpm's lock file"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str) -> None:
+    with pytest.raises(Unsupported, match=said) as error:
+        read(of(files))
+    assert error.value.reason == "environment_failed"
+
+
+def test_every_format_has_an_install() -> None:
+    rows = table("managers.toml")
+    assert {row["manager"] for row in rows["format"]} == {row["manager"] for row in rows["install"]}

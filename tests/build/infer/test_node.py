@@ -1,0 +1,133 @@
+"""Which Node a commit was developed with: small trees, each with what it must give."""
+
+from __future__ import annotations
+
+import pytest
+from trees import BERRY, DATE, read, tree
+
+from pipeline.build.infer import Tree
+from pipeline.build.infer.lines import lines, named
+
+rule = pytest.mark.rule("environment-follows-the-commit")
+
+
+@rule
+@pytest.mark.parametrize(
+    ("made", "node", "evidence"),
+    [
+        (tree({".nvmrc": "v18.12.1\n"}), "18.12.1", ".nvmrc"),
+        (tree({".nvmrc": "16"}), "16", ".nvmrc"),
+        (tree({".nvmrc": "lts/hydrogen\n", ".node-version": "14.2\n"}), "18", ".nvmrc: lts/hydrogen"),
+        (tree({".nvmrc": "lts/*\n"}), "20", ".nvmrc: lts/*"),
+        (tree({".nvmrc": "node\n"}), "22", ".nvmrc: node"),
+        (tree({".nvmrc": "system\n", ".node-version": "14.2\n"}), "14.2", ".node-version"),
+        (tree({".tool-versions": "python 3.12.0\nnodejs 20.11.0\n"}), "20.11.0", ".tool-versions"),
+        (tree({"mise.toml": '[tools]\nnode = "20.11"\n'}), "20.11", "mise.toml"),
+        (tree({".nvmrc": "16"}, volta={"node": "18.3.0", "yarn": "1.22.0"}), "18.3.0", "package.json: volta.node"),
+        (tree({".nvmrc": "18"}, engines={"node": "^16"}), "18", ".nvmrc"),
+    ],
+)
+def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:
+    """Eras differ within one repository: Node 6 to 24. What a commit says of itself counts, the most exact first."""
+    found = read(made)
+    assert (found.node, found.evidence["node"]) == (node, evidence)
+
+
+@rule
+@pytest.mark.parametrize(
+    ("engines", "node"),
+    [
+        ("^16.4.0", "16"),
+        ("14.x", "14"),
+        ("v12", "12"),
+        (">= 10", "20"),
+        (">=8", "20"),
+        (">=6.0.0 <15", "14"),
+        (">=10 <13", "12"),
+        ("12 || 14", "14"),
+        ("^14 || >=16", "20"),
+        ("~14.2", "14.2"),
+        ("14.2.0", "14.2.0"),
+        (">= 22", "22"),
+        (">= 21", "22"),
+        ("18 - 20", "20"),
+        (">= 0.9", "20"),
+        ("0.10 || 0.12", "20"),
+        ("whatever you like", "20"),
+        ("*", "20"),
+    ],
+)
+def test_what_engines_allow(engines: str, node: str) -> None:
+    """A lower bound says little: the long-term line of the day, where the range allows it, else the closest below."""
+    assert read(tree(engines={"node": engines})).node == node
+
+
+@rule
+@pytest.mark.parametrize(
+    ("date", "node"),
+    [
+        ("2025-10-28T00:00:00Z", "24"),
+        ("2024-10-28T23:59:59Z", "20"),
+        ("2023-10-24T00:00:00Z", "20"),
+        ("2023-10-23T00:00:00Z", "18"),
+        ("2017-11-01T00:00:00Z", "8"),
+        ("2016-11-01T00:00:00Z", "6"),
+        ("2014-01-01T00:00:00Z", "4"),
+    ],
+)
+def test_the_long_term_line_of_the_day(date: str, node: str) -> None:
+    """A repository that names no version, or only a lower bound, was developed with what was current."""
+    for made in (tree(), tree(engines={"node": ">=4"}), tree({".nvmrc": "whatever"})):
+        found = read(made, date=date)
+        assert found.node == node
+        assert f"the long-term line of the time ({node})" in found.evidence["node"]
+
+
+@rule
+@pytest.mark.parametrize(
+    ("date", "types", "engines", "node"),
+    [
+        ("2021-03-01", "^14.14.22", ">=8", "14"),
+        ("2022-03-01", "^14.14.22", "", "14"),
+        ("2022-03-01", "^14.14.22", ">=16", "16"),
+        ("2023-06-01", "^14.14.22", "", "18"),
+        ("2022-02-01", "^17.0.8", "", "16"),
+        ("2024-05-01", "^22.9.0", "", "20"),
+        ("2024-05-01", "*", "", "20"),
+    ],
+)
+def test_the_types_of_node(date: str, types: str, engines: str, node: str) -> None:
+    """Machines raise them, people forget them: they count while their line was a maintained long-term one."""
+    made = tree(devDependencies={"jest": "^29", "@types/node": types}, engines={"node": engines} if engines else {})
+    assert read(made, date=date).node == node
+
+
+@rule
+@pytest.mark.parametrize(
+    ("lock", "text", "date", "node"),
+    [
+        ("package-lock.json", '{\n  "lockfileVersion": 1\n}', "2022-01-01", "14"),
+        ("package-lock.json", '{\n  "lockfileVersion": 2\n}', "2022-01-01", "16"),
+        ("package-lock.json", '{\n  "lockfileVersion": 3\n}', "2021-01-01", "16"),
+        ("yarn.lock", BERRY.format(8, "10c0"), "2022-01-01", "18"),
+    ],
+)
+def test_the_lock_file_of_a_manager_that_ran_on_few_lines(lock: str, text: str, date: str, node: str) -> None:
+    found = read(tree({lock: text}), date=date)
+    assert found.node == node
+    assert lock in found.evidence["node"] or lock == "package-lock.json" and "2" in text
+
+
+def test_engines_go_before_the_lock_file() -> None:
+    old = tree({"package-lock.json": '{"lockfileVersion": 1}'}, engines={"node": ">=18"})
+    assert read(old).node == "20"
+
+
+def test_the_lines_are_in_order() -> None:
+    assert [line.major for line in lines()] == sorted((line.major for line in lines()), reverse=True)
+    assert all(line.released < (line.lts or line.ends) < line.ends or not line.lts for line in lines())
+
+
+def test_what_is_no_version_names_none() -> None:
+    for text in ("", "lts/unknown", "system", "lts/", "${{ matrix.node }}"):
+        assert named(text, DATE) == ""

@@ -1,0 +1,238 @@
+"""The runner, the folder in which it runs, and its command: packages of many forms, each with what it must give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from trees import LOCK, YARN_1, of, package, read, tree
+
+from pipeline.build.infer import Unsupported
+from pipeline.core.reports import PARSERS
+
+JEST, VITEST = {"devDependencies": {"jest": "^29"}}, {"devDependencies": {"vitest": "^1"}}
+BOTH = {"devDependencies": {"jest": "^29", "vitest": "^1"}}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "runner", "parser"),
+    [
+        (JEST, "jest", "jest-json"),
+        ({"dependencies": {"jest": "^29"}, "devDependencies": {}}, "jest", "jest-json"),
+        (VITEST, "vitest", "vitest-json"),
+        (BOTH | {"scripts": {"test": "vitest"}}, "vitest", "vitest-json"),
+        (BOTH | {"scripts": {"test": "npm run jest"}}, "jest", "jest-json"),
+        (BOTH, "jest", "jest-json"),
+        ({"devDependencies": {"mocha": "^10"}, "scripts": {"test": "nyc mocha"}}, "mocha", "mocha-json"),
+        ({"devDependencies": {"karma": "^6"}, "scripts": {"test": "karma start"}}, "karma", "karma-json"),
+        ({"devDependencies": {}, "scripts": {"test": "node --test test/"}}, "node", "node-junit"),
+        ({"devDependencies": {"@playwright/experimental-ct-react": "1.4.0"}}, "playwright", "playwright-json"),
+        ({"devDependencies": {"jest": "19.0.2"}}, "jest", "jest20-json"),
+        ({"devDependencies": {"react-scripts": "5"}, "scripts": {"test": "react-scripts test"}}, "jest", "jest-json"),
+    ],
+)  # fmt: skip
+def test_the_runner(manifest: dict[str, Any], runner: str, parser: str) -> None:
+    found = read(tree(**manifest))
+    assert (found.runner, found.parser) == (runner, parser)
+    assert found.test[0] == "node" and "{files}" in found.test
+    assert parser in PARSERS
+    assert "{report}" in " ".join((*found.test, *found.test_env.values()))
+
+
+def test_what_tests_import_decides_between_two_runners() -> None:
+    files = {
+        "src/a.test.ts": 'import { expect, test } from "vitest";\n',
+        "test/b.js": 'import test from "node:test";\n',
+    }
+    assert read(tree(files, **BOTH), "src/a.test.ts").runner == "vitest"
+    assert read(tree(files, **BOTH), "test/b.js").runner == "node"
+    assert read(tree(files, **BOTH), "src/new.test.ts").runner == "jest"
+
+
+@pytest.mark.parametrize(
+    ("version", "has", "lacks"),
+    [
+        ("19.0.2", "--testResultsProcessor={reporter}", "--ci"),
+        ("21.2.1", "--ci", "--testResultsProcessor={reporter}"),
+        ("23.6.0", "--bail=false", "--bail=0"),
+        ("26.6.3", "--bail=0", "--bail=false"),
+    ],
+)
+def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
+    """What one version needs another refuses; the version is the locked one, which package.json may not name."""
+    lock = f'{YARN_1}\njest@^1:\n  version "{version}"\n'
+    found = read(tree({"yarn.lock": lock}, devDependencies={"jest": "^1"}))
+    assert found.runner_version == version
+    assert has in found.test and lacks not in found.test
+    assert found.selection == (("--runTestsByPath", "{files}") if version > "22" else ("{files}",))
+
+
+@pytest.mark.parametrize(("version", "off"), [("^0.34.6", "--coverage=false"), ("^2.1.0", "--coverage.enabled=false")])
+def test_the_words_of_each_vitest(version: str, off: str) -> None:
+    """`--coverage.enabled=false` switches coverage on in Vitest 0."""
+    assert off in read(tree(devDependencies={"vitest": version})).test
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("jest --coverage --config config/jest.json -u", ("--config", "config/jest.json")),
+        ("jest --config=config/jest.json --watch src", ("--config=config/jest.json",)),
+        ("jest --env=jsdom --runInBand", ("--env=jsdom",)),
+        ("jest --config", ("--config",)),
+    ],
+)
+def test_arguments_that_shape_the_tests_are_kept(script: str, words: tuple[str, ...]) -> None:
+    test = read(tree(scripts={"test": script})).test
+    assert test[-len(words) - 1 : -1] == words
+    assert "-u" not in test and "--watch" not in test
+
+
+@pytest.mark.parametrize(
+    ("script", "env"),
+    [
+        ("TZ=Asia/Tokyo jest", {"TZ": "Asia/Tokyo"}),
+        ("cross-env NODE_ENV=test CI=true jest", {"NODE_ENV": "test", "CI": "true"}),
+        ("NODE_OPTIONS=--no-warnings node --experimental-vm-modules node_modules/jest/bin/jest.js", {
+            "NODE_OPTIONS": "--no-warnings --experimental-vm-modules",
+        }),
+        ("node -r esbuild-register node_modules/.bin/jest", {"NODE_OPTIONS": "-r esbuild-register"}),
+    ],
+)  # fmt: skip
+def test_variables_and_options_of_node(script: str, env: dict[str, str]) -> None:
+    assert read(tree(scripts={"test": script})).test_env == env
+
+
+def test_mocha_runs_some_files_or_what_its_script_names() -> None:
+    script = "cross-env NODE_ENV=test mocha -r @babel/register --timeout=9000 'src/**/*.spec.js' --watch"
+    found = read(tree(devDependencies={"mocha": "^10"}, scripts={"test": script}))
+    assert found.test[-4:] == ("-r", "@babel/register", "--timeout=9000", "{files}")
+    assert (found.selection, found.everything) == (("{files}",), ("src/**/*.spec.js",))
+    assert found.test_env == {"NODE_ENV": "test", "TEST_REPORT": "{report}"}
+
+
+def test_node_runs_itself() -> None:
+    found = read(tree(devDependencies={}, scripts={"test": "node --import tsx --test 'test/*.ts'"}))
+    assert (found.entries, found.runner_version) == ((), "20")
+    assert found.test[:2] == ("node", "--test")
+    assert found.test[-3:] == ("--import", "tsx", "{files}")
+    assert found.everything == ("test/*.ts",)
+
+
+def test_karma_runs_its_whole_bundle() -> None:
+    """The browser gets one bundle: files can not be selected."""
+    files = {"config/karma.conf.js": "", "src/karma.conf.js": ""}
+    script = "karma start config/karma.conf.js --single-run"
+    found = read(tree(files, devDependencies={"karma": "^6"}, scripts={"test": script}))
+    assert (found.selection, found.configuration) == ((), "config/karma.conf.js")
+    assert found.test_env["KARMA_CONFIG"] == "config/karma.conf.js"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "entry", "test"),
+    [
+        ({"scripts": {"test": "react-scripts test --env=jsdom"}, "devDependencies": {"react-scripts": "4.0.0"}},
+         "node_modules/react-scripts/bin/react-scripts.js", ("node", "{entry}", "test", "--json")),
+        ({"scripts": {"test": "tsdx test"}, "devDependencies": {"tsdx": "^0.14"}},
+         "node_modules/tsdx/dist/index.js", ("node", "{entry}", "test", "--json")),
+        ({"scripts": {"test": "grommet check -t"}, "devDependencies": {"grommet-cli": "5.1.0"}},
+         "node_modules/jest/bin/jest.js", ("node", "{entry}", "--json", "--outputFile={report}")),
+    ],
+)  # fmt: skip
+def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test: tuple[str, ...]) -> None:
+    """One that brings the configuration, too, is called itself; another's runner is."""
+    found = read(tree(**manifest))
+    assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
+
+
+def test_a_runner_that_only_a_wrapper_has_is_found_in_it() -> None:
+    """Installed flat, or for the wrapper alone: which of the files is there is seen when the tests are run."""
+    files = {"scripts/test.sh": 'node "$(yarn bin jest)" --ci\n'}
+    found = read(tree(files, scripts={"test": "./scripts/test.sh"}, devDependencies={"tsdx": "^0.14.1"}))
+    assert found.evidence["runner"] == "package.json: scripts.test: scripts/test.sh names jest"
+    assert found.entries == (
+        "node_modules/jest/bin/jest.js",
+        "node_modules/jest-cli/bin/jest.js",
+        "node_modules/tsdx/node_modules/jest/bin/jest.js",
+        "node_modules/tsdx/node_modules/jest-cli/bin/jest.js",
+    )
+
+
+# -- folders --------------------------------------------------------------------------------------------------------
+def monorepo(root: dict[str, Any], files: dict[str, str] | None = None, **packages: dict[str, Any]) -> Any:
+    """A repository of yarn workspaces: `packages/NAME` with these fields."""
+    manifests = {f"packages/{name}/package.json": package(**fields) for name, fields in packages.items()}
+    return of({"package.json": package(workspaces=["packages/*"], **root)} | LOCK | manifests | (files or {}))
+
+
+MENU, TABS = "packages/menu/src/menu.test.ts", "packages/tabs/src/tabs.test.ts"
+
+
+def test_the_nearest_package_with_a_runner() -> None:
+    found = read(monorepo({}, menu=JEST, tabs=VITEST), MENU)
+    assert (found.runner, found.folder) == ("jest", "packages/menu")
+    assert found.evidence["folder"] == "package.json: packages/*"
+    assert [entry.count("../") for entry in found.entries[::2]] == [0, 1, 2]
+    assert read(monorepo({}, menu=JEST, tabs=VITEST), TABS).runner == "vitest"
+
+
+def test_a_package_without_a_runner_is_run_from_the_root() -> None:
+    assert read(monorepo(JEST, menu={}), MENU).folder == ""
+
+
+@pytest.mark.parametrize(
+    ("root", "files"),
+    [
+        (JEST, {"jest.config.js": "module.exports = { projects: ['<rootDir>/packages/*'] }\n"}),
+        (JEST | {"jest": {"projects": ["packages/*"]}}, {}),
+    ],
+)
+def test_a_root_that_runs_the_packages_tests(root: dict[str, Any], files: dict[str, str]) -> None:
+    found = read(monorepo(root, files, menu=JEST), MENU)
+    assert (found.folder, found.evidence["folder"]) == ("", "the root runs the packages' tests")
+
+
+def test_tests_of_several_packages() -> None:
+    """The root, where it has a runner; else the package with most of them, and it is said whose are left out."""
+    both = {"menu": JEST, "tabs": JEST}
+    assert read(monorepo(JEST, **both), MENU, TABS).folder == ""
+    found = read(monorepo({}, **both), MENU, "packages/tabs/a.test.ts", TABS)
+    assert found.folder == "packages/tabs"
+    assert found.evidence["folder"].endswith("those of packages/menu are left out")
+
+
+def test_a_folder_that_is_no_workspace_has_nothing_installed() -> None:
+    files = {"examples/app/package.json": package(**VITEST)}
+    assert read(monorepo(JEST, files), "examples/app/a.test.ts").runner == "jest"
+
+
+def test_pnpm_hoists_what_others_bring() -> None:
+    found = read(tree({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}))
+    assert found.entries[-2] == "node_modules/.pnpm/node_modules/jest/bin/jest.js"
+
+
+# -- what can not be run --------------------------------------------------------------------------------------------
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "there is no package.json at the root"),
+        (
+            {"package.json": package(devDependencies={"tape": "^5"})},
+            "names none of: jest, .*; it has no scripts",
+        ),
+        ({"package.json": package(scripts={"test": "gulp test"})}, "scripts.test is 'gulp test'"),
+        ({"package.json": package(devDependencies=None)}, "names none of"),
+    ],
+)
+def test_without_a_runner_it_is_said_why(files: dict[str, str], said: str) -> None:
+    with pytest.raises(Unsupported, match=said) as error:
+        read(of(files))
+    assert error.value.reason == "runner_unsupported"
+
+
+def test_tests_of_other_tools() -> None:
+    """Given to the runner they would fail with and without the fix."""
+    with pytest.raises(Unsupported, match=r"another tool's: cypress/e2e/toast.cy.ts \(Cypress\)"):
+        read(tree(), "cypress/e2e/toast.cy.ts")
+    assert read(tree(), "cypress/e2e/toast.cy.ts", "src/a.test.ts").runner == "jest"

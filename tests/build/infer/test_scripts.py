@@ -1,0 +1,52 @@
+"""Scripts of package.json as words: what they call in the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.build.infer.scripts import calls, commands
+from pipeline.build.infer.tree import Manifest, Tree
+
+PROGRAMS = ("jest", "mocha", "node", "karma")
+
+
+def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder: str = "") -> list[str]:
+    files = files or {}
+    found = calls(Tree(files, files.get), folder, Manifest("package.json", {"scripts": scripts}), PROGRAMS)
+    return list(dict.fromkeys(call.program for call in found))
+
+
+@pytest.mark.parametrize(
+    ("scripts", "programs"),
+    [
+        ({"test": "jest"}, ["jest"]),
+        ({"test": "npm run lint && jest --ci"}, ["jest"]),
+        ({"test": "npm run unit && npm run e2e", "unit": "mocha", "e2e": "cypress run"}, ["mocha"]),
+        ({"test": "yarn unit", "unit": "yarn jest"}, ["jest"]),
+        ({"test": "run-s lint unit:*", "unit": "jest"}, ["jest"]),
+        ({"test": "npm test"}, []),
+        ({"test": "npm run a", "a": "npm run test"}, []),
+        ({"test": "./node_modules/.bin/_mocha"}, ["mocha"]),
+        ({"test": "node --test"}, ["node"]),
+        ({"test": "node build.js"}, []),
+        ({"test": "lerna run test"}, []),
+        ({"test": "eslint ."}, []),
+        ({"build": "jest"}, []),
+        ({"test": "jest; mocha"}, ["jest", "mocha"]),
+        ({"test": "echo 'no end"}, []),
+        ({"test": ""}, []),
+    ],
+)
+def test_what_is_called(scripts: dict[str, str], programs: list[str]) -> None:
+    assert called(scripts) == programs
+
+
+def test_a_shell_file_is_searched() -> None:
+    files = {"scripts/test.sh": 'node="yarn node"\n$node "$(yarn bin jest)" "$@"\n', "scripts/lint.sh": "eslint .\n"}
+    assert called({"test": "./scripts/test.sh"}, files) == ["jest"]
+    assert called({"test": "../../scripts/test.sh"}, files, "packages/ui") == ["jest"]
+    assert called({"test": "scripts/lint.sh && scripts/none.sh"}, files) == []
+
+
+def test_commands_are_parted_and_quotes_are_kept() -> None:
+    assert list(commands("A=1 a 'b c' && (d || e); f")) == [["A=1", "a", "b c"], ["d"], ["e"], ["f"]]

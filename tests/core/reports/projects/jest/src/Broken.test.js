@@ -1,0 +1,3 @@
+require("./not-there");
+
+test("never runs", () => {});

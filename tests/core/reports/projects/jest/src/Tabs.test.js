@@ -1,0 +1,3 @@
+describe("Menu", () => {
+  test("opens", () => {});
+});

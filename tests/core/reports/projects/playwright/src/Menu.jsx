@@ -1,0 +1,1 @@
+export const Menu = ({ label }) => <nav aria-label={label} />;

@@ -1,0 +1,3 @@
+import { test } from "@playwright/experimental-ct-react";
+
+test("has a name", () => {});

@@ -1,0 +1,5 @@
+import { describe, expect, test } from "vitest";
+
+import "./not-there";
+
+test("never runs", () => {});

@@ -1,0 +1,5 @@
+import { describe, expect, test } from "vitest";
+
+describe("Menu", () => {
+  test("opens", () => {});
+});
