@@ -147,7 +147,7 @@ def run_tests(workspace: Workspace, plan: Plan) -> Run:
         return Run(log=b"none of the test files exists in this run\n")
     report = f"{workspace.scratch}/report-{secrets.token_hex(8)}.json"
     argv = _command(plan.environment, report, workspace.cache, there)
-    done = workspace.run(argv)
+    done = workspace.run(argv, env=plan.environment.test_env)
     if done.limit:
         return Run(_ENDS[done.limit], log=done.output, seconds=done.seconds)
     return _read(workspace, plan.environment.parser, report, done)

@@ -67,7 +67,15 @@ class Bench:
 
     def _inputs(self, instance: Instance, patch: str) -> dict[str, str]:
         environment = instance.environment
-        how = [environment.test, environment.parser, instance.files, vars(self.limits), self.sandbox.name, runs.VERSION]
+        how = [
+            environment.test,
+            environment.test_env,
+            environment.parser,
+            instance.files,
+            vars(self.limits),
+            self.sandbox.name,
+            runs.VERSION,
+        ]
         gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
         return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
 
