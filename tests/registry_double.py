@@ -1,6 +1,7 @@
-"""An npm registry with one small package, `dep@1.0.0`, that can be told to refuse: for containers of the engine in use.
+"""An npm registry with small packages of one version each, that can be told to refuse.
 
-It listens where they reach this host, at the gateway of the engine's bridge.
+It listens where containers of the engine in use reach this host, at the gateway of its bridge, unless it is given a
+host. What it does not have is answered with 404.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ import docker
 
 from pipeline.core.sandbox import tar
 
-PACKAGE = {"name": "dep", "version": "1.0.0"}
-TARBALL = tar.of_entries({"package/package.json": json.dumps(PACKAGE).encode()})
-
 
 class Registry(ThreadingHTTPServer):
-    """`refusals` are the statuses of the next answers, the last one of all later ones when `for_ever` is set."""
+    """`refusals` are the statuses of the next answers, the last one of all later ones when `for_ever` is set.
 
-    def __init__(self, *refusals: int, for_ever: bool = False) -> None:
-        bridge = docker.from_env().networks.get("bridge").attrs["IPAM"]["Config"][0]
-        super().__init__((bridge["Gateway"], 0), Answer)
+    `packages` are versions by name, `asked` the paths that were asked for.
+    """
+
+    def __init__(
+        self, *refusals: int, for_ever: bool = False, host: str = "", packages: dict[str, str] | None = None
+    ) -> None:
+        super().__init__((host or _gateway(), 0), Answer)
         self.refusals, self.for_ever = list(refusals), for_ever
+        self.packages, self.asked = packages or {"dep": "1.0.0"}, []
         self.address = f"http://{self.server_address[0]}:{self.server_port}/"
 
     def __enter__(self) -> Registry:
@@ -41,21 +44,36 @@ class Registry(ThreadingHTTPServer):
             return self.refusals[0]
         return self.refusals.pop(0) if self.refusals else None
 
-    def document(self) -> bytes:
-        sha512 = base64.b64encode(hashlib.sha512(TARBALL).digest()).decode()
-        dist = {"tarball": f"{self.address}dep.tgz", "integrity": f"sha512-{sha512}"}
-        versions = {"1.0.0": PACKAGE | {"dist": dist}}
-        return json.dumps({"name": "dep", "dist-tags": {"latest": "1.0.0"}, "versions": versions}).encode()
+    def answer(self, path: str) -> bytes | None:
+        """A package's document, or its archive; None for a package that is not there."""
+        self.asked.append(path)
+        name = path.strip("/").removesuffix(".tgz")
+        if name not in self.packages:
+            return None
+        manifest = {"name": name, "version": self.packages[name]}
+        archive = tar.of_entries({"package/package.json": json.dumps(manifest).encode()})
+        return archive if path.endswith(".tgz") else self._document(manifest, archive)
+
+    def _document(self, manifest: dict[str, str], archive: bytes) -> bytes:
+        name, version = manifest.values()
+        sha512 = base64.b64encode(hashlib.sha512(archive).digest()).decode()
+        dist = {"tarball": f"{self.address}{name}.tgz", "integrity": f"sha512-{sha512}"}
+        document = {"name": name, "dist-tags": {"latest": version}, "versions": {version: manifest | {"dist": dist}}}
+        return json.dumps(document).encode()
+
+
+def _gateway() -> str:
+    return docker.from_env().networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
 
 
 class Answer(BaseHTTPRequestHandler):
     server: Registry
 
     def do_GET(self) -> None:
-        if refusal := self.server.refusal():
-            self.send_error(refusal)
+        refusal, body = self.server.refusal(), self.server.answer(self.path)
+        if refusal or body is None:
+            self.send_error(refusal or 404)
             return
-        body = TARBALL if self.path.endswith(".tgz") else self.server.document()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

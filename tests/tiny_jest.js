@@ -3,8 +3,8 @@
 // A test file has one test a line, `title | path | text`: it passes when the file at `path` holds the text, and fails by
 // snapshot when its title begins with `renders`. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood, or
-// one of `endless`, for sandboxes that bound it.
+// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood,
+// hashes (as one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
 const path = require("path");
 
@@ -62,6 +62,10 @@ const summary = {
   numPendingTests: count("pending"),
   testResults,
 };
+if (ways.has("hashes") && !(process.env.NODE_OPTIONS || "").includes("--openssl-legacy-provider")) {
+  console.error("Error: error:0308010C:digital envelope routines::unsupported\n  code: 'ERR_OSSL_EVP_UNSUPPORTED'");
+  process.exit(1);
+}
 if (ways.has("flood")) console.log("x".repeat(400000));
 if (!ways.has("no-report")) fs.writeFileSync(report, JSON.stringify(summary));
 if (!ways.has("silent")) console.error(`Test results written to: ${report}`);

@@ -61,6 +61,7 @@ PULLS = {
     "table": Pull("output_limit", "works | {src} | old\nbreaks flood\n"),
     "video": Pull("patch_failed", NAMED),
     "hint": Pull("no_fix_transition", "works | setupTests.js | ready\n", others={"setupTests.js": "ready\n"}),
+    "hash": Pull("qualified", NAMED + "breaks hashes\n", "works | {src} | old\nbreaks hashes\n"),
     "icon": Pull("qualified", NAMED, others={
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
         "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',

@@ -64,7 +64,7 @@ def command(
 
 
 def _report(repo: Any, outcomes: list[Any]) -> None:
-    from pipeline.build.qualify import REASONS
+    from pipeline.build.reasons import REASONS
     from pipeline.build.stage import describe
     from pipeline.core.console import table
     from pipeline.core.records import Instance

@@ -7,42 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import git
 
-from pipeline.build import scope
+from pipeline.build import repair, scope
 from pipeline.build.environments import environment_of, manifest_commit
 from pipeline.build.infer import Unsupported
+from pipeline.build.learned import Memory
+from pipeline.build.reasons import REASONS, Rejected
+from pipeline.build.remedies import Situation
+from pipeline.build.repair import Repair
 from pipeline.core import images, runs, verdict
 from pipeline.core.git import list_files, require_commit
 from pipeline.core.patches import is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
 from pipeline.core.runs import Plan, Run
+from pipeline.core.sandbox import node
 from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
 
 #: raised whenever instances are judged or written differently: what was qualified before is stale
 VERSION = 1
-
-#: the closed list of reasons -> what it means to a person
-REASONS = {
-    "environment_failed": "the dependencies could not be installed",
-    "runner_unsupported": "no test runner that is known here",
-    "patch_failed": "a gold patch does not apply to the base",
-    "no_tests_run": "the gold patch's test files ran no test",
-    "no_report": "the runner wrote no report",
-    "report_untrusted": "the report disagrees with itself or with the exit code",
-    "timeout": "the tests took too long",
-    "output_limit": "the tests printed too much",
-    "disk_limit": "the tests wrote too much to the disk",
-    "process_limit": "the tests started too many processes",
-    "regression": "a test that passed with the test patch fails with the fix",
-    "gold_does_not_fix": "a test fails with the fix, too",
-    "test_lost": "a test is gone or skipped with the fix",
-    "anomalous": "a test comes and goes in a way that nothing explains",
-    "no_fix_transition": "no test goes from FAILED to PASSED with the fix",
-    "not_evaluated": "the machine, not the repository, failed: run the command again",
-}
 
 
 @dataclass(frozen=True)
@@ -55,11 +41,16 @@ class Settings:
     scope: Literal["touched", "full"] = "touched"
 
 
-class Rejected(Exception):
-    """Ends the qualification of a candidate with a reason."""
+@dataclass(frozen=True)
+class Job:
+    """One candidate, and what its qualification works with: `keep` stores a log by name, `say` takes progress lines."""
 
-    def __init__(self, reason: str, detail: str) -> None:
-        self.reason, self.detail = reason, detail
+    settings: Settings
+    clone: git.Repo
+    candidate: Candidate
+    memory: Memory
+    say: Callable[[str], None]
+    keep: Callable[[str, bytes], None]
 
 
 def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
@@ -72,61 +63,69 @@ def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
     return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
-def qualify(
-    settings: Settings,
-    clone: git.Repo,
-    candidate: Candidate,
-    say: Callable[[str], None],
-    keep: Callable[[str, bytes], None],
-) -> Instance | Rejection:
-    """Qualify one candidate; `keep` stores a log by name. Raises InfrastructureError and UserError only."""
+def qualify(job: Job) -> Instance | Rejection:
+    """Qualify one candidate. Raises InfrastructureError and UserError only."""
     try:
-        return _qualify(settings, clone, candidate, say, keep)
+        return _qualified(job)
     except Rejected as end:
         reason, detail = end.reason, end.detail
+        if end.stage == "install":
+            job.keep("install", end.log.encode())
     except Unsupported as end:
         reason, detail = end.reason, str(end)
-    except InstallFailed as end:
-        keep("install", end.log.encode())
-        reason, detail = "environment_failed", f"{end}\n{end.log[-2000:]}"
     except runs.PatchFailed as end:
         reason, detail = "patch_failed", str(end)
-    return Rejection(instance_id=candidate.instance_id, stage="build", reason=reason, detail=detail)
+    return Rejection(instance_id=job.candidate.instance_id, stage="build", reason=reason, detail=detail)
 
 
-def _qualify(
-    settings: Settings,
-    clone: git.Repo,
-    candidate: Candidate,
-    say: Callable[[str], None],
-    keep: Callable[[str, bytes], None],
-) -> Instance:
-    made = recipe(clone, candidate)
-    deviations = images.ensure(settings.sandbox, clone, made, say)
+def _qualified(job: Job) -> Instance:
+    """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
+    inferred = recipe(job.clone, job.candidate)
+    there = Situation(images.manifests_of(job.clone, inferred.manifests), node.releases)
+    attempt = partial(_attempt, job, inferred)
+    known = job.memory.recall(inferred.environment, there)
+    try:
+        return repair.repaired(known, there, attempt, job.keep)
+    except Rejected as end:
+        if not any(step.stage == end.stage for step in known.steps):
+            raise
+    job.say("what was learned from neighbours does not help: starting again without it")
+    return repair.repaired(Repair(inferred.environment), there, attempt, job.keep)
+
+
+def _attempt(job: Job, inferred: images.Recipe, state: Repair) -> Instance:
+    """Install and run in one environment; what it took is learned as soon as it is known to work."""
+    made = images.recipe(job.clone, state.environment, inferred.base, inferred.manifests)
+    try:
+        deviations = [*images.ensure(job.settings.sandbox, job.clone, made, job.say), *state.deviations]
+    except InstallFailed as end:
+        detail = f"{end}\n{end.log[-2000:]}"
+        raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
+    job.memory.learn(inferred.environment, [step for step in state.steps if step.stage == "install"])
     if made.manifests != made.base:
         deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
-    tree = list_files(clone, candidate.base.sha)
-    files = scope.files(settings.scope, tree, candidate.fix_patch, candidate.test_patch)
-    selected = files if settings.scope == "touched" else None
-    plan = Plan(settings.sandbox, made.image, made.environment, selected, settings.limits)
-    results = _three(plan, candidate, settings.repeats, say, keep)
-    return _judge(candidate, made, plan, settings, results, tuple(deviations))
+    tree = list_files(job.clone, job.candidate.base.sha)
+    files = scope.files(job.settings.scope, tree, job.candidate.fix_patch, job.candidate.test_patch)
+    selected = files if job.settings.scope == "touched" else None
+    plan = Plan(job.settings.sandbox, made.image, made.environment, selected, job.settings.limits)
+    results = _three(job, plan)
+    instance = _judge(job.candidate, made, plan, job.settings, results, tuple(deviations))
+    job.memory.learn(inferred.environment, state.steps)
+    return instance
 
 
-def _three(
-    plan: Plan, candidate: Candidate, repeats: int, say: Callable[[str], None], keep: Callable[[str, bytes], None]
-) -> dict[str, list[Run]]:
+def _three(job: Job, plan: Plan) -> dict[str, list[Run]]:
     """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
-    configuration = select(candidate.fix_patch, is_protected)
-    fix = select(candidate.fix_patch, lambda path: not is_protected(path))
-    test = [("gold configuration", configuration), ("test", candidate.test_patch)]
+    configuration = select(job.candidate.fix_patch, is_protected)
+    fix = select(job.candidate.fix_patch, lambda path: not is_protected(path))
+    test = [("gold configuration", configuration), ("test", job.candidate.test_patch)]
     done: dict[str, list[Run]] = {}
     for name, steps in (("run", []), ("test", test), ("fix", [*test, ("fix", fix)])):
         done[name] = []
-        for number in range(1, repeats + 1):
-            say(f"{name} {number} of {repeats}")
+        for number in range(1, job.settings.repeats + 1):
+            job.say(f"{name} {number} of {job.settings.repeats}")
             run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
-            keep(f"{name}.{number}", run.log)
+            job.keep(f"{name}.{number}", run.log)
             done[name].append(_trusted(run, name))
     return _with_files(done)
 
@@ -134,9 +133,10 @@ def _three(
 def _trusted(run: Run, name: str) -> Run:
     if run.end != "ran":
         reason = run.end if run.end in REASONS else "not_evaluated"
-        raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s")
+        log = _said(run) if run.end == "no_report" else ""
+        raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s", log=log)
     if run.faults:
-        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults))
+        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults), log=_said(run))
     return run
 
 
@@ -157,14 +157,15 @@ def _judge(
     agreed = {name: verdict.agree([run.results for run in several]) for name, several in done.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
     results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
+    said = _said(done["fix"][0])
     if not results["fix"]:
-        raise Rejected("no_tests_run", ", ".join(plan.files or ()) or "there is no file that a runner runs")
+        detail = ", ".join(plan.files or ()) or "there is no file that a runner runs"
+        raise Rejected("no_tests_run", detail, log=said)
     triples = verdict.transitions(results["run"], results["test"], results["fix"])
     qualification = verdict.qualify(triples)
     if qualification.reason:
-        raise Rejected(
-            qualification.reason, "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
-        )
+        detail = "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
+        raise Rejected(qualification.reason, detail, log=said)
     fixed = verdict.fixed(triples)
     by_snapshot = frozenset.intersection(*(run.by_snapshot for run in done["test"]))
     return Instance(
@@ -199,6 +200,10 @@ _CARRIED = {
 
 def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict[str, Status]:
     return {name: status for name, status in results.items() if name not in quarantine}
+
+
+def _said(run: Run) -> str:
+    return run.log.decode(errors="replace")
 
 
 def _describe(name: str, triple: verdict.Triple) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 
 import git
 
-from pipeline.build import environments, scope
+from pipeline.build import environments, faults, scope
 from pipeline.build.infer import Unsupported
-from pipeline.build.qualify import VERSION, Settings, qualify, recipe
+from pipeline.build.learned import Memory
+from pipeline.build.qualify import VERSION, Job, Settings, qualify, recipe
 from pipeline.core import runs, verdict
 from pipeline.core.console import Progress, log_file
 from pipeline.core.engine import each
@@ -81,6 +82,7 @@ class _Work:
     ) -> None:
         self.store, self.repo, self.settings, self.clone = store, repo, settings, clone
         self.progress, self.repeats, self.patience = progress, repeats, patience
+        self.memory = Memory(store.qualification(repo) / "learned.jsonl")
 
     def __call__(self, candidate: Candidate) -> Outcome:
         name = candidate.instance_id
@@ -100,14 +102,16 @@ class _Work:
         settings = replace(self.settings, repeats=repeats)
         how = digest(settings.sandbox.name, settings.repeats, vars(settings.limits), settings.scope)
         inputs = {**decided_by(self.clone, candidate), "settings": how}
-        if unit.is_done(**inputs):
+        repair = {"repair": faults.table_digest()}  # a rejection may be stale when more can be repaired
+        if unit.inputs() in (inputs, inputs | repair):
             return _load(unit)
         self.store.archive(unit.folder)
         say, keep = self._say(candidate), self._keep(unit.folder)
-        outcome = patiently(lambda: qualify(settings, self.clone, candidate, say, keep), say, self.patience)
+        job = Job(settings, self.clone, candidate, self.memory, say, keep)
+        outcome = patiently(lambda: qualify(job), say, self.patience)
         if isinstance(outcome, Rejection) and outcome.reason == "not_evaluated":
             return outcome
-        unit.finish(outcome.model_dump(mode="json"), **inputs)
+        unit.finish(outcome.model_dump(mode="json"), **inputs, **(repair if isinstance(outcome, Rejection) else {}))
         return _load(unit)
 
     def _say(self, candidate: Candidate) -> Any:

@@ -15,16 +15,21 @@ from typing import NamedTuple
 
 import git
 
+from pipeline.core import edits
 from pipeline.core.errors import UserError
 from pipeline.core.git import checkout, missing_files, open_clone, read_blobs, require_commit
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_manifest
 from pipeline.core.records import Environment
+from pipeline.core.sandbox import node
 from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.store import Store, digest, read_json
 
 #: raised whenever layers are made differently: images that were made before are not used
-VERSION = 1
+VERSION = 2
+
+#: what the layer of dependencies follows from, besides the manifests
+_INSTALLED_BY = {"node", "manager", "manager_version", "install", "install_env", "edits", "rebuild"}
 
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -45,7 +50,7 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
     key = digest(
         VERSION,
-        environment.model_dump(include={"node", "manager", "manager_version", "install", "install_env"}),
+        environment.model_dump(include=_INSTALLED_BY),
         wanted,
     )
     return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
@@ -59,9 +64,9 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
     require_commit(clone, made.base)
     with TemporaryDirectory(prefix="a11y-bench-") as folder:
         with _locks[made.environment_digest]:
-            manifests = Path(folder) / "manifests"
-            _export_manifests(clone, made.manifests, manifests)
-            deviations = sandbox.environment(made.environment, made.environment_digest, manifests, say)
+            exported = Path(folder) / "manifests"
+            _export_manifests(clone, made, exported)
+            deviations = sandbox.environment(made.environment, made.environment_digest, exported, say)
         if not sandbox.has(made.image):
             say("adding the sources")
             checkout(clone, made.base, Path(folder) / "checkout")
@@ -70,8 +75,14 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
     return deviations + [f"missing in the clone, left out: {path}" for path in missing]
 
 
-def _export_manifests(clone: git.Repo, sha: str, target: Path) -> None:
-    for name, content in read_blobs(clone, sha, is_manifest):
+def manifests_of(clone: git.Repo, sha: str) -> dict[str, bytes]:
+    """What an install of a commit sees: path -> content."""
+    return dict(read_blobs(clone, sha, is_manifest))
+
+
+def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
+    edited = edits.apply(made.environment.edits, manifests_of(clone, made.manifests), node.registry)
+    for name, content in edited.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

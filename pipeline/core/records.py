@@ -172,6 +172,21 @@ class Counts(Record):
     skipped_tests: tuple[str, ...]
 
 
+class Edit(Record):
+    """One change to a repository's manifests before they are installed (`core.edits` makes it).
+
+    `drop` leaves the package `name` out; `pin` takes the version `new` of the package `name` where `old`, a version, a
+    range or an address, is asked for; `add` asks for the package `name` at `new`, where the platform has it; `rehost`
+    asks the host's registry for what was locked at the registry `name`; `reseal` takes the checksum `new` for `old`;
+    `unset` removes the setting `name` of a package manager.
+    """
+
+    kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset"]
+    name: str
+    old: str = ""
+    new: str = ""
+
+
 class Environment(Versioned):
     """How the tests of a base commit are run, inferred from its own files; `evidence` says where each field is from."""
 
@@ -193,6 +208,8 @@ class Environment(Versioned):
     test_env: dict[str, str] = Field(default={}, description="variables of the tests; filled in as `test` is")
     parser: str
     evidence: dict[str, str] = {}
+    edits: tuple[Edit, ...] = Field(default=(), description="changes to the manifests before the install")
+    rebuild: tuple[str, ...] = Field(default=(), description="packages whose own install scripts run after the install")
 
 
 class Task(Versioned):

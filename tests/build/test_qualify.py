@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
-from pipeline.build.qualify import REASONS, Settings, qualify
+from pipeline.build import faults
+from pipeline.build.learned import Memory
+from pipeline.build.qualify import Job, Settings, qualify
+from pipeline.build.reasons import REASONS
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
@@ -38,9 +41,10 @@ def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
 
 
 def test_every_reason_is_reached() -> None:
-    """The limits that only an engine has are in test_faults.py."""
+    """The limits that only an engine has are in test_faults.py; known faults have a log each in test_fault_table.py."""
     engines = {"not_evaluated", "timeout", "disk_limit", "process_limit"}
-    assert {pull.ends for pull in PULLS.values()} | engines == {*REASONS, "qualified"}
+    known = {fault.reason for fault in faults.table() if fault.reason}
+    assert {pull.ends for pull in PULLS.values()} | engines | known == {*REASONS, "qualified"}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +72,7 @@ def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
 @pytest.mark.parametrize("name", QUALIFIED)
 def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
     wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
+    wanted |= {"repaired.1"} if name == "hash" else set()
     assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
     assert "Test results written to" in log(tiny, name, "fix.1")
 
@@ -129,6 +134,15 @@ def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
     assert (menu.manifests, menu.deviations) == (menu.base.sha, ())
 
 
+@pytest.mark.rule("repairs-are-recorded")
+def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
+    """Its tests are good; only the runner dies on a newer Node. The record says what it took."""
+    instance = tiny.outcomes["hash"]
+    assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
+    assert instance.deviations == ("hashes that OpenSSL 3 refuses: NODE_OPTIONS=--openssl-legacy-provider",)
+    assert instance.environment_digest == tiny.outcomes["menu"].environment_digest
+
+
 @pytest.mark.trap("install-per-instance")
 def test_instances_share_an_environment(tiny: Bench) -> None:
     """A full install per instance is most of what systems in use take in time and disk."""
@@ -155,7 +169,9 @@ def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
         return Completed(-9, b"the log", 3, limit) if argv[0] == "node" else there
 
     settings = Settings(ScriptedSandbox(tmp_path, respond), repeats=1, limits=LIMITS)
-    return qualify(settings, open_clone(tiny.library), tiny.candidate("menu"), print, lambda name, data: None)
+    memory = Memory(tmp_path / "learned.jsonl")
+    job = Job(settings, open_clone(tiny.library), tiny.candidate("menu"), memory, print, lambda name, data: None)
+    return qualify(job)
 
 
 @pytest.mark.invariant(4)

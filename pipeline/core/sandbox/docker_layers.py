@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from docker.models.containers import Container
@@ -127,9 +128,11 @@ class Layers:
         put(container, PARENT, tar.of_folder(manifests, "repo"))
         put(container, "/tmp", tar.of_entries({INSTALL_FOLDER: None} | _bundle(ca)))
         bundle = f"{scratch}/{ca.name}" if ca else None
-        env = {"HOME": HOME} | install.variables(spec, scratch, node.registry(), bundle)
+        registry = node.registry()
+        env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
+        run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
         with telling(say, f"installing: {' '.join(spec.install)}"):
-            install.check(spec, execute(container, spec.install, folder=REPO, env=env, limits=install.LIMITS))
+            install.run_all(spec, registry, run)
         _settle(container, ["rm", "-rf", scratch])
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment
@@ -17,12 +19,20 @@ from pipeline.core.sandbox.base import COMMON, Completed, InstallFailed, Limits
 
 LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096, disk=24 * 2**30)
 
+#: milliseconds that one answer of a registry may take: on a busy machine the managers' own 30 s are too short
+PATIENCE = "300000"
+
 #: where hosts name their CA bundle; whole bundles come first, the last may hold additions only
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
 _CODES = r"(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EPROTO)"
 _STATUS = r"(?:429|50[0-9])"
+#: a host that does not answer is the registry, or an address that the repository chose
+_UNREACHED = re.compile(_CODES)
+_HOST = re.compile(r"https?://(?:[^/\s@]+@)?([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN) ([\w-]+(?:\.[\w-]+)+)")
+#: what a package may run when it is installed
+SCRIPTS = ("preinstall", "install", "postinstall")
 
 #: what a log says when the machine or the registry is to blame, as each manager puts it; scripts of packages that
 #: fail to download something of their own look otherwise on purpose: those are the repository's
@@ -47,7 +57,8 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
 
     What the specification sets wins.
     """
-    trust = ("NODE_EXTRA_CA_CERTS", "npm_config_cafile", "YARN_HTTPS_CA_FILE_PATH") if ca else ()
+    trust = ("NODE_EXTRA_CA_CERTS", "npm_config_cafile") if ca else ()
+    classic = {"YARN_NETWORK_TIMEOUT": PATIENCE} if re.match(r"1\b", spec.manager_version) else {}
     return {
         **COMMON,
         "TMPDIR": scratch,
@@ -56,12 +67,15 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
         "npm_config_store_dir": f"{scratch}/pnpm",
         "npm_config_manage_package_manager_versions": "false",
         "npm_config_registry": registry,
+        "npm_config_fetch_timeout": PATIENCE,
+        "YARN_HTTP_TIMEOUT": PATIENCE,
         "YARN_CACHE_FOLDER": f"{scratch}/yarn",
         "YARN_GLOBAL_FOLDER": f"{scratch}/berry",
         "YARN_ENABLE_TELEMETRY": "0",
         "YARN_IGNORE_PATH": "1",
         "YARN_REGISTRY": registry,
         "YARN_NPM_REGISTRY_SERVER": registry,
+        **classic,  # later ones refuse variables that they do not know
         **dict.fromkeys(trust, ca or ""),
         **spec.install_env,
     }
@@ -72,18 +86,37 @@ def mask(text: str) -> str:
     return re.sub(r"(?<=://)[^/\s@]+@", "***@", text)
 
 
-def failure(message: str, log: str, lines: int = 200) -> A11yBenchError:
-    """The error for a failed install: the machine's or the registry's fault, else the repository's."""
+def failure(message: str, log: str, registry: str = "", lines: int = 2000) -> A11yBenchError:
+    """The error for a failed install: the machine's or the registry's fault, else the repository's.
+
+    A host that does not answer is the machine's fault when it is the `registry`, the repository's otherwise: waiting
+    does not bring back what it asks elsewhere.
+    """
     for pattern, cause in FAULTS:
-        if match := re.search(pattern, log, re.MULTILINE):
-            return InfrastructureError(f"{message}: {match[0]}", cause=cause)
+        for match in re.finditer(pattern, log, re.MULTILINE):
+            if not _elsewhere(match[0] + log[match.end() :].partition("\n")[0], registry):
+                return InfrastructureError(f"{message}: {match[0]}", cause=cause)
     return InstallFailed(message, "\n".join(log.splitlines()[-lines:]))
 
 
-def check(spec: Environment, done: Completed) -> None:
-    """Raise unless the install ended well."""
-    command = " ".join(spec.install)
+def _elsewhere(said: str, registry: str) -> bool:
+    hosts = {host for pair in _HOST.findall(said) for host in pair if host}
+    return bool(registry and hosts and _UNREACHED.search(said)) and urlsplit(registry).hostname not in hosts
+
+
+def run_all(spec: Environment, registry: str, execute: Callable[[tuple[str, ...]], Completed]) -> None:
+    """The install, then the install scripts of the packages that need theirs. Raises as `check`."""
+    check(spec.install, execute(spec.install), registry)
+    for name in spec.rebuild:
+        for script in SCRIPTS:
+            argv = ("npm", "run", script, "--if-present", f"--prefix=node_modules/{name}")
+            check(argv, execute(argv), registry)
+
+
+def check(argv: tuple[str, ...], done: Completed, registry: str = "") -> None:
+    """Raise unless a command of the install ended well."""
+    command = " ".join(argv)
     if done.limit:
         raise InfrastructureError(f"{command} ran out of {done.limit}", cause=done.limit)
     if done.code:
-        raise failure(f"{command} ended with {done.code}", mask(done.output.decode(errors="replace")))
+        raise failure(f"{command} ended with {done.code}", mask(done.output.decode(errors="replace")), registry)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,11 @@ class LocalSandbox:
         scratch, ca = folder / "scratch", install.host_ca()
         scratch.mkdir()
         copy(manifests, folder / "tree")
-        env = environ(tools, scratch) | install.variables(spec, str(scratch), node.registry(), ca and str(ca))
+        registry = node.registry()
+        env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, ca and str(ca))
+        run = partial(process.run, folder=folder / "tree", env=env, limits=install.LIMITS)
         with telling(say, f"installing: {' '.join(spec.install)}"):
-            install.check(spec, process.run(spec.install, folder=folder / "tree", env=env, limits=install.LIMITS))
+            install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
         return {"tools": str(tools), "deviations": deviations}
 

@@ -84,11 +84,20 @@ def _highest(wanted: Package) -> str:
     raise InstallFailed(f"the npm registry has no {wanted}, nor another release of that major", "")
 
 
+def releases(name: str) -> list[str]:
+    """Every version of a package that the registry has, none for a package that is gone. Raises InfrastructureError."""
+    return _asked(name, "versions")
+
+
 def _releases(wanted: Package) -> list[str]:
-    done = _npm("view", str(wanted), "version", "--json")
+    return _asked(str(wanted), "version")
+
+
+def _asked(package: str, field: str) -> list[str]:
+    done = _npm("view", package, field, "--json")
     answer: Any = json.loads(done.stdout or "[]") if done.returncode == 0 or "E404" in done.stdout else None
     if answer is None:
-        raise failure(f"npm view {wanted} failed", done.stderr)
+        raise failure(f"npm view {package} failed", done.stderr)
     if isinstance(answer, dict):
         return []
     return [answer] if isinstance(answer, str) else answer

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Completed, InstallFailed
-from pipeline.core.sandbox.install import CA_BUNDLES, check, failure, host_ca, variables
+from pipeline.core.sandbox.install import CA_BUNDLES, SCRIPTS, check, failure, host_ca, run_all, variables
 from tests.factories import make_environment
 
 MACHINE = [
@@ -61,10 +62,44 @@ def test_repository_is_to_blame(log: str) -> None:
     assert isinstance(failure("npm ci ended with 1", log), InstallFailed)
 
 
+REGISTRY = "https://registry.example.org/"
+ELSEWHERE = [
+    "error Error: getaddrinfo ENOTFOUND github.com\n    at GetAddrInfoReqWrap.onlookupall",
+    'error An unexpected error occurred: "https://codeload.github.com/a/b/tar.gz/1: connect ECONNREFUSED 1.2.3.4:443".',
+    "➤ YN0001: │ RequestError: getaddrinfo ENOTFOUND npm.example.com",
+    " ERR_PNPM_META_FETCH_FAIL  GET https://npm.example.com/a: reason: getaddrinfo ENOTFOUND npm.example.com",
+]
+
+
+@pytest.mark.parametrize("log", ELSEWHERE)
+def test_a_host_that_the_repository_chose_is_its_own_fault(log: str) -> None:
+    """Trying again would not bring it back; the same words about the registry are the machine's fault."""
+    assert isinstance(failure("yarn install ended with 1", log, REGISTRY), InstallFailed)
+    about_registry = re.sub(r"[\w.]+\.(?:com)\b", "registry.example.org", log)
+    assert isinstance(failure("yarn install ended with 1", about_registry, REGISTRY), InfrastructureError)
+
+
+def test_a_busy_host_is_the_machines_fault_whoever_chose_it() -> None:
+    log = " ERR_PNPM_FETCH_503  GET https://npm.example.com/a: Service Unavailable - 503"
+    assert isinstance(failure("pnpm install ended with 1", log, REGISTRY), InfrastructureError)
+
+
+def test_install_scripts_of_named_packages_run_after_the_install() -> None:
+    ran: list[tuple[str, ...]] = []
+
+    def execute(argv: tuple[str, ...]) -> Completed:
+        ran.append(argv)
+        return Completed(0, b"", 1)
+
+    run_all(make_environment(rebuild=("canvas",)), REGISTRY, execute)
+    scripts = [("npm", "run", name, "--if-present", "--prefix=node_modules/canvas") for name in SCRIPTS]
+    assert ran == [("npm", "ci"), *scripts]
+
+
 def test_end_of_the_log_is_kept() -> None:
-    error = failure("npm ci ended with 1", "\n".join(map(str, range(1000))))
+    error = failure("npm ci ended with 1", "\n".join(map(str, range(3000))))
     assert isinstance(error, InstallFailed)
-    assert error.log.splitlines() == [str(number) for number in range(800, 1000)]
+    assert error.log.splitlines() == [str(number) for number in range(1000, 3000)]
 
 
 @pytest.mark.parametrize(
@@ -76,12 +111,12 @@ def test_end_of_the_log_is_kept() -> None:
 )
 def test_a_limit_is_the_machines_fault(done: Completed, why: str) -> None:
     with pytest.raises(InfrastructureError, match=why):
-        check(make_environment(), done)
+        check(("npm", "ci"), done)
 
 
 def test_an_exit_code_is_the_repositorys_fault() -> None:
     with pytest.raises(InstallFailed, match="npm ci ended with 3"):
-        check(make_environment(), Completed(3, b"", 1))
+        check(("npm", "ci"), Completed(3, b"", 1))
 
 
 @pytest.mark.invariant(6)
@@ -89,7 +124,7 @@ def test_addresses_lose_their_passwords() -> None:
     """A private registry's address, with its password, stands in what managers print."""
     done = Completed(1, b"error https://me:secret@registry.example.org/x: 404", 1)
     with pytest.raises(InstallFailed) as failed:
-        check(make_environment(), done)
+        check(("npm", "ci"), done)
     assert failed.value.log == "error https://***@registry.example.org/x: 404"
 
 

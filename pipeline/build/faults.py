@@ -1,0 +1,86 @@
+"""The known faults of old environments, `faults.toml`: how a log shows them, and which remedies are tried.
+
+Reads logs and nothing else. What a remedy does is in `remedies`, how they are tried in turn in `repair`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, NamedTuple
+
+from pipeline.core.store import digest
+
+Stage = Literal["install", "run"]
+
+#: what patterns may write in braces: a package, a version or range, a host
+_WORDS = {
+    "{name}": r"(?P<name>(?:@[\w.~-]+(?:/|%2[fF]))?[\w.~-]+)",
+    "{host}": r"(?P<host>[\w-]+(?:\.[\w-]+)+)",
+    "{archive}": r"(?P<old>\d+\.[\w.+-]+?)\.tgz",
+}
+
+
+class Fault(NamedTuple):
+    """A row of the table: remedies are `(name, arguments)`, `reason` is the rejection's when none of them helps."""
+
+    name: str
+    stage: Stage
+    patterns: tuple[re.Pattern[str], ...]
+    remedies: tuple[tuple[str, dict[str, Any]], ...]
+    tells: str
+    reason: str
+
+
+class Finding(NamedTuple):
+    """A fault that a log shows, with what its pattern captured: `name`, `old`, `host`, `node`, …"""
+
+    fault: Fault
+    found: dict[str, str]
+
+
+@cache
+def table() -> tuple[Fault, ...]:
+    """The rows, in the order in which they are asked."""
+    return tuple(_fault(row) for row in tomllib.loads(_text())["fault"])
+
+
+@cache
+def table_digest() -> str:
+    """Changes whenever a log may be judged differently."""
+    return digest(_text())
+
+
+def find(stage: Stage, log: str) -> Iterator[Finding]:
+    """The faults that a log shows, the table's first first, each with all that its patterns capture, once."""
+    seen = []
+    for fault in (one for one in table() if one.stage == stage):
+        for match in (match for pattern in fault.patterns for match in pattern.finditer(log)):
+            finding = Finding(fault, {key: _plain(value) for key, value in match.groupdict().items() if value})
+            if finding not in seen:
+                seen.append(finding)
+                yield finding
+
+
+def _text() -> str:
+    return files("pipeline.build").joinpath("faults.toml").read_text(encoding="utf-8")
+
+
+def _fault(row: dict[str, Any]) -> Fault:
+    patterns = tuple(re.compile(_written_out(pattern), re.MULTILINE) for pattern in row["patterns"])
+    remedies = tuple((one.pop("remedy"), one) for one in row["remedies"])
+    return Fault(row["name"], row["stage"], patterns, remedies, row["tells"], row.get("reason", ""))
+
+
+def _written_out(pattern: str) -> str:
+    for word, meaning in _WORDS.items():
+        pattern = pattern.replace(word, meaning)
+    return pattern
+
+
+def _plain(captured: str) -> str:
+    """Registries escape the blank line of a scoped name in their addresses."""
+    return captured.replace("%2f", "/").replace("%2F", "/")

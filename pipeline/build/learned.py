@@ -1,0 +1,91 @@
+"""Learning within a repository: remedies that worked for one candidate, tried first for its neighbours.
+
+Reads and writes `02_dataset/<repo>/learned.jsonl`, one remedy a line, in the order in which they were first needed. A
+remedy is taken over only where its fault would be met again: a package's where the manifests hold that package in that
+version, any other where Node, manager and runner are of the same majors. So what a neighbour gets is what it would have
+found by itself, sooner; a neighbour that this does not help starts again from nothing. What costs no install to find
+out is not learned.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.build import faults
+from pipeline.build.faults import Finding
+from pipeline.build.remedies import Situation
+from pipeline.build.repair import Repair, Step, apply
+from pipeline.core.records import Environment, Record
+from pipeline.core.store import read_records, write_records
+
+#: remedies whose fault shows itself before anything is installed, or changes nothing that is: not worth a guess
+CHEAP = ("thaw", "test_env")
+
+
+class Learned(Record):
+    """A remedy that worked: against which fault, what the log had shown, in which era."""
+
+    fault: str
+    remedy: str
+    found: dict[str, str]
+    era: str
+    deviation: str
+
+
+class Memory:
+    """What was learned in one repository; threads share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        self.rows = read_records(path, Learned) if path.exists() else []
+
+    def recall(self, environment: Environment, there: Situation) -> Repair:
+        """The environment with every learned remedy whose fault it would meet."""
+        state = Repair(environment)
+        for row in tuple(self.rows):
+            if _concerns(row, environment, there):
+                state = _again(state, row, there) or state
+        return state
+
+    def learn(self, environment: Environment, steps: Sequence[Step]) -> None:
+        """Keep the steps that made the inferred `environment` work."""
+        era = era_of(environment)
+        rows = [
+            Learned(fault=s.finding.fault.name, remedy=s.remedy, found=s.finding.found, era=era, deviation=s.deviation)
+            for s in steps
+            if s.remedy not in CHEAP
+        ]
+        with self._lock:
+            new = [row for row in rows if row not in self.rows]
+            if new:
+                self.rows = [*self.rows, *new]
+                write_records(self.path, self.rows)
+
+
+def era_of(environment: Environment) -> str:
+    """What faults that name no package depend on."""
+    majors = {
+        "node": environment.node,
+        environment.manager: environment.manager_version,
+        environment.runner: environment.runner_version,
+    }
+    return ", ".join(
+        f"{name} {''.join(re.findall(r'[0-9]+', version)[:1])}".strip() for name, version in majors.items()
+    )
+
+
+def _concerns(row: Learned, environment: Environment, there: Situation) -> bool:
+    name = row.found.get("name")
+    return there.has(name, row.found.get("old", "")) if name else row.era == era_of(environment)
+
+
+def _again(state: Repair, row: Learned, there: Situation) -> Repair | None:
+    """The row's remedy once more; None when it changes nothing here, or the table has it no longer."""
+    for fault in (one for one in faults.table() if one.name == row.fault):
+        for remedy, more in fault.remedies:
+            if remedy == row.remedy and (after := apply(state, Finding(fault, row.found), remedy, more, there)):
+                return after
+    return None

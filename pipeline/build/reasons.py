@@ -1,0 +1,39 @@
+"""The closed list of reasons for which a candidate is rejected, and the exception that ends its qualification."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+#: reason -> what it means to a person
+REASONS = {
+    "dependency_gone": "a package that it needs is gone from the registry",
+    "download_refused": "a source of packages other than the registry can not be asked",
+    "lock_file_refused": "the package manager refuses the lock file",
+    "policy_refused": "a rule of the package manager forbids the install",
+    "node_unsuitable": "no version of Node suits the packages",
+    "native_build_failed": "a native module does not compile",
+    "environment_failed": "the dependencies could not be installed, for no known fault",
+    "runner_unsupported": "no test runner that is known here",
+    "patch_failed": "a gold patch does not apply to the base",
+    "no_tests_run": "the gold patch's test files ran no test",
+    "no_report": "the runner wrote no report",
+    "report_untrusted": "the report disagrees with itself or with the exit code",
+    "timeout": "the tests took too long",
+    "output_limit": "the tests printed too much",
+    "disk_limit": "the tests wrote too much to the disk",
+    "process_limit": "the tests started too many processes",
+    "regression": "a test that passed with the test patch fails with the fix",
+    "gold_does_not_fix": "a test fails with the fix, too",
+    "test_lost": "a test is gone or skipped with the fix",
+    "anomalous": "a test comes and goes in a way that nothing explains",
+    "no_fix_transition": "no test goes from FAILED to PASSED with the fix",
+    "not_evaluated": "the machine, not the repository, failed: run the command again",
+}
+
+
+class Rejected(Exception):
+    """Ends the qualification of a candidate: `log` is what the failing command said, at which `stage`."""
+
+    def __init__(self, reason: str, detail: str, *, log: str = "", stage: Literal["install", "run"] = "run") -> None:
+        self.reason, self.detail, self.log, self.stage = reason, detail, log, stage
+        super().__init__(detail)

@@ -1,0 +1,121 @@
+"""Repair of rot: an environment that fails for a known fault is tried again with a remedy, a bounded number of times.
+
+Only what the repository is to blame for comes here: a failed install, or tests that were rejected. Every step is a
+deviation that the record keeps, and the repaired environment is data like any other: evaluation makes the same one from
+the instance alone. Raises what the last attempt raised; a broken machine's error passes through untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
+
+from pipeline.build import faults
+from pipeline.build.faults import Finding
+from pipeline.build.reasons import Rejected
+from pipeline.build.remedies import REMEDIES, Case, Situation
+from pipeline.core import edits
+from pipeline.core.records import Edit, Environment
+from pipeline.core.store import digest
+
+#: attempts of one candidate: a lock file of the oldest era met four faults
+MOST = 12
+
+T = TypeVar("T")
+Attempt = Callable[["Repair"], T]
+
+
+class Step(NamedTuple):
+    """One remedy that was applied, and how a person reads it."""
+
+    finding: Finding
+    remedy: str
+    deviation: str
+
+    @property
+    def stage(self) -> str:
+        return self.finding.fault.stage
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An environment, and the steps that led to it."""
+
+    environment: Environment
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def deviations(self) -> list[str]:
+        return [step.deviation for step in self.steps]
+
+
+def repaired(start: Repair, there: Situation, attempt: Attempt[T], keep: Callable[[str, bytes], None]) -> T:
+    """What the first attempt that is not rejected returns; `keep` stores the logs of those before it.
+
+    No environment is tried twice. Raises Rejected: of the tests when they ever ran, since that is what was reached.
+    """
+    state, seen, ends = start, {digest(start.environment)}, []
+    while len(seen) <= MOST:
+        try:
+            return attempt(state)
+        except Rejected as end:
+            ends.append(end)
+            following = next((one for one in _remedied(state, end, there) if digest(one.environment) not in seen), None)
+            if following is None:
+                break
+            keep(f"repaired.{len(ends)}", end.log.encode())
+            state = following
+            seen.add(digest(state.environment))
+    raise next((end for end in ends if end.stage == "run"), ends[-1])
+
+
+def apply(state: Repair, finding: Finding, remedy: str, more: dict[str, Any], there: Situation) -> Repair | None:
+    """The environment after one remedy, None where it has nothing to change."""
+    now = replace(there, files=edits.apply(state.environment.edits, there.files, lambda: "https://registry/"))
+    after = REMEDIES[remedy](Case(state.environment, finding.found, more, now))
+    if after is None:
+        return None
+    told = finding.fault.tells.format_map({"name": "a package", "old": "", **finding.found})
+    deviation = f"{' '.join(told.split())}: {'; '.join(_changes(state.environment, after))}"
+    return Repair(after, (*state.steps, Step(finding, remedy, deviation)))
+
+
+def reason_of(log: str) -> str:
+    """The reason for an install that could not be repaired."""
+    return next((finding.fault.reason for finding in faults.find("install", log)), "environment_failed")
+
+
+def _remedied(state: Repair, end: Rejected, there: Situation) -> Iterator[Repair]:
+    for finding in faults.find(end.stage, end.log):
+        for remedy, more in finding.fault.remedies:
+            if after := apply(state, finding, remedy, more, there):
+                yield after
+
+
+#: kind of an edit -> how a person reads it
+_TOLD = {
+    "drop": "{name} is left out",
+    "pin": "{name} {new} in place of {old}",
+    "add": "{name} {new} is added",
+    "rehost": "the registry in place of {name}",
+    "reseal": "its new checksum is taken",
+    "unset": "without the setting {name}",
+}
+
+
+def _changes(before: Environment, after: Environment) -> Iterator[str]:
+    """How two environments differ, in words."""
+    yield from (_told(edit) for edit in after.edits if edit not in before.edits)
+    yield from (f"the install scripts of {name} run" for name in after.rebuild if name not in before.rebuild)
+    for field in ("install_env", "test_env"):
+        old, new = getattr(before, field), getattr(after, field)
+        yield from (f"{name}={value}" for name, value in new.items() if old.get(name) != value)
+    if before.node != after.node:
+        yield f"Node {after.node} in place of {before.node}"
+    if before.install != after.install:
+        yield f"{' '.join(after.install)} in place of {' '.join(before.install)}"
+
+
+def _told(edit: Edit) -> str:
+    return _TOLD[edit.kind].format(**edit.model_dump())

@@ -1,0 +1,219 @@
+"""The table of known faults against what the managers and runners really print: excerpts of logs, one row each.
+
+Those of versions that are gone, refused hosts, lock files and checksums were provoked with the managers named.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.build import faults
+from pipeline.build.reasons import REASONS
+from pipeline.build.remedies import REMEDIES
+
+GONE = {"name": "is-number", "old": "7.0.99"}
+NOBODY = {"name": "@no/body"}
+ADDRESS = "https://registry.example.org"
+#: fault, what is captured, log
+INSTALL = [
+    # yarn 1.22.22
+    ("version-gone", GONE, f'error Error: {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Request failed "404 Not Found"'),
+    ("version-gone", GONE, 'error Couldn\'t find any versions for "is-number" that matches "7.0.99"'),
+    ("version-gone", NOBODY, 'error Couldn\'t find package "@no/body" on the "npm" registry.'),
+    ("version-gone", NOBODY, 'error Couldn\'t find package "@no/body" required by "a@1" on the "npm" registry.'),
+    (
+        "host-refused",
+        {"host": "github.com"},
+        "error Error: getaddrinfo ENOTFOUND github.com\n    at GetAddrInfoReqWrap",
+    ),
+    (
+        "host-refused",
+        {"host": "codeload.github.com"},
+        'error Error: "https://codeload.github.com/a/b/tar.gz/1: Request failed \\"403 Forbidden\\"".',
+    ),
+    (
+        "lock-file-outdated",
+        {},
+        "error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.",
+    ),
+    ("checksum-of-yarn", {}, 'error Integrity check failed for "a" (computed integrity doesn\'t match our records)'),
+    (
+        "engine-rules",
+        {"node": "18"},
+        'error a@2.0.0: The engine "node" is incompatible with this module. Expected version ">=18". Got "16.20.2"',
+    ),
+    ("secret-asked-for", {"variable": "NPM_TOKEN"}, "error Failed to replace env in config: ${NPM_TOKEN}"),
+    # yarn 3.8.7, 4.5.3 and 4.12.0
+    (
+        "version-gone",
+        GONE,
+        "➤ YN0035: │ is-number@npm:7.0.99: Package not found\n➤ YN0035: │   Response Code: 404 (Not Found)",
+    ),
+    (
+        "version-gone",
+        {"name": "@no/body", "old": "^1.0.0"},
+        "➤ YN0035: │ @no/body@npm:^1.0.0: The remote server failed to provide the requested resource\n"
+        "➤ YN0035: │   Response Code: \x1b]8;;x\x07404\x1b]8;;\x07 (Not Found)",
+    ),
+    ("version-gone", GONE, "➤ YN0082: │ is-number@npm:7.0.99: No candidates found"),
+    (
+        "host-refused",
+        {"host": "github.com"},
+        "➤ YN0001: │   Fatal Error: unable to access 'https://github.com/a/b.git/': Could not resolve host: github.com",
+    ),
+    (
+        "lock-file-outdated",
+        {},
+        "➤ YN0028: │ The lockfile would have been modified by this install, which is explicitly",
+    ),
+    ("checksum-of-yarn", {}, "➤ YN0018: │ a@npm:1.0.0: The remote archive doesn't match the expected checksum"),
+    ("yarn-plugins", {}, 'Internal Error: Cannot redefine settings "changesetBaseRefs"'),
+    (
+        "yarn-setting",
+        {"setting": "httpsCaFilePath"},
+        'Usage Error: Unrecognized or legacy configuration settings found: httpsCaFilePath - run "yarn config -v"',
+    ),
+    ("release-age", {}, '➤ YN0016: │ a@npm:^1.0.0: All versions satisfying "^1.0.0" are quarantined'),
+    ("trust-rules", {}, "➤ YN0078: │ Invalid resolution a@npm:1 → npm:1.0.0"),
+    (
+        "manager-needs-newer-node",
+        {"node": "18"},
+        "Error: This tool requires a Node version compatible with >=18.12.0 (got 16.20.2).",
+    ),
+    ("secret-asked-for", {"variable": "TOKEN"}, "Usage Error: Environment variable not found (TOKEN) in .yarnrc.yml"),
+    # npm 6, 8, 10 and 11
+    ("version-gone", GONE, f"npm ERR! 404 Not Found - GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz"),
+    ("version-gone", GONE, f"npm error 404 Not Found - GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz - Not found"),
+    ("version-gone", NOBODY, f"npm error 404 Not Found - GET {ADDRESS}/@no%2fbody - Not found"),
+    ("version-gone", GONE, "npm error notarget No matching version found for is-number@7.0.99."),
+    (
+        "host-refused",
+        {"host": "github.com"},
+        "npm error command git --no-replace-objects ls-remote ssh://git@github.com/a/b.git",
+    ),
+    (
+        "checksum",
+        {"old": "sha512-AA==", "new": "sha512-BB=="},
+        "npm error integrity checksum failed when using sha512: wanted sha512-AA== but got sha512-BB==. (3 b",
+    ),
+    (
+        "lock-file-outdated",
+        {},
+        "npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync.",
+    ),
+    ("peer-rules", {}, "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve"),
+    ("engine-rules", {}, "npm error code EBADENGINE"),
+    (
+        "release-age",
+        {},
+        "npm error code ETARGET\nnpm error notarget No matching version found for a@1 with a date before 1/1/2024",
+    ),
+    ("native-build", {}, "npm error gyp ERR! stack Error: not found: make"),
+    ("script-download-refused", {"host": "example.org"}, 'Cannot download "https://example.org/x.node": '),
+    ("manager-needs-newer-node", {}, "npm does not support Node.js v10.24.1"),
+    # pnpm 7 to 11
+    ("version-gone", GONE, f" ERR_PNPM_FETCH_404  GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Not Found - 404"),
+    ("version-gone", NOBODY, f" ERR_PNPM_FETCH_404  GET {ADDRESS}/@no%2Fbody: Not Found - 404"),
+    ("version-gone", GONE, " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for is-number@7.0.99"),
+    (
+        "lock-file-outdated",
+        {},
+        ' ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up to date',
+    ),
+    (
+        "checksum",
+        {"old": "sha512-AA==", "new": "sha512-BB=="},
+        ' ERR_PNPM_TARBALL_INTEGRITY  Got unexpected checksum for "x". Wanted "sha512-AA==". Got "sha512-BB==".',
+    ),
+    ("peer-rules", {}, " ERR_PNPM_PEER_DEP_ISSUES  Unmet peer dependencies"),
+    (
+        "engine-rules",
+        {"node": "20"},
+        ' ERR_PNPM_UNSUPPORTED_ENGINE  Unsupported environment\n\nYour Node version is incompatible with "a".\n\n'
+        "Expected version: >=20\nGot: v18.20.8",
+    ),
+    ("manager-rules", {}, " ERR_PNPM_BAD_PM_VERSION  This project is configured to use v8.6.0 of pnpm."),
+    ("release-age", {}, " ERR_PNPM_NO_MATURE_MATCHING_VERSION  Version 1.0.1 of a does not meet the minimumReleaseAge"),
+    ("build-rules", {}, " ERR_PNPM_IGNORED_BUILDS  Ignored build scripts: esbuild"),
+    ("trust-rules", {}, " ERR_PNPM_TRUST_DOWNGRADE  High-risk trust downgrade for a@1.0.0"),
+    (
+        "manager-needs-newer-node",
+        {"node": "18"},
+        "ERROR: This version of pnpm requires at least Node.js v18.12\nThe current version of Node.js is v16.20.2",
+    ),
+]
+RUN = [
+    ("old-hashes", {}, "  opensslErrorStack: [ 'error:03000086' ],\n  code: 'ERR_OSSL_EVP_UNSUPPORTED'"),
+    (
+        "modules-in-the-runner",
+        {},
+        "TypeError: A dynamic import callback was invoked without --experimental-vm-modules",
+    ),
+    (
+        "platform-package",
+        {"name": "@esbuild/linux-x64"},
+        'Error: The package "@esbuild/linux-x64" could not be found, and is needed by esbuild.',
+    ),
+    (
+        "platform-package",
+        {"name": "@rollup/rollup-linux-x64-gnu"},
+        "Error: Cannot find module '@rollup/rollup-linux-x64-gnu'\nRequire stack:",
+    ),
+    (
+        "unbuilt-package",
+        {"name": "canvas"},
+        "Error: Cannot find module '../build/Release/canvas.node'\nRequire stack:\n- /r/node_modules/canvas/lib/b.js",
+    ),
+    ("unbuilt-package", {"name": "a"}, "Error: ENOENT: no such file, open '/r/node_modules/a/vendor/x'"),
+    (
+        "node-too-old",
+        {},
+        "/r/node_modules/a/index.js:3\n  return b?.c;\n           ^\n\nSyntaxError: Unexpected token '.'\n    at w",
+    ),
+    ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
+    ("node-too-new", {}, "ReferenceError: primordials is not defined"),
+]
+#: what must not be taken for a fault of the repository: the machine's, and honest failures of tests
+OTHERS = [
+    "npm error code E503\nnpm error 503 Service Unavailable - GET https://registry.example.org/is-number",
+    "npm error code E429\nnpm error 429 Too Many Requests - GET https://registry.example.org/is-number",
+    " ERR_PNPM_FETCH_503  GET https://registry.example.org/a: Service Unavailable - 503",
+    "npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write",
+    "npm error code ENOENT\nnpm error enoent ENOENT: no such file or directory, open '/r/gone.tgz'",
+]
+HONEST = [
+    "FAIL src/a.test.js\n  ● a › b\n    expect(received).toBe(expected)\n      at Object.<anonymous> (src/a.test.js:3)",
+    "FAIL src/a.test.js\n  ● Test suite failed to run\n    Cannot find module './new' from 'src/a.test.js'",
+    "  ● Test suite failed to run\n    SyntaxError: /r/src/a.js: Unexpected token (3:4)",
+]
+
+
+def first(stage: faults.Stage, log: str) -> tuple[str, dict[str, str]]:
+    finding = next(faults.find(stage, log))
+    return finding.fault.name, finding.found
+
+
+@pytest.mark.parametrize(("fault", "found", "log"), INSTALL)
+def test_a_failed_install_is_understood(fault: str, found: dict[str, str], log: str) -> None:
+    assert first("install", log) == (fault, found)
+
+
+@pytest.mark.parametrize(("fault", "found", "log"), RUN)
+def test_a_failed_run_is_understood(fault: str, found: dict[str, str], log: str) -> None:
+    assert first("run", log) == (fault, found)
+
+
+@pytest.mark.parametrize("log", OTHERS)
+def test_what_is_no_known_fault_of_an_install_is_left_alone(log: str) -> None:
+    assert list(faults.find("install", log)) == []
+
+
+@pytest.mark.parametrize("log", HONEST)
+def test_what_tests_honestly_say_is_left_alone(log: str) -> None:
+    assert list(faults.find("run", log)) == []
+
+
+def test_every_row_has_a_log_a_known_remedy_and_a_reason() -> None:
+    assert {fault.name for fault in faults.table()} == {name for name, _, _ in INSTALL + RUN}
+    assert {name for fault in faults.table() for name, _ in fault.remedies} == {*REMEDIES}
+    assert all(fault.reason in REASONS for fault in faults.table() if fault.stage == "install")

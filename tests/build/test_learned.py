@@ -1,0 +1,89 @@
+"""What is learned for whom: facts of a package for those who ask for it, everything else for the same era."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import make_environment
+
+from pipeline.build.learned import Memory, era_of
+from pipeline.build.reasons import Rejected
+from pipeline.build.remedies import Situation
+from pipeline.build.repair import Repair, Step, repaired
+from pipeline.core.records import Environment
+from tests.build.test_fault_table import INSTALL, RUN
+
+ASKING = Situation({"package.json": b'{"devDependencies": {"is-number": "7.0.99"}}'}, lambda name: ["7.0.0"])
+OTHER = Situation({"package.json": b'{"devDependencies": {"is-number": "6.0.0"}}'}, lambda name: ["7.0.0"])
+
+
+def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
+    """What a repair of this one fault took."""
+    stage, log = next(
+        (stage, log) for stage, rows in (("install", INSTALL), ("run", RUN)) for f, _, log in rows if f == fault
+    )
+    ends = [Rejected("no_report", "", log=log, stage=stage)]
+
+    def attempt(state: Repair) -> tuple[Step, ...]:
+        if ends:
+            raise ends.pop()
+        return state.steps
+
+    return repaired(Repair(environment), ASKING, attempt, lambda name, data: None)
+
+
+def recalled(path: Path, there: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
+    """Names of the faults whose remedy a neighbour starts with; the file is read again."""
+    return tuple(step.finding.fault.name for step in Memory(path).recall(make_environment(**fields), there).steps)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "learned.jsonl"
+
+
+def test_a_packages_fate_concerns_whoever_asks_for_it(path: Path) -> None:
+    Memory(path).learn(make_environment(), steps("version-gone", make_environment()))
+    assert recalled(path) == ("version-gone",)
+    assert recalled(path, node="22.0.0", runner_version="30.0.0") == ("version-gone",)
+    assert recalled(path, OTHER) == ()
+
+
+def test_other_faults_concern_the_same_era(path: Path) -> None:
+    Memory(path).learn(make_environment(), steps("peer-rules", make_environment()))
+    assert recalled(path, OTHER, node="20.1.0", runner_version="^29.1.0") == ("peer-rules",)
+    assert recalled(path, node="22.0.0") == recalled(path, runner_version="30.0.0") == ()
+
+
+@pytest.mark.parametrize("fault", ["lock-file-outdated", "old-hashes"])
+def test_what_costs_no_install_is_not_learned(path: Path, fault: str) -> None:
+    start = make_environment()
+    Memory(path).learn(start, steps(fault, start))
+    assert not path.exists()
+
+
+def test_what_was_learned_is_kept_once(path: Path) -> None:
+    memory, start = Memory(path), make_environment()
+    for _ in range(2):
+        memory.learn(start, steps("peer-rules", start))
+        memory.learn(start, steps("version-gone", start))
+    assert [row.fault for row in Memory(path).rows] == ["peer-rules", "version-gone"]
+
+
+def test_what_is_recalled_is_what_the_repair_made(path: Path) -> None:
+    """So the environment, and with it the image, is the one that the first found by trying."""
+    start = make_environment()
+    taken = steps("version-gone", start)
+    Memory(path).learn(start, taken)
+    again = Memory(path).recall(start, ASKING)
+    assert again.steps == taken
+    assert again.deviations == ["is-number 7.0.99 is gone from the registry: is-number 7.0.0 in place of 7.0.99; "
+                                "npm install in place of npm ci"]  # fmt: skip
+
+
+def test_an_era_is_told_by_majors() -> None:
+    assert era_of(make_environment(node="18", manager="yarn", manager_version="1.22.22", runner_version="^26.5.0")) == (
+        "node 18, yarn 1, jest 26"
+    )

@@ -1,0 +1,115 @@
+"""The loop of repair, with attempts that end as they are told."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from factories import make_environment
+
+from pipeline.build.reasons import Rejected
+from pipeline.build.remedies import Situation
+from pipeline.build.repair import MOST, Repair, reason_of, repaired
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.store import digest
+from tests.build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
+
+FILES = {"package.json": b'{"devDependencies": {"is-number": "7.0.99", "@no/body": "^1.0.0", "tool": "acme/tool"}}'}
+THERE = Situation(FILES, lambda name: ["6.0.0", "7.0.0"] if name == "is-number" else [])
+
+
+def log_of(fault: str) -> str:
+    return next(log for name, _, log in INSTALL + RUN if name == fault)
+
+
+class Attempts:
+    """Ends each attempt with the next of these errors, then well; `tried` are the environments."""
+
+    def __init__(self, *ends: Exception) -> None:
+        self.ends, self.tried, self.kept = list(ends), [], {}
+
+    def __call__(self, state: Repair) -> Repair:
+        self.tried.append(state.environment)
+        if self.ends:
+            raise self.ends.pop(0)
+        return state
+
+    def run(self, start: Repair | None = None) -> Repair:
+        return repaired(start or Repair(make_environment()), THERE, self, self.kept.__setitem__)
+
+
+def install(log: str) -> Rejected:
+    return Rejected(reason_of(log), "npm ci ended with 1", log=log, stage="install")
+
+
+def test_what_works_at_once_is_not_repaired() -> None:
+    assert Attempts().run() == Repair(make_environment())
+
+
+def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
+    attempts = Attempts(install(log_of("peer-rules")), install(log_of("version-gone")))
+    end = attempts.run()
+    assert len(attempts.tried) == 3
+    assert end.environment == attempts.tried[-1]
+    assert [deviation.partition(":")[0] for deviation in end.deviations] == [
+        "peer dependencies disagree",
+        "is-number 7.0.99 is gone from the registry",
+    ]
+    assert attempts.kept == {"repaired.1": log_of("peer-rules").encode(), "repaired.2": log_of("version-gone").encode()}
+
+
+def test_the_second_remedy_follows_where_the_first_did_not_help() -> None:
+    log = log_of("engine-rules")
+    attempts = Attempts(install(log), install(log))
+    attempts.run(Repair(make_environment(node="16.2.0")))
+    first, second, third = attempts.tried
+    assert (second.install_env, second.node) == ({"npm_config_engine_strict": "false"}, first.node)
+    assert third.node > first.node
+
+
+def test_what_no_remedy_helps_ends_with_its_own_reason() -> None:
+    with pytest.raises(Rejected) as end:
+        Attempts(install(log_of("native-build"))).run()
+    assert end.value.reason == "native_build_failed"
+
+
+def test_what_is_unknown_is_tried_once() -> None:
+    attempts = Attempts(install(OTHERS[-1]))
+    with pytest.raises(Rejected) as end:
+        attempts.run()
+    assert (end.value.reason, len(attempts.tried)) == ("environment_failed", 1)
+
+
+def test_the_tests_own_rejection_stands_when_repairs_of_it_fail() -> None:
+    """A repair that fails for a reason of its own says nothing about the candidate."""
+    first = Rejected("no_report", "in run", log=log_of("node-too-old"))
+    with pytest.raises(Rejected) as end:
+        Attempts(first, install(log_of("native-build"))).run()
+    assert end.value is first
+
+
+@pytest.mark.invariant(4)
+def test_a_broken_machine_passes_through() -> None:
+    attempts = Attempts(InfrastructureError("npm error code E503", cause="registry"))
+    with pytest.raises(InfrastructureError):
+        attempts.run()
+    assert len(attempts.tried) == 1
+
+
+@pytest.mark.rule("repair-ends")
+@pytest.mark.parametrize("seed", range(50))
+def test_repair_never_loops(seed: int) -> None:
+    """Whatever the logs say, in whatever order: a bounded number of attempts, and no environment twice."""
+    chance = random.Random(seed)
+    logs = [(log, "install") for _, _, log in INSTALL] + [(log, "run") for _, _, log in RUN]
+    logs += [(log, "run") for log in HONEST]
+
+    def end() -> Rejected:
+        log, stage = chance.choice(logs)
+        return Rejected("no_report", "", log=log, stage=stage)
+
+    attempts = Attempts(*(end() for _ in range(100)))
+    with pytest.raises(Rejected):
+        attempts.run()
+    assert len(attempts.tried) <= MOST + 1
+    assert len({digest(environment) for environment in attempts.tried}) == len(attempts.tried)
