@@ -65,9 +65,10 @@ class DockerSandbox:
 
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
-        image = instance_image(digest)
         mounts = self._mounts(digest, cache)
-        with self._engine.container(image, "workspace", limits, network_mode="none", mounts=mounts) as container:
+        # the first process only waits; no command may end it, and with it the container, and so is another user
+        options = {"network_mode": "none", "mounts": mounts, "user": "root"}
+        with self._engine.container(instance_image(digest), "workspace", limits, **options) as container:
             start(container)
             workspace = DockerWorkspace(container, limits)
             if cache == "use" and mounts:

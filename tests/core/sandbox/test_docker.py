@@ -110,6 +110,15 @@ def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
     assert shared == 4 * 2**30
 
 
+def test_a_command_can_not_end_its_container(bench: Bench) -> None:
+    """A patch that does would count as a fault of the machine, and never be evaluated."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        for target in ("1", "-1"):
+            done = workspace.run(["sh", "-c", f"kill -9 {target}; kill {target}"])
+            assert (done.code != 0, done.limit) == (True, None)
+        assert workspace.run(["id", "-un"]).output == b"bench\n"
+
+
 @pytest.mark.invariant(4)
 def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
     """A restarted engine ends its containers, and a command in one then looks like one that was killed."""
