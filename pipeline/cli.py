@@ -27,6 +27,8 @@ COMMANDS = {
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
     "bench": ("pipeline.bench", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
+    "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),
+    "costs": ("pipeline.costs", "What each experiment spent, and whether all sums agree."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
 }
 

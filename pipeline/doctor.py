@@ -74,6 +74,38 @@ def _browser() -> str | None:
     return next((found for name in names if (found := _version(name, "--version")())), None)
 
 
+def postgresql() -> Path | None:
+    """The folder of PostgreSQL's programs; Debian keeps each version in a folder of its own."""
+    beside = shutil.which("pg_ctl")
+    folders = [Path(beside).resolve().parent] if beside else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    return folders[-1] if folders else None
+
+
+def _postgresql() -> str | None:
+    folder = postgresql()
+    return folder and _version(str(folder / "postgres"), "--version")()
+
+
+def _gateway() -> str | None:
+    """The proxy that the environment names, when it answers; else the environment of the embedded one, when made."""
+    from pipeline.core.llm.models import PROXY_URL
+    from pipeline.core.vendors import has_environment
+
+    if address := os.environ.get(PROXY_URL):
+        return _answers(address)
+    return "embedded" if has_environment("litellm") else None
+
+
+def _answers(address: str) -> str | None:
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(f"{address.rstrip('/')}/health/readiness", timeout=5):
+            return address
+    except (OSError, ValueError):
+        return None
+
+
 def _variables(*names: str) -> Callable[[], str | None]:
     """Which of these environment variables are set; never what is in them."""
     return lambda: ", ".join(name for name in names if os.environ.get(name)) or None
@@ -129,6 +161,14 @@ CHECKS = (
         "start the engine with a higher hard limit: LimitNOFILE=infinity in its service, or ulimit -n in its shell",
     ),
     Check("engine: builder", "nothing: any engine will do", False, _of_engine("builder"), "start an engine"),
+    Check(
+        "LLM gateway",
+        "every request to a model",
+        False,
+        _gateway,
+        "embedded: made at first use; a proxy that A11Y_BENCH_PROXY_URL names: just proxy-start",
+    ),
+    Check("PostgreSQL", "the gateway's database mode in tests", False, _postgresql, "apt-get install postgresql"),
     Check("browser", "the page track and the accessibility oracle", False, _browser, "install chromium"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
     Check(

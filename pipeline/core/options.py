@@ -12,6 +12,23 @@ import click
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class Usd(click.ParamType):
+    """An amount of USD, as an exact decimal."""
+
+    name = "usd"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from decimal import Decimal, InvalidOperation
+
+        try:
+            amount = Decimal(value)
+        except InvalidOperation:
+            amount = Decimal("NaN")
+        if not amount.is_finite() or amount < 0:
+            self.fail(f"'{value}' is no amount of USD", param, ctx)
+        return amount
+
+
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--data DIR`: passes `store`, the opened data directory."""
 

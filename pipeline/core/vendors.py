@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError, UserError
-from pipeline.core.store import digest
+from pipeline.core.store import Unit, digest
 
 VENDORS = Path(__file__).parents[2] / "vendors"
 TIME_LIMIT = 900
@@ -26,17 +26,29 @@ def vendor_python(name: str, say: Callable[[str], None]) -> Path:
 
     Raises InfrastructureError when it can not be made.
     """
-    requirements = VENDORS / name / "requirements.txt"
-    folder = cache_root() / name / digest(requirements.read_bytes(), sys.version)[:16]
+    folder = _folder(name)
     python = folder / "venv" / "bin" / "python"
 
     def make(folder: Path) -> None:
         say(f"making the environment of {name} (first use; it stays in the cache folder)")
         _uv("venv", "--quiet", "--python", sys.executable, str(folder / "venv"))
-        _uv("pip", "sync", "--quiet", "--require-hashes", "--python", str(python), str(requirements))
+        _uv("pip", "sync", "--quiet", "--require-hashes", "--python", str(python), str(_requirements(name)))
 
     once(folder, make)
     return python
+
+
+def has_environment(name: str) -> bool:
+    """Whether the environment of `vendors/NAME` is there already."""
+    return Unit(_folder(name)).path.exists()
+
+
+def _folder(name: str) -> Path:
+    return cache_root() / name / digest(_requirements(name).read_bytes(), sys.version)[:16]
+
+
+def _requirements(name: str) -> Path:
+    return VENDORS / name / "requirements.txt"
 
 
 def _uv(*arguments: str) -> None:

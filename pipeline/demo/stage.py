@@ -14,6 +14,7 @@ from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
+from pipeline.core.llm.models import PROXY_URL
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.sandbox import open_sandbox
@@ -77,7 +78,8 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> No
 def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
     candidates = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
     with scripted_model(demo, candidates) as model:
-        given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+        here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
+        given = {**here, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
         settings = demo / "magentless.toml"
         predictor = Predictor(
             store,

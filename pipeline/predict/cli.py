@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import agent_option, data_option, jobs_option, model_argument, repo_argument
+from pipeline.core.options import Usd, agent_option, data_option, jobs_option, model_argument, repo_argument
 
 STEPS = ("preprocess", "runtime", "postprocess")
 
@@ -26,6 +26,11 @@ STEPS = ("preprocess", "runtime", "postprocess")
     type=click.Path(path_type=Path, dir_okay=False),
     help="The agent's settings [default: the agent's own file].",
 )
+@click.option(
+    "--budget",
+    type=Usd(),
+    help="The most that this experiment may spend, in USD, with all that it spent before [default: no limit].",
+)
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
 @jobs_option
@@ -36,6 +41,7 @@ def command(
     agent: str,
     models: Path | None,
     settings: Path | None,
+    budget: Any,
     step: str | None,
     fresh: bool,
     jobs: int,
@@ -49,15 +55,15 @@ def command(
     The same command goes on where it was; other settings archive the old run.
     \b
     Example: a11y-bench predict grommet/grommet GLM-4.6
-    Exit code: 0 every instance has its answer, 1 some have none (run it again).
+    Exit code: 0 every instance has its answer, 1 some have none (run it again; a budget that is reached wants a higher
+    --budget).
     """
     from pipeline.core.llm.models import SHIPPED
     from pipeline.core.options import agent_of
     from pipeline.predict.stage import Predictor
 
-    predictor = Predictor(
-        store, repo, agent_of(agent, model), model, models=models or SHIPPED, settings=settings, jobs=jobs
-    )
+    agent, chosen = agent_of(agent, model), models or SHIPPED
+    predictor = Predictor(store, repo, agent, model, models=chosen, settings=settings, jobs=jobs, budget=budget)
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
@@ -78,8 +84,14 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
     )
     unanswered = [one.instance_id for one in run.missing()]
     if unanswered:
-        click.echo(
-            f"no answer yet: {', '.join(unanswered)} (see error.json in {run.folder / 'instances'}); run it again",
-            err=True,
-        )
+        _say_what_is_owed(run, unanswered)
         raise SystemExit(1)
+
+
+def _say_what_is_owed(run: Any, unanswered: list[str]) -> None:
+    from pipeline.predict.runtime import BUDGET_EXCEEDED, why_unanswered
+
+    where = run.folder / "instances"
+    click.echo(f"no answer yet: {', '.join(unanswered)} (see error.json in {where}); run it again", err=True)
+    if any(why_unanswered(run, one) == BUDGET_EXCEEDED for one in run.missing()):
+        click.echo("the budget is reached; what was answered is kept, and a higher --budget goes on", err=True)

@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -32,10 +33,12 @@ EX_TEMPFAIL = 75
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 #: seconds for one task
 LIMIT = 3600
+#: the cause of an answer that is owed for want of money
+BUDGET_EXCEEDED = "budget_exceeded"
 
 
 class Job(NamedTuple):
-    """One task for one agent."""
+    """One task for one agent; `exhausted` says whether the money for it is spent."""
 
     agent: Agent
     run: Run
@@ -43,6 +46,7 @@ class Job(NamedTuple):
     clone: git.Repo
     base_url: str
     key: str
+    exhausted: Callable[[], bool] = lambda: False
 
 
 def work(job: Job, progress: Progress) -> None:
@@ -57,6 +61,8 @@ def work(job: Job, progress: Progress) -> None:
 
 
 def _answer(job: Job, progress: Progress) -> str:
+    if job.exhausted():
+        return _fail(job, BUDGET_EXCEEDED, "the budget was reached before this task was begun")
     unit = job.run.unit(job.instance)
     shutil.rmtree(unit.folder, ignore_errors=True)
     with TemporaryDirectory(prefix="a11y-bench-") as folder:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from pathlib import Path
 
 from pipeline.core.console import Progress, log_file
@@ -16,7 +17,7 @@ from pipeline.core.engine import each
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.llm.experiment import Experiment as Account
-from pipeline.core.llm.gateway import Gateway, open_gateway
+from pipeline.core.llm.gateway import open_gateway
 from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
@@ -30,7 +31,8 @@ from pipeline.predict.runtime import Job, why_unanswered, work
 class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
-    `given` is the environment in which the providers' keys are.
+    `budget` is the most that the experiment may spend, in USD, with all that it spent before; `given` is the
+    environment in which the providers' keys are.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class Predictor:
         models: Path,
         settings: Path | None = None,
         jobs: int = 2,
+        budget: Decimal | None = None,
         given: Mapping[str, str] = os.environ,
     ) -> None:
-        self.store, self.models, self.jobs, self.given = store, models, jobs, given
+        self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
@@ -101,11 +104,19 @@ class Predictor:
         clone = source(self.store, self.experiment.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
-        say = self._say(progress)
+        log, responses = run.folder / "gateway.log", run.folder / "responses"
         with open_gateway(
-            self.models, self.store.ledger, say=say, log=run.folder / "gateway.log", given=self.given
+            self.models, self.store.ledger, say=self._say(progress), log=log, responses=responses, given=self.given
         ) as gateway:
-            jobs = [Job(self.agent, run, one, clone, gateway.base_url, self._key(gateway, one)) for one in missing]
+            account = self._account
+            jobs = [
+                Job(
+                    *(self.agent, run, one, clone, gateway.base_url),
+                    key=gateway.issue_key(account, one.instance_id, self.budget),
+                    exhausted=lambda: gateway.exhausted(account),
+                )
+                for one in missing
+            ]
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
                 pass
 
@@ -113,11 +124,10 @@ class Predictor:
     def _say(progress: Progress) -> Callable[[str], None]:
         return lambda text: progress.step("gateway", text)
 
-    def _key(self, gateway: Gateway, instance: Instance) -> str:
-        account = Account(
-            str(self.experiment.repo), self.experiment.model, self.experiment.agent, self.experiment.settings
-        )
-        return gateway.issue_key(account, instance.instance_id)
+    @property
+    def _account(self) -> Account:
+        one = self.experiment
+        return Account(str(one.repo), one.model, one.agent, one.settings)
 
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""

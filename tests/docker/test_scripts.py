@@ -1,4 +1,4 @@
-"""The scripts of docker/engine and docker/base without an engine: form, help, refusals, mirrors."""
+"""The scripts of docker/ without an engine: form, help, refusals, mirrors."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from docker_scripts import BOOTSTRAP, BUILD, DOCKER, MIRRORS, START, STOP, needs, needs_root, run
 
-SCRIPTS = sorted(DOCKER.glob("engine/*.sh")) + sorted(DOCKER.glob("base/*.sh"))
+SCRIPTS = sorted(DOCKER.glob("*/*.sh"))
 PARTS = {"common.sh", "inside.sh"}  # sourced or passed into the image, never run
 PROGRAMS = [script for script in SCRIPTS if script.name not in PARTS]
 

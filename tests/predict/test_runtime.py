@@ -153,3 +153,10 @@ def test_a_checkout_that_fails_is_recorded_too(job: MakeJob, bench: Bench) -> No
     base = made.instance.base.model_copy(update={"sha": "0" * 40})
     unit = done(made._replace(instance=made.instance.model_copy(update={"base": base})))
     assert failure(unit)["cause"] == "UserError" and "the clone has no commit" in failure(unit)["message"]
+
+
+@pytest.mark.rule("budget")
+def test_without_money_a_task_is_not_begun(job: MakeJob) -> None:
+    unit = done(job("answer()")._replace(exhausted=lambda: True))
+    assert read_json(unit.folder / "error.json")["cause"] == "budget_exceeded"
+    assert sorted(path.name for path in unit.folder.iterdir()) == ["error.json"]

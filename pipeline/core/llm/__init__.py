@@ -1,10 +1,14 @@
 """The only door to a model: one gateway, a key per holder, one ledger of every request.
 
-    agent --key--> gateway (LiteLLM proxy, a child process) --provider's key--> model
+    agent --key--> gateway (LiteLLM proxy) --provider's key--> model
                       |
                    ledger.sqlite --> costs.csv
 
-`gateway` starts the proxy and issues keys; `models` reads the list of models and prices; `ledger` holds keys (hashed)
-and requests; `costs` derives `data/costs.csv`; `scripted` is the provider that tests and the demo use. `hooks`,
-`proxy`, `ledger` and `prices` also run inside the proxy's own environment: standard library and LiteLLM only.
+`gateway` opens the proxy that the environment asks for: `embedded` (config, process, hooks, turns) or
+`deployed` (admin). `models` reads the list of models and prices; `ledger` holds keys (hashed) and requests; `costs` and
+`accounts` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `hooks`, `policy`,
+`proxy`, `turns`, `ledger` and `prices` also run inside the proxy's environment: standard library and LiteLLM only.
 """
+
+#: all that a key opens: other routes of LiteLLM reach a provider past the ledger, or administer the proxy
+ROUTES = ("/chat/completions", "/embeddings", "/models")

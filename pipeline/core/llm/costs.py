@@ -21,7 +21,7 @@ from pipeline.core.store import Store, write_bytes
 
 def write_costs(store: Store) -> list[CostRow]:
     """Write `costs.csv` anew, whole or not at all. Returns its rows."""
-    rows = cost_rows(_requests(store.ledger))
+    rows = cost_rows(requests(store.ledger))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(CostRow.model_fields)
@@ -30,7 +30,8 @@ def write_costs(store: Store) -> list[CostRow]:
     return rows
 
 
-def _requests(path: Path) -> list[Request]:
+def requests(path: Path) -> list[Request]:
+    """Everything that a ledger holds; nothing where there is none."""
     if not path.exists():
         return []
     ledger = Ledger(path)
@@ -45,20 +46,20 @@ def _cell(value: object) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def cost_rows(requests: Iterable[Request]) -> list[CostRow]:
+def cost_rows(sent: Iterable[Request]) -> list[CostRow]:
     """The rows, in the order of repository, model, agent. `model` is the experiment's; `embed` names the models that
     embedded for it."""
 
     def whose(request: Request) -> tuple[str, str, str]:
         return request.repo, request.key_model, request.agent
 
-    grouped = groupby(sorted(requests, key=whose), key=whose)
+    grouped = groupby(sorted(sent, key=whose), key=whose)
     return [_row(*names, list(group)) for names, group in grouped]
 
 
-def _row(repo: str, model: str, agent: str, requests: list[Request]) -> CostRow:
-    llm = [request for request in requests if request.kind == "llm"]
-    embedding = [request for request in requests if request.kind == "embedding"]
+def _row(repo: str, model: str, agent: str, sent: list[Request]) -> CostRow:
+    llm = [request for request in sent if request.kind == "llm"]
+    embedding = [request for request in sent if request.kind == "embedding"]
     return CostRow(
         repo=repo,
         model=model,
@@ -73,5 +74,5 @@ def _row(repo: str, model: str, agent: str, requests: list[Request]) -> CostRow:
     )
 
 
-def _tokens(requests: list[Request]) -> int:
-    return sum(request.tokens_in + request.tokens_out for request in requests)
+def _tokens(sent: list[Request]) -> int:
+    return sum(request.tokens_in + request.tokens_out for request in sent)

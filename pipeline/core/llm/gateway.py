@@ -1,92 +1,99 @@
-"""The gateway: a LiteLLM proxy as a child process, and the keys that open it.
+"""The gateway: an address, keys that belong to the holders of an experiment, and the ledger of what they spend.
 
-Reads the model list, writes the ledger and the proxy's log. It lives as long as the `with` block. This is the embedded
-deployment; any other gives the same `Gateway`: an address, keys, and the ledger. Does not cover a proxy that runs
-already.
+Two deployments give the same: `embedded`, a LiteLLM proxy as a child process, which is the default; and `deployed`, a
+LiteLLM proxy with PostgreSQL that runs already (`docker/proxy`), where the environment names one. Any other address
+that speaks OpenAI's protocol is an entry of the model list.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import tempfile
-import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
-from pipeline.core.llm.config import configuration, environment
 from pipeline.core.llm.experiment import Experiment
 from pipeline.core.llm.ledger import Key, Ledger, key_hash
-from pipeline.core.llm.models import ModelList, load_models
-from pipeline.core.llm.process import running_proxy
-from pipeline.core.vendors import vendor_python
-
-#: seconds for the proxy to book the last requests
-BOOKING_LIMIT = 10
+from pipeline.core.llm.models import PROXY_URL, ModelList, load_models
 
 
-@dataclass
-class Gateway:
-    """An OpenAI-compatible address (`base_url` ends in /v1) and the keys to it. Threads may share it."""
+class Gateway(ABC):
+    """An OpenAI-compatible address (`base_url` ends in /v1) and the keys to it. Threads may share it.
+
+    `given` is the environment of the caller, in which the keys are that the deployment needs.
+    """
 
     base_url: str
-    models: ModelList
-    ledger: Ledger
-    given: Mapping[str, str]
-    _issued: list[str] = field(default_factory=list)
+
+    def __init__(self, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
+        self.models, self.ledger, self.given = models, ledger, given
+        self._budgets: dict[str, Decimal | None] = {}
 
     def issue_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None = None) -> str:
         """A new key for an instance or `shared`. It opens the experiment's model and the embedding models.
 
-        `budget_usd` limits what the holder spends in this experiment, earlier keys included; requests in flight can
-        overshoot it. Raises UserError for an unknown model, or one whose environment variables are not set.
+        `budget_usd` limits what the whole experiment spends, in earlier runs too, and each key says it anew; requests
+        in flight can overshoot it.
+        Raises UserError for an unknown model, or one whose environment variables are not set.
         """
         self.models.ready(experiment.model, self.given)
-        key = f"sk-{secrets.token_urlsafe(32)}"
+        self._budgets[experiment.id] = budget_usd
+        key = self._new_key(experiment, holder, budget_usd)
         whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings_digest)
         self.ledger.issue(key_hash(key), Key(experiment.alias(holder), *whose, holder, budget_usd))
-        self._issued.append(key_hash(key))
         return key
+
+    @abstractmethod
+    def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
+        """A key that the deployment will know, once it is in the ledger."""
+
+    def exhausted(self, experiment: Experiment) -> bool:
+        """Whether the experiment's budget is reached, by what is booked so far."""
+        budget = self._budgets.get(experiment.id)
+        return budget is not None and self._booked(experiment) >= budget
+
+    def _booked(self, experiment: Experiment) -> Decimal:
+        return self.ledger.spend(experiment.id)
 
     def spend(self, experiment: Experiment) -> Decimal:
         """USD, exact, with every request that was answered before this call."""
-        self.settle()
+        self.settle(experiment)
         return self.ledger.spend(experiment.id)
 
-    def settle(self) -> None:
-        """Wait until what was sent is booked: the proxy books a moment after it answers."""
-        deadline = time.monotonic() + BOOKING_LIMIT
-        while self.ledger.open_count(self._issued) and time.monotonic() < deadline:
-            time.sleep(0.02)
-
-    def close(self) -> None:
-        """Once the proxy is gone: what is still open is lost, and says so."""
-        self.ledger.lose(self._issued)
-        self.ledger.close()
+    @abstractmethod
+    def settle(self, experiment: Experiment | None = None) -> None:
+        """Wait until every answer that an experiment got, or any, is in the ledger: a proxy books after it answers."""
 
 
 @contextmanager
 def open_gateway(
-    models: Path, ledger: Path, *, say: Callable[[str], None], log: Path, given: Mapping[str, str] = os.environ
+    models: Path,
+    ledger: Path,
+    *,
+    say: Callable[[str], None],
+    log: Path,
+    responses: Path | None = None,
+    given: Mapping[str, str] = os.environ,
 ) -> Iterator[Gateway]:
-    """Start the proxy; end it with the block.
+    """The gateway that `given` asks for, for as long as the block.
 
-    `models` is LiteLLM's configuration file, `log` takes all that the proxy prints, `given` is the environment in which
-    the providers' keys are. Raises UserError for a list that is wrong, InfrastructureError for a proxy that is.
+    `models` is LiteLLM's configuration file, `log` takes all that an embedded proxy prints, `responses` is the folder
+    in which it keeps the answers to greedy requests. Raises UserError for a list that is wrong or a proxy that is not
+    what was said, InfrastructureError for a proxy that does not work.
     """
-    listed, python = load_models(models), vendor_python("litellm", say)
-    gateway = Gateway("", listed, Ledger(ledger), given)
-    master_key = f"sk-{secrets.token_urlsafe(32)}"
+    listed, book = load_models(models), Ledger(ledger)
     try:
-        with tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder:
-            home = Path(folder)
-            surroundings = environment(listed, ledger.absolute(), home, master_key, given)
-            with running_proxy(python, home, configuration(listed), surroundings, say=say, log=log) as address:
-                gateway.base_url = f"{address}/v1"
-                yield gateway
-                gateway.settle()
+        if given.get(PROXY_URL):
+            from pipeline.core.llm.deployed import deployed_gateway
+
+            opened = deployed_gateway(listed, book, given)
+        else:
+            from pipeline.core.llm.embedded import embedded_gateway
+
+            opened = embedded_gateway(listed, book, given, say=say, log=log, responses=responses)
+        with opened as gateway:
+            yield gateway
     finally:
-        gateway.close()
+        book.close()

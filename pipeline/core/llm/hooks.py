@@ -1,14 +1,15 @@
-"""What the LiteLLM proxy asks us: whose key this is, and where to book what a request cost.
+"""What the embedded LiteLLM proxy asks us: whose key this is, and where to book what a request cost.
 
 Runs inside the proxy's own environment: standard library, LiteLLM, and the files here that need no more. Reads
 A11Y_BENCH_GATEWAY (config.py writes it) and the ledger's keys; writes the ledger's requests. Every request is opened in
-the ledger before it is sent, in `async_pre_call_hook`, and booked by the event that ends it.
+the ledger before it is sent, in `async_pre_call_hook`, and booked once, when it was answered or the last try failed.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -17,16 +18,15 @@ from typing import Any, NamedTuple
 
 from fastapi import HTTPException, Request
 from litellm import BudgetExceededError
-from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 
-from pipeline.core.llm.ledger import OK, Booking, Key, Ledger, key_hash
-from pipeline.core.llm.prices import Price, usage_of
+from pipeline.core.llm import ROUTES
+from pipeline.core.llm.ledger import CACHED, OK, Booking, Key, Ledger, key_hash
+from pipeline.core.llm.policy import Policy
+from pipeline.core.llm.prices import Price, Usage, usage_of
 
-#: all that a key opens: other routes of LiteLLM reach a provider past the ledger, or administer the proxy
-ROUTES = ("/chat/completions", "/embeddings", "/models")
-#: parameters of LiteLLM, not of the protocol, that a request may not set: they change who answers, or how often
-NOT_FOR_REQUESTS = ("fallbacks", "mock_response", "num_retries")
+#: what a request took that was answered from the cache, or not at all
+NOTHING = Usage()
 #: where the ledger's id of a request travels from the hook before it to the event after it
 ROW = "a11y_bench_request"
 
@@ -35,6 +35,7 @@ class Listed(NamedTuple):
     """What the hooks need of a model of the list: `kind` is `llm` or `embedding`."""
 
     kind: str
+    provider: str
     price: Price
 
 
@@ -46,9 +47,17 @@ def ledger() -> Ledger:
 @cache
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
-    return {name: Listed(kind, Price(*map(Decimal, prices))) for name, (kind, *prices) in listed.items()}
+    return {
+        name: Listed(one["kind"], one["provider"], Price(*map(Decimal, one["price"]))) for name, one in listed.items()
+    }
 
 
+def limits() -> dict[str, int]:
+    """The most requests in flight, by provider."""
+    return _settings()["limits"]
+
+
+@cache
 def _settings() -> dict[str, Any]:
     return json.loads(os.environ["A11Y_BENCH_GATEWAY"])
 
@@ -67,11 +76,12 @@ async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
 
 
 def _check_budget(key: Key) -> None:
+    """The budget is the experiment's, over all its keys."""
     if key.budget_usd is None:
         return
-    spent = ledger().spend(key.experiment, key.holder)
+    spent = ledger().spend(key.experiment)
     if spent >= key.budget_usd:
-        message = f"budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
+        message = f"the budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
         raise BudgetExceededError(float(spent), float(key.budget_usd), message)
 
 
@@ -81,7 +91,7 @@ def _opened_by(key: Key) -> list[str]:
 
 
 # -- around a request: the ledger -----------------------------------------------------------------------------------
-class Bookkeeper(CustomLogger):
+class Bookkeeper(Policy):
     """Opens and books one row per request. LiteLLM passes all arguments by these names."""
 
     async def async_pre_call_hook(
@@ -91,21 +101,20 @@ class Bookkeeper(CustomLogger):
         if model not in opened:
             raise HTTPException(403, f"no model '{model}' for this key; there is: {', '.join(opened)}")
         row = ledger().open(user_api_key_dict.api_key, model, models()[model].kind)
-        allowed = {name: value for name, value in data.items() if name not in NOT_FOR_REQUESTS}
-        if data.get("stream"):
-            allowed["stream_options"] = {"include_usage": True}
-        return {**allowed, "metadata": {**(data.get("metadata") or {}), ROW: {"id": row, "model": model}}}
+        opening = {"id": row, "model": model, "began": time.monotonic()}
+        allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
+        return {**allowed, "metadata": {**(data.get("metadata") or {}), ROW: opening}}
 
     async def async_log_success_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
     ) -> None:
-        _book(kwargs, OK, start_time, end_time)
-
-    async def async_log_failure_event(
-        self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
-    ) -> None:
-        error = kwargs["standard_logging_object"].get("error_information") or {}
-        _book(kwargs, error.get("error_code") or error.get("error_class") or "error", start_time, end_time)
+        """What came from the cache was paid for by the request that first had it."""
+        opening = (kwargs["litellm_params"].get("metadata") or {}).get(ROW)
+        if kwargs.get("cache_hit"):
+            _book(opening, CACHED)
+        else:
+            reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
+            _book(opening, OK, usage_of(reported))
 
     async def async_post_call_failure_hook(
         self,
@@ -114,20 +123,19 @@ class Bookkeeper(CustomLogger):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> None:
-        """Hand the provider's Retry-After on to the client: LiteLLM would rename the header."""
-        given = getattr(original_exception, "litellm_response_headers", None) or {}
-        if "retry-after" in given:
-            original_exception.headers = {"retry-after": given["retry-after"]}
+        """Book what was given up."""
+        status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
+        _book((request_data.get("metadata") or {}).get(ROW), str(status))
+        await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
 
 
-def _book(kwargs: dict[str, Any], status: str, start: datetime, end: datetime) -> None:
-    """Book what ended. A request that was refused before it had a row has none."""
-    row = (kwargs["litellm_params"].get("metadata") or {}).get(ROW)
-    if row is None:
+def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -> None:
+    """Book what ended. A request that was refused before it was opened has no row."""
+    if opening is None:
         return
-    usage = usage_of(kwargs["standard_logging_object"]["metadata"].get("usage_object"))
-    latency = round((end - start).total_seconds() * 1000)
-    ledger().book(row["id"], Booking(status, usage, models()[row["model"]].price.cost(usage), latency))
+    latency = round((time.monotonic() - opening["began"]) * 1000)
+    cost = models()[opening["model"]].price.cost(usage)
+    ledger().book(opening["id"], Booking(status, usage, cost, latency))
 
 
 bookkeeper = Bookkeeper()

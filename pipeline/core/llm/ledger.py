@@ -1,7 +1,8 @@
 """The ledger: who may spend, and one row per request to a model. SQLite.
 
-Written by the gateway (keys) and by the hooks in its proxy (requests). Only the SHA-256 of a key is kept, and amounts
-are decimals as text. Also runs inside the proxy's environment: standard library only.
+Written by the gateway (keys, and the requests that a proxy with a database tells of) and by the hooks in the embedded
+proxy (requests). Only the SHA-256 of a key is kept, and amounts are decimals as text. Also runs inside the proxy's
+environment: standard library only.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from pipeline.core.llm.prices import Usage, total
 
 #: status of a request that was sent and not yet booked, and of one whose gateway ended before it was booked
 OPEN, LOST = "open", "lost"
-OK = "ok"
+#: status of an answer that was paid for, and of one that came from the cache of responses and cost nothing
+OK, CACHED = "ok", "cached"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -62,6 +64,16 @@ class Booking(NamedTuple):
     latency_ms: int = 0
 
 
+class Sent(NamedTuple):
+    """A request as it left: `time` is UTC in ISO 8601, `kind` is `llm` or `embedding`."""
+
+    id: str
+    time: str
+    key_hash: str
+    model: str
+    kind: str
+
+
 class Request(NamedTuple):
     """A row, with what its key stands for."""
 
@@ -95,6 +107,7 @@ class Ledger:
     """Threads and processes may share one file; a writer waits up to 30 s for another."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self._db = sqlite3.connect(path, timeout=30, check_same_thread=False)
@@ -126,16 +139,23 @@ class Ledger:
     def open(self, hashed: str, model: str, kind: str) -> str:
         """Book a request before it is sent, so that none is ever missing. Returns its id."""
         with self._transaction() as db:
-            return _insert(db, hashed, model, kind)
+            request = uuid.uuid4().hex
+            query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
+            db.execute(query, (request, _now(), hashed, model, kind, OPEN))
+            return request
 
     def book(self, request: str, booking: Booking) -> None:
-        """Complete an open request. A further try of the same request becomes a row of its own."""
+        """Complete an open request; one that is booked stays as it is."""
         with self._transaction() as db:
-            row = db.execute("SELECT status, key_hash, model, kind FROM requests WHERE id = ?", (request,)).fetchone()
-            if row is None:
-                return
-            status, *same = row
-            _complete(db, request if status == OPEN else _insert(db, *same), booking)
+            db.execute(f"UPDATE requests SET {_SET} WHERE id = ? AND status = ?", (*_values(booking), request, OPEN))
+
+    def record(self, sent: Sent, booking: Booking) -> None:
+        """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
+        row = (*sent, *_values(booking))
+        with self._transaction() as db:
+            query = f"""INSERT OR IGNORE INTO requests ({", ".join((*Sent._fields, *_BOOKED))})
+                        SELECT {_marks(len(row))} WHERE EXISTS (SELECT 1 FROM keys WHERE key_hash = ?)"""
+            db.execute(query, (*row, sent.key_hash))
 
     def open_count(self, hashes: list[str]) -> int:
         """How many requests of these keys are not booked yet."""
@@ -150,40 +170,45 @@ class Ledger:
             db.execute(query, (LOST, OPEN, *hashes))
 
     # -- sums -------------------------------------------------------------------------------------------------------
-    def rows(self, experiment: str | None = None, holder: str | None = None) -> list[Request]:
-        """Requests in the order in which they were sent, of all experiments and holders unless told."""
+    def rows(self, experiment: str | None = None) -> list[Request]:
+        """Requests in the order in which they were booked, of one experiment or of all."""
         query = """SELECT id, time, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
                           tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status
                    FROM requests JOIN keys USING (key_hash)
-                   WHERE experiment = coalesce(?, experiment) AND holder = coalesce(?, holder)
+                   WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""
         with self._transaction() as db:
-            found = [Request(*row) for row in db.execute(query, (experiment, holder))]
+            found = [Request(*row) for row in db.execute(query, (experiment,))]
         return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in found]
 
-    def spend(self, experiment: str | None = None, holder: str | None = None) -> Decimal:
-        """USD, exact."""
-        return total(row.cost_usd for row in self.rows(experiment, holder))
+    def spend(self, experiment: str | None = None) -> Decimal:
+        """USD, exact, of one experiment or of all."""
+        query = """SELECT cost_usd FROM requests JOIN keys USING (key_hash)
+                   WHERE experiment = coalesce(?, experiment)"""
+        with self._transaction() as db:
+            return total(Decimal(cost) for (cost,) in db.execute(query, (experiment,)))
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, with `shared` beside them."""
-        rows = self.rows(experiment)
-        holders = dict.fromkeys(row.holder for row in rows)
-        return {holder: total(row.cost_usd for row in rows if row.holder == holder) for holder in holders}
+        return per_holder(self.rows(experiment))
+
+
+def per_holder(rows: list[Request]) -> dict[str, Decimal]:
+    """USD by instance id, with `shared` beside them, of the requests of one experiment."""
+    spent: dict[str, Decimal] = {}
+    for row in rows:
+        spent[row.holder] = total((spent.get(row.holder, Decimal(0)), row.cost_usd))
+    return spent
 
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-def _insert(db: sqlite3.Connection, hashed: str, model: str, kind: str) -> str:
-    request = uuid.uuid4().hex
-    query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
-    db.execute(query, (request, _now(), hashed, model, kind, OPEN))
-    return request
+#: the columns of a booking, and how they are set
+_BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status")
+_SET = ", ".join(f"{name} = ?" for name in _BOOKED)
 
 
-def _complete(db: sqlite3.Connection, request: str, booking: Booking) -> None:
-    columns = ", ".join(f"{name} = ?" for name in (*Usage._fields, "cost_usd", "latency_ms", "status"))
-    values = (*booking.usage, format(booking.cost_usd, "f"), booking.latency_ms, booking.status, request)
-    db.execute(f"UPDATE requests SET {columns} WHERE id = ?", values)
+def _values(booking: Booking) -> tuple[int | str, ...]:
+    return (*booking.usage, format(booking.cost_usd, "f"), booking.latency_ms, booking.status)

@@ -23,21 +23,48 @@ DEMO = Path(__file__).parents[3] / "data" / "demo" / "models.yaml"
 #: fields of LiteLLM's `model_info`: USD per token
 INPUT, OUTPUT = "input_cost_per_token", "output_cost_per_token"
 CACHED, STORED = "cache_read_input_token_cost", "cache_creation_input_token_cost"
+PRICES = (INPUT, OUTPUT, CACHED, STORED)
 MODES = ("chat", "embedding")
+#: what stands for a key where a server asks for none
+NO_KEY = "none"
+#: the address of a LiteLLM proxy that runs already, and its master key; the providers' keys are in its environment
+PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `scripted` says
-    that no model answers, but a table of this project."""
+    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `limit` is the most
+    requests in flight to its provider; `scripted` says that no model answers, but a table of this project."""
 
     name: str
     kind: str
     price: Price
     scripted: bool
     environment: tuple[str, ...]
+    limit: int | None
     entry: dict[str, Any]
+
+    @property
+    def provider(self) -> str:
+        """Whose limits it shares: models of one key, or of one address where no key is asked for."""
+        parameters = self.entry["litellm_params"]
+        key = parameters.get("api_key", NO_KEY)
+        return parameters.get("api_base", "") if key == NO_KEY else key
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of a prompt at most; None where the list does not say."""
+        return self.entry["model_info"].get("max_input_tokens")
+
+    @property
+    def row_kind(self) -> str:
+        """Its kind in the ledger."""
+        return "embedding" if self.kind == "embedding" else "llm"
+
+    def missing(self, given: Mapping[str, str]) -> list[str]:
+        """The variables that it needs and `given` lacks; none where a proxy that runs already has them."""
+        return [] if given.get(PROXY_URL) else [name for name in self.environment if not given.get(name)]
 
 
 @dataclass(frozen=True)
@@ -56,8 +83,7 @@ class ModelList:
         model = self.get(name)
         if kind and model.kind != kind:
             raise unknown(f"{kind} model", name, [one.name for one in self.models.values() if one.kind == kind])
-        missing = [variable for variable in model.environment if not given.get(variable)]
-        if missing:
+        if missing := model.missing(given):
             hint = f"set it before the command; the model list is {self.path}"
             raise UserError(f"model '{name}' needs the environment variable {missing[0]}", hint=hint)
         return model
@@ -120,13 +146,22 @@ def _model(place: _Place, entry: Any) -> Model:
     _check_key(place, parameters)
     found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in found if match)
-    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, entry)
+    limit = _limit(place, parameters)
+    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limit, entry)
 
 
 def _check_key(place: _Place, parameters: dict[str, Any]) -> None:
-    if "api_key" in parameters and not _VARIABLE.match(str(parameters["api_key"])):
-        hint = "write os.environ/NAME and put the key into that environment variable"
+    key = str(parameters.get("api_key", NO_KEY))
+    if key != NO_KEY and not _VARIABLE.match(key):
+        hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} where none is asked for"
         raise place.error("litellm_params.api_key", "a secret has no place in a file", hint)
+
+
+def _limit(place: _Place, parameters: dict[str, Any]) -> int | None:
+    limit = parameters.get("max_parallel_requests")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise place.error("litellm_params.max_parallel_requests", f"'{limit}' is no number of requests")
+    return limit
 
 
 def _prices(place: _Place, info: dict[str, Any]) -> Price:

@@ -1,7 +1,7 @@
 """The protocol of an OpenAI-compatible provider, as far as the scripted model speaks it.
 
-Chat, streams and embeddings over HTTP. Tokens are counted as characters / 4, and embeddings are hashed bags of words,
-so that every number can be worked out by hand. Does not cover tool calls, nor what is said (scripted.py).
+Chat, tool calls, streams and embeddings over HTTP. Tokens are counted as characters / 4, and embeddings are hashed bags
+of words, so that every number can be worked out by hand. Does not cover what is said (scripted.py).
 """
 
 from __future__ import annotations
@@ -11,26 +11,41 @@ import json
 import math
 import re
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 DIMENSIONS = 64
 
-Reply = Callable[[str], str]
 Body = dict[str, Any]
+
+
+class Said(NamedTuple):
+    """What a model says: text, or the call of a tool by name and arguments (JSON), or both."""
+
+    text: str
+    tool: tuple[str, str] | None = None
+
+
+Reply = Callable[[str], Said]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong with one request: an HTTP status, a delay in seconds, an empty or a truncated reply."""
+    """What is unusual about one answer: an HTTP status, a delay in seconds, an empty or a truncated reply, a stream
+    that breaks off, a number of the prompt's tokens that the provider had in its cache, or an id that others have."""
 
     status: int = 200
     retry_after: int | None = None
     delay: float = 0
     empty: bool = False
     truncated: bool = False
+    breaks: bool = False
+    cached: int = 0
+    id: str = ""
 
 
 class Received(NamedTuple):
@@ -53,9 +68,12 @@ class Speaker(Protocol):
     """Who is behind the protocol."""
 
     def receive(self, request: Received) -> Fault:
-        """Note a request and say what goes wrong with it."""
+        """Note a request and say what is unusual about its answer."""
 
-    def reply(self, prompt: str) -> str:
+    def answered(self) -> None:
+        """Note that a request has its answer."""
+
+    def reply(self, prompt: str) -> Said:
         """What is said to a prompt. Raises Refusal."""
 
 
@@ -86,18 +104,24 @@ def embed(text: str) -> list[float]:
 # -- answers --------------------------------------------------------------------------------------------------------
 def chat(body: Body, reply: Reply, fault: Fault) -> Body:
     prompt = prompt_of(body)
-    said = "" if fault.empty else reply(prompt)
-    said = said[: len(said) // 2] if fault.truncated else said
-    message = {"role": "assistant", "content": said}
-    choice = {"index": 0, "message": message, "finish_reason": "length" if fault.truncated else "stop"}
+    said = Said("") if fault.empty else reply(prompt)
+    text = said.text[: len(said.text) // 2] if fault.truncated else said.text
+    message, reason = {"role": "assistant", "content": text}, "length" if fault.truncated else "stop"
+    if said.tool:
+        message, reason = {**message, "tool_calls": [_tool_call(*said.tool)]}, "tool_calls"
     return {
-        "id": "chatcmpl-scripted",
+        "id": fault.id or f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body.get("model", ""),
-        "choices": [choice],
-        "usage": _usage(tokens(prompt), tokens(said)),
+        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "usage": _usage(tokens(prompt), tokens(text + "".join(said.tool or ())), fault.cached),
     }
+
+
+def _tool_call(name: str, arguments: str) -> Body:
+    function = {"name": name, "arguments": arguments}
+    return {"index": 0, "id": f"call_{uuid.uuid4().hex[:24]}", "type": "function", "function": function}
 
 
 def embeddings(body: Body, reply: Reply, fault: Fault) -> Body:
@@ -107,8 +131,9 @@ def embeddings(body: Body, reply: Reply, fault: Fault) -> Body:
     return {"object": "list", "model": body.get("model", ""), "data": rows, "usage": usage}
 
 
-def _usage(tokens_in: int, tokens_out: int) -> dict[str, int]:
-    return {"prompt_tokens": tokens_in, "completion_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
+def _usage(tokens_in: int, tokens_out: int, cached: int = 0) -> Body:
+    counts = {"prompt_tokens": tokens_in, "completion_tokens": tokens_out, "total_tokens": tokens_in + tokens_out}
+    return {**counts, "prompt_tokens_details": {"cached_tokens": cached}} if cached else counts
 
 
 ROUTES = {"/v1/chat/completions": chat, "/v1/embeddings": embeddings}
@@ -120,7 +145,8 @@ def chunks(answer: Body, with_usage: bool) -> Iterator[Body]:
     shared = {key: answer[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
     pieces = re.findall(r"(?s).{1,24}", choice["message"]["content"])
     deltas = [({"role": "assistant", "content": ""}, None), *(({"content": piece}, None) for piece in pieces)]
-    for delta, reason in [*deltas, ({}, choice["finish_reason"])]:
+    calls = [({"tool_calls": [call]}, None) for call in choice["message"].get("tool_calls", ())]
+    for delta, reason in [*deltas, *calls, ({}, choice["finish_reason"])]:
         yield {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
     if with_usage:
         yield {**shared, "choices": [], "usage": answer["usage"]}
@@ -145,6 +171,8 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(body, fault)
         except Refusal as refusal:
             self._send(refusal.status, {"error": {"message": str(refusal), "type": "scripted"}}, fault.retry_after)
+        finally:
+            self.speaker.answered()
 
     def _answer(self, body: Body, fault: Fault) -> None:
         if fault.status != 200:
@@ -153,7 +181,8 @@ class Handler(BaseHTTPRequestHandler):
             raise Refusal(404, f"there is: {', '.join(ROUTES)}")
         answer = ROUTES[self.path](body, self.speaker.reply, fault)
         if body.get("stream"):
-            self._stream(chunks(answer, (body.get("stream_options") or {}).get("include_usage", False)))
+            events = chunks(answer, (body.get("stream_options") or {}).get("include_usage", False))
+            self._stream(islice(events, 2) if fault.breaks else events, ended=not fault.breaks)
         else:
             self._send(200, answer)
 
@@ -167,14 +196,21 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, events: Iterable[Body]) -> None:
+    def _stream(self, events: Iterable[Body], ended: bool) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
+        self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for event in events:
-            self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
-        self.wfile.write(b"data: [DONE]\n\n")
+            self._chunk(f"data: {json.dumps(event)}\n\n".encode())
+        if ended:
+            self._chunk(b"data: [DONE]\n\n")
+            self._chunk(b"")
+        self.close_connection = not ended
+
+    def _chunk(self, data: bytes) -> None:
+        """One chunk; an empty one is the last."""
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def log_message(self, format: str, *args: object) -> None:
         """Stay silent: what is received is the log."""

@@ -11,6 +11,10 @@ import sys
 import threading
 
 from litellm.proxy.proxy_cli import run_server
+from litellm.proxy.proxy_server import app
+
+from pipeline.core.llm.hooks import limits, models
+from pipeline.core.llm.turns import Turns
 
 
 def _end_with_parent() -> None:
@@ -20,4 +24,6 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    provider_of = {name: model.provider for name, model in models().items()}
+    app.add_middleware(Turns, provider_of=provider_of, limits=limits())
     run_server()

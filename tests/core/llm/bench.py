@@ -1,4 +1,4 @@
-"""What the tests of the gateway share: a model list, and the gateway with the provider behind it."""
+"""What the tests of the gateway share: a model list, and a gateway with the provider behind it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,40 @@ import httpx
 
 from pipeline.core.llm.experiment import Experiment
 from pipeline.core.llm.gateway import Gateway
+from pipeline.core.llm.models import SHIPPED
 from pipeline.core.llm.scripted import ScriptedModel
 from pipeline.core.store import Store
 
 PROVIDER_KEY = "sk-canary-of-the-provider"
-MODELS = """\
-model_list:
+#: the shipped list, which both deployments must be able to load, and four models behind the scripted provider
+MODELS = f"""\
+{SHIPPED.read_text(encoding="utf-8")}
   - model_name: scripted
     litellm_params: &upstream
-      {model: openai/scripted, api_base: os.environ/SCRIPTED_URL, api_key: os.environ/SCRIPTED_KEY}
-    model_info: {mode: chat, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}
+      {{model: openai/scripted, api_base: os.environ/SCRIPTED_URL, api_key: os.environ/SCRIPTED_KEY}}
+    model_info:
+      mode: chat
+      input_cost_per_token: "0.00000027"
+      output_cost_per_token: "0.0000011"
+      cache_read_input_token_cost: "0.00000003"
   - model_name: other
     litellm_params: *upstream
-    model_info: {mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
   - model_name: embedder
     litellm_params: *upstream
-    model_info: {mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}
+    model_info: {{mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}}
+  - model_name: hasty
+    litellm_params: {{<<: *upstream, model: openai/hasty, timeout: 0.5}}
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
+  - model_name: narrow
+    litellm_params: {{<<: *upstream, api_base: os.environ/SCRIPTED_URL, api_key: none, max_parallel_requests: 2}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
   - model_name: keyless
-    litellm_params: {model: openai/keyless, api_key: os.environ/NO_SUCH_KEY}
-    model_info: {mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}
+    litellm_params: {{model: openai/keyless, api_key: os.environ/NO_SUCH_KEY}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
 """
+#: no test waits for a provider as long as a user does
+QUICK = {"INITIAL_RETRY_DELAY": "0.01", "MAX_RETRY_DELAY": "0.05", "JITTER": "0"}
 
 
 @dataclass

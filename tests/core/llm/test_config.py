@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
-from pipeline.core.llm.config import configuration, environment
+from pipeline.core.llm.config import BACK_OFF, SETTINGS, configuration, environment
 from pipeline.core.llm.models import DEMO, SHIPPED, load_models
 
 GIVEN = {
@@ -40,4 +41,21 @@ def test_no_key_is_in_the_configuration() -> None:
 def test_prices_reach_the_hooks_as_digits() -> None:
     given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
     listed = json.loads(given["A11Y_BENCH_GATEWAY"])["models"]["scripted"]
-    assert listed == ["llm", "0.0000004", "0.0000016", "0.0000004", "0.0000004"]
+    assert listed["kind"] == "llm"
+    assert listed["price"] == ["0.0000004", "0.0000016", "0.0000004", "0.0000004"]
+
+
+def test_both_deployments_try_again_alike() -> None:
+    """The embedded proxy takes its retries and time-outs from the file that the deployed one is given."""
+    settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
+    embedded = configuration(load_models(DEMO))
+    assert embedded["router_settings"] == settings["router_settings"]
+    assert embedded["litellm_settings"]["request_timeout"] == settings["litellm_settings"]["request_timeout"]
+    given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", {})
+    assert {name: given[name] for name in BACK_OFF} == BACK_OFF
+
+
+def test_nothing_is_cached_without_a_place_for_it(tmp_path: Path) -> None:
+    assert configuration(load_models(DEMO))["litellm_settings"]["cache"] is False
+    cached = configuration(load_models(DEMO), tmp_path)["litellm_settings"]["cache_params"]
+    assert (cached["mode"], cached["disk_cache_dir"]) == ("default_off", str(tmp_path))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.core.llm.models import DEMO, SHIPPED, load_models
+from pipeline.core.llm.config import limits
+from pipeline.core.llm.models import DEMO, PROXY_URL, SHIPPED, Model, load_models
+from pipeline.core.vendors import vendor_python
 
+PARAMETERS = "model_list[0].litellm_params"
 GOOD = """\
 model_list:
   - model_name: small
@@ -60,10 +65,11 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
     ("old", "new", "field"),
     [
         ("model_name: small", "model_name: 3", "model_list[0].model_name"),
-        ("model: openai/small", "models: x", "model_list[0].litellm_params.model"),
+        ("model: openai/small", "models: x", f"{PARAMETERS}.model"),
         ("mode: chat", "mode: video", "model_list[0].model_info.mode"),
         ("model_list:", "router_settings: {}\nmodel_list:", "model_list"),
-        ("os.environ/SMALL_KEY", "sk-canary", "model_list[0].litellm_params.api_key"),
+        ("os.environ/SMALL_KEY", "sk-canary", f"{PARAMETERS}.api_key"),
+        ("api_key: os.", "max_parallel_requests: 0\n      api_key: os.", f"{PARAMETERS}.max_parallel_requests"),
     ],
 )
 def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, field: str) -> None:
@@ -103,3 +109,41 @@ def test_only_the_demo_is_scripted() -> None:
     assert model.scripted
     assert model.environment == ("A11Y_BENCH_SCRIPTED_URL", "A11Y_BENCH_SCRIPTED_KEY")
     assert model.price.input > 0
+
+
+@pytest.mark.rule("prices-known")
+def test_the_shipped_prices_are_litellms() -> None:
+    """A wrong price is a wrong cost in every table. What LiteLLM's own file does not have says its source there."""
+    python = vendor_python("litellm", print)
+    (known,) = python.parents[1].glob("lib/*/site-packages/litellm/model_prices_and_context_window_backup.json")
+    table = json.loads(known.read_text(encoding="utf-8"))
+    listed = [model for model in load_models(SHIPPED).models.values() if any(model.price)]
+    unknown = [model.name for model in listed if litellms(table, model) is None]
+    assert unknown == ["Qwen3-Embedding-4B"]
+    for model in listed:
+        theirs = litellms(table, model) or {}
+        ours = {name: value for name, value in model.entry["model_info"].items() if "cost" in name or "max" in name}
+        assert {name: float(ours[name]) for name in ours if name in theirs} == {
+            name: float(value) for name, value in theirs.items() if name in ours
+        }
+        assert not [name for name in theirs if "_above_" in name and "1hr" not in name], "depends on the prompt"
+
+
+def litellms(table: dict[str, Any], model: Model) -> dict[str, Any] | None:
+    """LiteLLM's entry of a model, whose own providers stand there without their prefix."""
+    name = model.entry["litellm_params"]["model"]
+    return table.get(name) or table.get(name.partition("/")[2])
+
+
+def test_models_of_one_key_share_a_limit() -> None:
+    """A provider counts by key, and where it asks for none, by address."""
+    models = load_models(SHIPPED)
+    assert models.get("GLM-4.6").provider == models.get("Qwen3-Embedding-4B").provider == "os.environ/DEEPINFRA_API_KEY"
+    assert models.get("ollama-qwen2.5-coder").provider == "os.environ/OLLAMA_URL"
+    assert limits(models)["os.environ/ANTHROPIC_API_KEY"] == 16
+
+
+def test_a_proxy_that_runs_already_has_the_providers_keys() -> None:
+    models = load_models(SHIPPED)
+    assert models.get("GLM-4.6").missing({}) == ["DEEPINFRA_API_KEY"]
+    assert models.ready("GLM-4.6", {PROXY_URL: "http://127.0.0.1:4000"}).name == "GLM-4.6"

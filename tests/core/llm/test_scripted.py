@@ -65,6 +65,29 @@ def test_faults_come_once_and_in_order(model: ScriptedModel) -> None:
     assert whole.json()["choices"][0]["message"]["content"] == "x" * 60
 
 
+def test_a_tool_is_called_in_one_piece_or_as_a_stream(model: ScriptedModel) -> None:
+    model.answers.insert(0, Answer(("sky",), "", ("look", '{"at": "sky"}')))
+    choice = chat(model, "the sky").json()["choices"][0]
+    assert choice["message"]["tool_calls"][0]["function"] == {"name": "look", "arguments": '{"at": "sky"}'}
+    assert choice["finish_reason"] == "tool_calls"
+    assert '"tool_calls": [{"index": 0' in chat(model, "the sky", stream=True).text
+
+
+def test_a_stream_can_break_off(model: ScriptedModel) -> None:
+    model.fail(Fault(breaks=True))
+    with pytest.raises(httpx.RemoteProtocolError):
+        chat(model, "eight ch", stream=True)
+
+
+def test_answers_have_ids_of_their_own(model: ScriptedModel) -> None:
+    assert chat(model, "button").json()["id"] != chat(model, "button").json()["id"]
+
+
+def test_tokens_can_be_the_caches(model: ScriptedModel) -> None:
+    model.fail(Fault(cached=1))
+    assert chat(model, "eight ch").json()["usage"]["prompt_tokens_details"] == {"cached_tokens": 1}
+
+
 def test_a_delay_is_a_delay(model: ScriptedModel) -> None:
     model.fail(Fault(delay=0.3))
     assert chat(model, "button").elapsed.total_seconds() >= 0.3
@@ -92,6 +115,16 @@ def test_answers_come_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     path.write_text('[[answer]]\ninstance = "o__r-1"\nstep = "repair"\nreply = "diff"\n', encoding="utf-8")
     assert load_answers(path, lambda *marks: marks) == [Answer(("o__r-1", "repair"), "diff")]
+
+
+def test_a_tool_comes_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    text = '[[answer]]\ninstance = "i"\nstep = "s"\nreply = ""\ntool = {name = "run", arguments = {command = "ls"}}\n'
+    path.write_text(text, encoding="utf-8")
+    assert load_answers(path, lambda *marks: marks) == [Answer(("i", "s"), "", ("run", '{"command": "ls"}'))]
+    path.write_text(text.replace("name =", "nome ="), encoding="utf-8")
+    with pytest.raises(UserError, match="a table of name and arguments"):
+        load_answers(path, lambda *marks: marks)
 
 
 @pytest.mark.parametrize(("text", "field"), [("[[answer]]\ninstance = 'x'\n", "answer[0].step"), ("answer = [", None)])

@@ -1,0 +1,33 @@
+"""`a11y-bench costs`: what each experiment spent, and whether the three sums agree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable, with the spend of every instance.")
+@data_option
+def command(as_json: bool, store: Any) -> None:
+    """Say what each experiment spent, from the ledger, and check it against costs.csv.
+
+    \b
+    Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` is what serves several instances.
+    Example: a11y-bench costs --json
+    Exit code: 0, or 1 when the ledger, the instances and costs.csv do not add up to the same, to the last digit.
+    """
+    from pipeline.core.console import table
+    from pipeline.core.llm.accounts import accounts, check
+
+    spent = accounts(store)
+    if as_json:
+        click.echo(json.dumps([one.described() for one in spent], indent=2))
+    else:
+        header = ("repository", "model", "agent", "experiment", "requests", "failed", "tokens", "shared USD", "USD")
+        table("What was spent", header, [one.row() for one in spent])
+    check(store, spent)

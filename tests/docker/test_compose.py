@@ -1,0 +1,91 @@
+"""The compose files are valid, pinned and without secrets, and serve what the model list names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pipeline.core.llm.models import SHIPPED, load_models
+
+DOCKER = Path(__file__).parents[2] / "docker"
+FILES = {path.parent.name: path for path in sorted(DOCKER.glob("*/compose.yaml"))}
+LITELLM = DOCKER.parent / "vendors" / "litellm" / "requirements.in"
+
+
+def services(name: str) -> dict[str, dict[str, Any]]:
+    return yaml.safe_load(FILES[name].read_text(encoding="utf-8"))["services"]
+
+
+SERVICES = [pytest.param(service, id=name) for file in FILES for name, service in services(file).items()]
+
+
+def test_there_are_three() -> None:
+    assert list(FILES) == ["ollama", "proxy", "vllm"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_is_a_compose_file(name: str) -> None:
+    """By the schema of the Compose specification, as check-jsonschema carries it."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", FILES[name]]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_images_are_pinned(service: dict[str, Any]) -> None:
+    assert re.search(r":v?\d+\.\d+(\.\d+)?(-\w+)?$", service["image"]), service["image"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_nothing_is_open_to_the_network(service: dict[str, Any]) -> None:
+    """A model server on the network works for whoever finds it."""
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_serves_says_when_it_is_ready(service: dict[str, Any]) -> None:
+    assert ("healthcheck" in service) == (service["restart"] == "unless-stopped")
+
+
+@pytest.mark.invariant(6)
+@pytest.mark.parametrize("service", SERVICES)
+def test_secrets_come_from_the_environment(service: dict[str, Any]) -> None:
+    secret = {
+        name: value for name, value in service.get("environment", {}).items() if re.search("KEY|PASSWORD|TOKEN", name)
+    }
+    assert all(re.fullmatch(r"\$\{\w+(:-|:\?[^}]+)\}", value) for value in secret.values()), secret
+    assert not re.search(r"sk-\w", str(service))
+
+
+def test_the_proxy_has_every_variable_of_the_list() -> None:
+    wanted = {name for model in load_models(SHIPPED).models.values() for name in model.environment}
+    assert wanted <= set(services("proxy")["proxy"]["environment"])
+
+
+@pytest.mark.parametrize(("server", "service"), [("ollama", "ollama"), ("vllm", "vllm"), ("vllm", "vllm-embedding")])
+def test_the_proxy_finds_the_servers(server: str, service: str) -> None:
+    """By the service's name, on the port inside; all three files are one compose project."""
+    assert service in services(server)
+    port = services(server)[service]["ports"][0].rpartition(":")[2]
+    assert f"http://{service}:{port}/v1" in services("proxy")["proxy"]["environment"].values()
+    assert len({yaml.safe_load(path.read_text())["name"] for path in FILES.values()}) == 1
+
+
+def test_the_servers_serve_what_the_list_names() -> None:
+    asked = {
+        model.entry["litellm_params"]["model"].removeprefix("openai/") for model in load_models(SHIPPED).models.values()
+    }
+    served = re.findall(r"ollama pull (\S+?)\"?(?: |\"|\])", FILES["ollama"].read_text())
+    served += [service["command"][1] for service in services("vllm").values()]
+    assert len(served) == 4 and set(served) <= asked
+
+
+def test_the_image_is_of_the_pinned_release() -> None:
+    release = re.search(r"litellm\[proxy\]==(\S+)", LITELLM.read_text())[1]
+    assert services("proxy")["proxy"]["image"].endswith(f":{release}")

@@ -1,0 +1,44 @@
+"""A budget that is reached ends a run cleanly, and a higher one goes on: with the real gateway and the real agent."""
+
+from __future__ import annotations
+
+import os
+from decimal import Decimal
+
+import factories
+import pytest
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.core.llm.ledger import Ledger
+from pipeline.core.llm.models import DEMO
+from pipeline.core.llm.scripted import Answer, ScriptedModel
+from pipeline.core.store import read_json
+from pipeline.predict.run import resume
+from pipeline.predict.stage import Predictor
+
+pytestmark = pytest.mark.engine("LLM gateway")
+
+
+def predictor(bench: Bench, model: ScriptedModel, budget: str | None) -> Predictor:
+    given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
+    spendable = None if budget is None else Decimal(budget)
+    return Predictor(
+        bench.store, factories.REPO, "magentless", "scripted", models=DEMO, jobs=1, budget=spendable, given=given
+    )
+
+
+@pytest.mark.rule("budget")
+def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> None:
+    """What is not begun costs nothing and is in no prediction; the second run pays for the rest only."""
+    with ScriptedModel([Answer((), "I would look at none of these files.")]) as model:
+        assert predictor(bench, model, "0.0000001").predict() == []
+        run = resume(bench.store, predictor(bench, model, None).experiment)
+        owed = read_json(run.folder / "metadata.json")["unanswered"]
+        assert (len(owed), set(owed.values())) == (len(QUALIFIED), {"budget_exceeded"})
+        assert len(model.requests) == 1
+        predictions = predictor(bench, model, "10").predict()
+    assert len(predictions) == len(QUALIFIED)
+    assert resume(bench.store, predictor(bench, model, None).experiment).folder == run.folder
+    ledger = Ledger(bench.store.ledger)
+    paid = [row for row in ledger.rows() if row.cost_usd]
+    assert len(paid) == len(model.requests)

@@ -1,0 +1,37 @@
+"""`a11y-bench models`: what can be asked from here."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.models import command
+
+
+def rows(*words: str) -> dict[str, dict]:
+    shown = CliRunner().invoke(command, ["--json", *words], catch_exceptions=False)
+    return {row["model"]: row for row in json.loads(shown.output)}
+
+
+@pytest.mark.invariant(6)
+def test_it_says_which_variables_are_missing_and_never_what_is_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEEPINFRA_API_KEY", "canary-of-a-key")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    found = rows()
+    assert (found["GLM-4.6"]["missing"], found["gpt-5"]["missing"]) == ([], ["OPENAI_API_KEY"])
+    assert "canary" not in json.dumps(found)
+
+
+def test_prices_are_digits_and_contexts_tokens() -> None:
+    glm = rows()["GLM-4.6"]
+    assert (glm["price"], glm["context"], glm["limit"]) == (["0.0000005", "0.000002", "0.0000001"], 202752, 32)
+
+
+def test_a_person_sees_prices_per_million(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    shown = CliRunner().invoke(command, catch_exceptions=False).output
+    (line,) = [line for line in shown.splitlines() if "gemini-2.5-flash" in line]
+    assert [cell.strip() for cell in line.split("│")][4:6] == ["0.3", "2.5"]
+    assert "set GEMINI_API_KEY" in line
