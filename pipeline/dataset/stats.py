@@ -24,7 +24,7 @@ from pipeline.core.store import Store, read_records
 TOTAL = "total"
 UNASSIGNED = "unassigned"
 
-#: (group, name) -> number, in the order of the tables
+#: (group, name) -> number, groups in the order of the tables
 Numbers = dict[tuple[str, str], float]
 
 
@@ -96,23 +96,24 @@ def _sizes(patch: str) -> Mapping[str, int]:
 
 
 def numbers(rated: Sequence[Rated]) -> Numbers:
-    """All numbers of some instances, at least one."""
-    counted: Numbers = {}
+    """All numbers of some instances, at least one: by group and name."""
+    return _counts(rated) | _spread([_sizes(one.instance.fix_patch) for one in rated])
+
+
+def _counts(rated: Sequence[Rated]) -> Numbers:
+    counted = {group: Counter[str]() for group in GROUPS}
     for group, names in GROUPS.items():
-        counts: Counter[str] = Counter()
         for one in rated:
-            counts.update(names(one))
-        counted |= {(group, name): counts[name] for name in (counts if group in _ORDERED else sorted(counts))}
-    sizes = [_sizes(one.instance.fix_patch) for one in rated]
-    return counted | {
+            counted[group].update(names(one))
+    return {(group, name): counts[name] for group, counts in counted.items() for name in sorted(counts)}
+
+
+def _spread(sizes: Sequence[Mapping[str, int]]) -> Numbers:
+    return {
         (f"gold patch, {size}", name): measure([each[size] for each in sizes])
-        for size in ("files", "hunks", "lines")
+        for size in sizes[0]
         for name, measure in MEASURES.items()
     }
-
-
-#: groups whose names have an order of their own
-_ORDERED = ("instances", "tests")
 
 
 def stats(store: Store, repos: Sequence[Repo]) -> dict[str, Numbers]:

@@ -34,20 +34,21 @@ class Opinion(NamedTuple):
         return self.ours["valid"] != self.theirs["valid"]
 
 
-def opinions(beside: dict[str, str]) -> dict[str, Opinion]:
-    """Both opinions on every triple, with other tests beside it."""
-    instances = [make_instance(tests={"a": letters} | beside) for letters in TRIPLES]
-    return dict(zip(TRIPLES, map(Opinion, map(ours, instances), theirs(instances)), strict=True))
-
-
 @pytest.fixture(scope="module")
-def alone() -> dict[str, Opinion]:
-    return opinions({})
+def opinions() -> list[Opinion]:
+    """Both opinions on every triple alone, then on every triple beside a test that is fixed."""
+    instances = [make_instance(tests={"a": letters} | beside) for beside in ({}, FIXED) for letters in TRIPLES]
+    return list(map(Opinion, map(ours, instances), theirs(instances)))
 
 
-@pytest.fixture(scope="module")
-def beside() -> dict[str, Opinion]:
-    return opinions(FIXED)
+@pytest.fixture
+def alone(opinions: list[Opinion]) -> dict[str, Opinion]:
+    return dict(zip(TRIPLES, opinions, strict=False))
+
+
+@pytest.fixture
+def beside(opinions: list[Opinion]) -> dict[str, Opinion]:
+    return dict(zip(TRIPLES, opinions[len(TRIPLES) :], strict=True))
 
 
 @pytest.mark.rule("second-opinion")
@@ -67,10 +68,8 @@ def test_a_test_that_the_fix_loses_is_fine_for_them(beside: dict[str, Opinion]) 
 
 
 @pytest.mark.rule("second-opinion")
-def test_where_both_call_it_valid_the_classes_are_the_same(
-    alone: dict[str, Opinion], beside: dict[str, Opinion]
-) -> None:
-    agreed = [one for one in (*alone.values(), *beside.values()) if one.ours["valid"]]
+def test_where_both_call_it_valid_the_classes_are_the_same(opinions: list[Opinion]) -> None:
+    agreed = [one for one in opinions if one.ours["valid"]]
     assert len(agreed) > 30
     assert [one for one in agreed if one.ours != one.theirs] == []
 
