@@ -22,6 +22,7 @@ COMMANDS = {
         "02: show the environments that are inferred for candidates, with evidence.",
     ),
     "build": ("pipeline.build.cli", "02: make environments and qualify candidates as instances."),
+    "gc": ("pipeline.build.gc", "02: remove layers and caches that no dataset refers to."),
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),

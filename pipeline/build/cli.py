@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, jobs_option, repo_argument, sandbox_option, trust_local_option
+from pipeline.core.options import data_option, repos_argument, sandbox_option, size_option, trust_local_option
 
 
 @click.command()
-@repo_argument
+@repos_argument
 @click.option("--pr", "numbers", type=int, multiple=True, help="Only this candidate (may be given several times).")
 @click.option("--reviewed", is_flag=True, help="Only candidates that somebody rated super (see: a11y-bench triage).")
 @click.option(
@@ -24,52 +24,66 @@ from pipeline.core.options import data_option, jobs_option, repo_argument, sandb
     help="The test files of the test patch and those related to the changed sources, or all tests.",
 )
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Instances side by side [default: one per processor with 4 GB of memory]. One environment more is made ahead.",
+)
+@size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
 @sandbox_option
 @trust_local_option
-@jobs_option
 @data_option
 def command(
-    repo: Any,
+    repos: list[Any],
     numbers: tuple[int, ...],
     reviewed: bool,
     repeats: int,
     scope: Any,
     timeout: int,
+    jobs: int | None,
+    disk: int | None,
     sandbox: str,
     trust_local: bool,
-    jobs: int,
     store: Any,
 ) -> None:
-    """Make environments for the candidates of REPO and qualify them by three runs: run, test, fix.
+    """Make environments for the candidates of REPOS and qualify them by three runs: run, test, fix.
 
     \b
     Reads DATA/01_raw/<repo>/ and the clone that it was collected from.
-    Writes DATA/02_dataset/<repo>.jsonl (instances) and DATA/02_dataset/<repo>/ (rejections, logs).
-    What is done is skipped; an interrupted build goes on where it was.
+    Writes DATA/02_dataset/<repo>.jsonl (instances), and in DATA/02_dataset/<repo>/
+    rejections.jsonl, summary.json, build.log and units/<instance>/ (logs, manifest).
+    What is done is skipped; an interrupted build goes on where it was. Ctrl-C ends
+    it after what is under way, a second Ctrl-C at once. When the disk is used up,
+    layers that nobody waits for are removed; they are made again when needed.
     \b
-    Example: a11y-bench build grommet/grommet --pr 7428
-    Exit code: 0 all decided, 1 the machine failed for some (run it again).
+    Examples: a11y-bench build grommet/grommet --pr 7428
+              a11y-bench build grommet/grommet radix-ui/primitives --disk 60GB
+    Exit code: 0 all decided, 1 some not evaluated (run it again), 130 stopped.
     """
+    from pipeline.build.batch import NOT_EVALUATED
     from pipeline.build.qualify import Settings
-    from pipeline.build.stage import build
+    from pipeline.build.stage import build, candidates_of
+    from pipeline.build.summary import show
     from pipeline.core.cache import cache_root
+    from pipeline.core.console import say
+    from pipeline.core.images import source
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sandbox.base import Limits
+    from pipeline.core.store import read_json
 
-    settings = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope)
-    outcomes = build(store, repo, settings, numbers=numbers, reviewed=reviewed, trust_local=trust_local, jobs=jobs)
-    _report(repo, outcomes)
-    if any(getattr(one, "reason", "") == "not_evaluated" for one in outcomes):
+    if not repos:
+        raise click.UsageError("name a repository that is collected, or several")
+    settings, failed = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope), 0
+    for repo in repos:
+        source(store, repo)
+        candidates_of(store, repo, numbers, reviewed)
+    how = {"numbers": numbers, "reviewed": reviewed, "trust_local": trust_local, "jobs": jobs, "disk": disk}
+    for repo in repos:
+        say(f"== {repo}")
+        build(store, repo, settings, **how)
+        figures = read_json(store.qualification(repo) / "summary.json")
+        show(repo, figures)
+        say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")
+        failed += figures["counts"].get(NOT_EVALUATED, 0)
+    if failed:
         raise SystemExit(1)
-
-
-def _report(repo: Any, outcomes: list[Any]) -> None:
-    from pipeline.build.reasons import REASONS
-    from pipeline.build.stage import describe
-    from pipeline.core.console import table
-    from pipeline.core.records import Instance
-
-    rows = [
-        (one.instance_id, describe(one), "" if isinstance(one, Instance) else REASONS[one.reason]) for one in outcomes
-    ]
-    table(f"Dataset of {repo}", ("instance", "outcome", "meaning"), rows)

@@ -43,7 +43,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Job:
-    """One candidate, and what its qualification works with: `keep` stores a log by name, `say` takes progress lines."""
+    """One candidate, and what its qualification works with.
+
+    `say` takes progress lines, `keep` stores a log by name, `ready` is told of the layers whenever they are there.
+    """
 
     settings: Settings
     clone: git.Repo
@@ -51,6 +54,7 @@ class Job:
     memory: Memory
     say: Callable[[str], None]
     keep: Callable[[str, bytes], None]
+    ready: Callable[[images.Recipe], None] = lambda _: None
 
 
 def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
@@ -101,6 +105,7 @@ def _attempt(job: Job, inferred: images.Recipe, state: Repair) -> Instance:
     except InstallFailed as end:
         detail = f"{end}\n{end.log[-2000:]}"
         raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
+    job.ready(made)
     job.memory.learn(inferred.environment, [step for step in state.steps if step.stage == "install"])
     if made.manifests != made.base:
         deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")

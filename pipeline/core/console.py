@@ -1,6 +1,6 @@
 """What a person sees while work goes on: progress on stderr, results on stdout, details in the log file of a run.
 
-`Progress` counts units and shows the latest step of each; on a terminal as a live bar, elsewhere as plain lines.
+`Progress` counts units and shows the latest step of each; on a terminal as a live view, elsewhere as plain lines.
 """
 
 from __future__ import annotations
@@ -9,71 +9,109 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import click
 
 
 class Progress:
-    """Counts `total` units of `what`. Thread-safe; use it as a context manager."""
+    """Counts `total` units of `what`; `before` are the kinds of those that had ended already.
 
-    def __init__(self, what: str, total: int) -> None:
-        self.what, self.total, self.done, self.started = what, total, 0, time.monotonic()
-        self._lock = threading.Lock()
-        self._bar: Any = None
+    Thread-safe; use it as a context manager.
+    """
+
+    def __init__(self, what: str, total: int, before: Iterable[str] = ()) -> None:
+        self.what, self.total, self.kinds = what, total, Counter(before)
+        self.before = self.done = self.kinds.total()
+        self.started = time.monotonic()
+        self.under_way: dict[str, Step] = {}
+        self.notes: dict[str, str] = {}
+        self._lock, self._view = threading.RLock(), None
 
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():
-            self._bar = _live_bar(self.what, self.total)
+            from pipeline.core.live import start
+
+            self._view = start(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
+        if self._view:
+            self._view.stop()
 
     def step(self, unit: str, text: str) -> None:
-        """One unit got further."""
-        logging.getLogger(__name__).info("%s: %s", unit, text)
+        """One unit got further; so did something that units wait for, which ends with `leave`."""
         with self._lock:
-            if self._bar:
-                self._bar.update(0, unit=f"{unit}: {text}")
-            else:
-                click.echo(f"  [{self._clock()}] {unit}: {text}", err=True)
+            since = self.under_way[unit].since if unit in self.under_way else time.monotonic()
+            self.under_way[unit] = Step(text, since)
+        self._tell(f"{unit}: {text}", passing=True)
 
-    def finish(self, unit: str, text: str) -> None:
-        """One unit ended, well or badly."""
+    def leave(self, unit: str) -> None:
+        """Something that units waited for is there."""
         with self._lock:
+            self.under_way.pop(unit, None)
+
+    def finish(self, unit: str, text: str, kind: str = "") -> None:
+        """One unit ended, well or badly; `kind` is what it counts as."""
+        with self._lock:
+            self.under_way.pop(unit, None)
             self.done += 1
-        if self._bar:
-            self._bar.advance(0)
-            self._bar.console.print(f"  {unit}: {text}", highlight=False, markup=False)
-        self.step(unit, f"{text} ({self.done} of {self.total})")
+            self.kinds.update(filter(None, [kind]))
+            place = f"{self.done} of {self.total}"
+            rest = self.seconds_to_go
+        self._tell(f"{unit}: {text} ({place}{f', {clock(rest)} to go' if rest > 60 else ''})")
 
-    def _clock(self) -> str:
-        seconds = int(time.monotonic() - self.started)
-        return f"{seconds // 60:02d}:{seconds % 60:02d}"
+    def note(self, name: str, text: str) -> None:
+        """Something that holds for the whole, and is shown while there is a live view."""
+        with self._lock:
+            self.notes[name] = text
+
+    @property
+    def seconds(self) -> float:
+        """Since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_to_go(self) -> float:
+        """By the units that ended since the start; 0 as long as there is none."""
+        ended = self.done - self.before
+        return self.seconds / ended * (self.total - self.done) if ended else 0
+
+    def lines(self) -> dict[str, Step]:
+        """What is under way, at this moment."""
+        with self._lock:
+            return dict(self.under_way)
+
+    def stopping(self) -> None:
+        """Say that no new work starts, and what is waited for."""
+        waiting = ", ".join(self.lines()) or "nothing"
+        say(f"stopping; under way: {waiting}; press Ctrl-C again to stop at once")
+
+    def _tell(self, line: str, passing: bool = False) -> None:
+        """A line of the log, and of the console; a live view shows what passes in its place."""
+        logging.getLogger(__name__).info(line)
+        with self._lock:
+            if not self._view:
+                click.echo(f"  [{clock(self.seconds)}] {line}", err=True)
+            elif not passing:
+                self._view.console.print(f"  {line}", highlight=False, markup=False)
 
 
-def _live_bar(what: str, total: int) -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-    from rich.table import Column
+class Step(NamedTuple):
+    """What a unit does now, and since when it is under way (monotonic seconds)."""
 
-    console, kept = Console(stderr=True), Column(no_wrap=True, min_width=8)
-    wide = (BarColumn(bar_width=20), TimeRemainingColumn()) if console.width >= 110 else ()
-    unit = TextColumn("{task.fields[unit]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
-    clock = TimeElapsedColumn(table_column=kept)
-    columns = (TextColumn(what, table_column=Column(no_wrap=True, min_width=len(what))), *wide)
-    bar = Bar(
-        *columns, MofNCompleteColumn(table_column=kept), clock, unit, console=console, transient=True, expand=True
-    )
-    bar.add_task(what, total=total, unit="")
-    bar.start()
-    return bar
+    text: str
+    since: float
+
+
+def clock(seconds: float) -> str:
+    """`MM:SS`, or `H:MM:SS` from an hour on."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes:02d}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 
 
 def say(text: str) -> None:

@@ -80,6 +80,18 @@ trust_local_option: Decorator = click.option(
     help="Let the local sandbox run code that is not the demo's. It is NOT isolated from this machine.",
 )
 
+
+def size_option(name: str, help: str) -> Decorator:
+    """An option that takes a size like `60GB` and passes bytes."""
+
+    def parse(_context: click.Context, _parameter: click.Parameter, value: str | None) -> int | None:
+        from pipeline.core.sizes import parse_size
+
+        return parse_size(value) if value else None
+
+    return click.option(name, metavar="SIZE", callback=parse, help=help)
+
+
 jobs_option: Decorator = click.option(
     "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances that are worked on side by side."
 )

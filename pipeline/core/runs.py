@@ -16,6 +16,7 @@ from pipeline.core import command, patches, reports
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Status
 from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
+from pipeline.core.timing import timed
 
 #: installed packages: never patched, since git does not know those files and could not take a change back
 _INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
@@ -152,7 +153,8 @@ def run_tests(workspace: Workspace, plan: Plan) -> Run:
         return Run("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
     places = _places(workspace, environment, entry)
     argv = command.argv(environment, places, there)
-    done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
+    with timed("tests"):
+        done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
     run = _read(workspace, environment.parser, places["report"], done)
     return replace(run, log=f"$ {shlex.join(argv)}\n".encode() + done.output, seconds=done.seconds)
 

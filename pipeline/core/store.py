@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -215,18 +215,33 @@ class Store:
     @contextmanager
     def lock(self, stage: str, repo: Repo, model: str = "") -> Iterator[None]:
         """Hold one stage, repository and model. Raises UserError while another process does."""
-        import filelock
-
         self.begin()
         name = "-".join(filter(None, (stage, repo.slug, model and folder_name(model))))
         path = self.root / ".locks" / f"{name}.lock"
         path.parent.mkdir(exist_ok=True)
-        try:
-            with filelock.FileLock(path, timeout=0):
-                yield
-        except filelock.Timeout:
-            hint = "wait for it, or stop it; a lock whose process ended is free by itself"
-            raise UserError(f"{stage} of {repo} {model}".rstrip() + " is under way", path=path, hint=hint) from None
+        with _held(path, f"{stage} of {repo} {model}".rstrip()):
+            yield
+
+    @contextmanager
+    def still(self, *stages: str) -> Iterator[None]:
+        """Hold these stages for all repositories and models. Raises UserError while one of them is under way."""
+        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages)]
+        with ExitStack() as held:
+            for path in paths:
+                held.enter_context(_held(path, path.stem))
+            yield
+
+
+@contextmanager
+def _held(path: Path, what: str) -> Iterator[None]:
+    import filelock
+
+    try:
+        with filelock.FileLock(path, timeout=0):
+            yield
+    except filelock.Timeout:
+        hint = "wait for it, or stop it; a lock whose process ended is free by itself"
+        raise UserError(f"{what} is under way", path=path, hint=hint) from None
 
 
 class Unit:

@@ -9,7 +9,7 @@ import git
 from pipeline.core import images
 from pipeline.core.console import Progress, log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.engine import each
+from pipeline.core.engine import Interrupts, each
 from pipeline.core.errors import UserError
 from pipeline.core.git import require_commit
 from pipeline.core.records import Instance, Verdict
@@ -43,7 +43,8 @@ def evaluate(
         def give(instance: Instance) -> Verdict:
             return _verdict(bench, subject, answers, instance)
 
-        given = {one.instance_id: one for one in each(instances, give, jobs=jobs)}
+        interrupts = Interrupts(progress.stopping, sandbox.abort)
+        given = {one.instance_id: one for one in each(instances, give, jobs=jobs, interrupts=interrupts)}
         verdicts = [given[one.instance_id] for one in instances]
         store.replace_records(folder / "verdicts.jsonl", verdicts)
         write_json(folder / "final_report.json", final_report(verdicts))
@@ -70,5 +71,5 @@ def _verdict(bench: Bench, subject: Subject, answers: Answers, instance: Instanc
     prediction = answers.predictions.get(instance.instance_id)
     owed = answers.owed.get(instance.instance_id, "")
     graded = without_run(prediction, owed) or bench.grade(instance, prediction.model_patch)
-    bench.progress.finish(instance.instance_id, f"{graded.outcome} {graded.cause}".strip())
+    bench.progress.finish(instance.instance_id, f"{graded.outcome} {graded.cause}".strip(), graded.outcome)
     return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)

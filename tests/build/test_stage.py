@@ -113,7 +113,7 @@ def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_pat
     assert bench.instance("menu").repeats == 2
     old = next(bench.store.archive_root.glob(f"*/02_dataset/*/units/{instance_id('menu')}"))
     logs = {f"{run}.1.log.gz" for run in ("run", "test", "fix")}
-    assert {path.name for path in old.iterdir()} == {"manifest.json"} | logs
+    assert {path.name for path in old.iterdir()} == {"manifest.json", "timings.json"} | logs
     assert bench.instance("badge") == tiny.outcomes["badge"]
 
 

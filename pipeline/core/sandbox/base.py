@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.records import Environment
@@ -77,6 +77,30 @@ def gone() -> InfrastructureError:
     return InfrastructureError("a limit has ended this workspace: open another", cause="workspace_gone")
 
 
+class Machine(NamedTuple):
+    """Where commands run: its processors, bytes of memory, and bytes that are free on the disk of the layers."""
+
+    processors: int
+    memory: int
+    free: int
+
+
+class Kept(NamedTuple):
+    """Something that a sandbox keeps on its disk: `size` are the bytes of its own, without those of what it stands on.
+
+    `digest` is an environment's or an instance's, `on` the name of what it stands on, `created` are seconds since the
+    epoch. What is `busy` is in use by somebody.
+    """
+
+    kind: Literal["tools", "environment", "instance", "cache", "container", "leftover"]
+    name: str
+    digest: str
+    size: int
+    on: str = ""
+    created: float = 0
+    busy: bool = False
+
+
 class Workspace(Protocol):
     """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
 
@@ -126,3 +150,15 @@ class Sandbox(Protocol):
 
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> AbstractContextManager[Workspace]:
         """A fresh workspace of an instance's image: no network, unprivileged, limited. Gone when it is closed."""
+
+    def machine(self) -> Machine:
+        """What there is to share among all who work here."""
+
+    def kept(self) -> list[Kept]:
+        """All that is on the disk beside open workspaces and what they start from; no byte is counted twice."""
+
+    def remove(self, kept: Kept) -> bool:
+        """Remove one; False when somebody uses it. What stands on it must be gone. It is made again when asked for."""
+
+    def abort(self) -> None:
+        """End every command of this process, for an end at once: their workspaces are of no use any more."""

@@ -15,7 +15,8 @@ from docker.types import Mount
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.core.records import Environment
-from pipeline.core.sandbox.base import DEFAULT, Cache, Limits, NoBaseImage
+from pipeline.core.sandbox.base import DEFAULT, Cache, Kept, Limits, Machine, NoBaseImage
+from pipeline.core.sandbox.docker_disk import Disk
 from pipeline.core.sandbox.docker_engine import Engine, start
 from pipeline.core.sandbox.docker_layers import ARCHITECTURES, Layers
 from pipeline.core.sandbox.docker_names import (
@@ -42,6 +43,10 @@ class DockerSandbox:
     def _engine(self) -> Engine:
         return Engine()
 
+    @cached_property
+    def _disk(self) -> Disk:
+        return Disk(self._engine.api)
+
     def check(self) -> None:
         try:
             found = self._engine.image(base_image())
@@ -62,6 +67,19 @@ class DockerSandbox:
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         Layers(self._engine, self.cache).instance(environment, digest, checkout)
+
+    def machine(self) -> Machine:
+        return self._engine.machine()
+
+    def kept(self) -> list[Kept]:
+        self._engine.settle()
+        return self._disk.kept()
+
+    def remove(self, kept: Kept) -> bool:
+        return self._disk.remove(kept)
+
+    def abort(self) -> None:
+        self._disk.end_own()
 
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:

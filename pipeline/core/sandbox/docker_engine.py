@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +27,7 @@ from docker.models.images import Image
 from docker.types import LogConfig, Ulimit
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.sandbox.base import Limits
+from pipeline.core.sandbox.base import Limits, Machine
 from pipeline.core.sandbox.docker_names import base_image
 from pipeline.core.sandbox.docker_ssh import Tunnel
 
@@ -75,6 +76,12 @@ def owner() -> str:
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
+def is_alive(who: str) -> bool:
+    """Whether an owner may still be at work: what another host does cannot be seen here."""
+    host, _, process = who.rpartition("/")
+    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
+
+
 class Engine:
     """Raises InfrastructureError when no engine answers, in every method."""
 
@@ -86,6 +93,12 @@ class Engine:
             given["DOCKER_HOST"] = self._tunnel.host
         self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
         self._client.api.timeout = PATIENCE
+        self._remover = ThreadPoolExecutor(max_workers=1)
+
+    @property
+    def api(self) -> docker.APIClient:
+        """The engine's own interface."""
+        return self._client.api
 
     @cached_property
     @faults()
@@ -131,6 +144,12 @@ class Engine:
             container.remove(force=True)
 
     @faults()
+    def machine(self) -> Machine:
+        """The engine's own processors, memory and disk, wherever it runs."""
+        free = self.probe("df --block-size=1 --output=avail /").split()[-1]
+        return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
+
+    @faults()
     def image(self, name: str) -> Image | None:
         """An image (id, labels), None when there is none of that name."""
         with suppress(NotFound):
@@ -155,24 +174,28 @@ class Engine:
 
     @contextmanager
     def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
-        """An unprivileged container that has not been started; removed at the end, whatever happens."""
+        """An unprivileged container that has not been started; removed at the end, whatever happens.
+
+        Nobody waits for the removal: it takes a second or more, and many for a large layer.
+        """
         with faults():
             settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose, OWNER: owner()}} | options
             container = self._client.containers.create(image, ["sleep", LIFETIME], **settings)
         try:
             yield container
         finally:
-            with faults(), suppress(NotFound):
-                container.remove(force=True, v=True)
+            self._remover.submit(_remove, container)
+
+    def settle(self) -> None:
+        """Wait until the containers are gone that were given up."""
+        self._remover.submit(lambda: None).result()
 
     @faults()
     def sweep(self) -> None:
         """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""
         for container in self._client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
-            host, _, process = container.labels[OWNER].rpartition("/")
-            if host == socket.gethostname() and not Path(f"/proc/{process}").exists():
-                with suppress(NotFound):
-                    container.remove(force=True, v=True)
+            if not is_alive(container.labels[OWNER]):
+                _remove(container)
 
     def _limited(self, limits: Limits) -> dict[str, Any]:
         return {
@@ -187,6 +210,16 @@ class Engine:
 
 def _ulimit(name: str, most: int) -> Ulimit:
     return Ulimit(name=name, soft=most, hard=most)
+
+
+def _remove(container: Container) -> None:
+    """What the engine fails to remove is swept later."""
+    try:
+        container.remove(force=True, v=True)
+    except NotFound:
+        return
+    except FAULTS as error:
+        log.warning("a container was not removed: %s", error)
 
 
 @faults()

@@ -41,6 +41,7 @@ from pipeline.core.sandbox.docker_names import (
 )
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import digest as digest_of
+from pipeline.core.timing import timed
 
 INSTALL_FOLDER = "a11y-install"
 DELETE = ("-exec", "rm", "-f", "{}", "+")
@@ -131,7 +132,7 @@ class Layers:
         registry = node.registry()
         env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
-        with telling(say, f"installing: {' '.join(spec.install)}"):
+        with telling(say, f"installing: {' '.join(spec.install)}"), timed("install"):
             install.run_all(spec, registry, run)
         _settle(container, ["rm", "-rf", scratch])
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not

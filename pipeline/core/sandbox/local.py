@@ -8,6 +8,7 @@ caller, on the host's Node, and may read and write whatever the caller may.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,12 @@ from typing import Any
 from pipeline.core.cache import lock, once
 from pipeline.core.errors import UserError
 from pipeline.core.records import Environment
-from pipeline.core.sandbox import install, node, process
-from pipeline.core.sandbox.base import DEFAULT, Cache, Limits
+from pipeline.core.sandbox import install, local_disk, node, process
+from pipeline.core.sandbox.base import DEFAULT, Cache, Kept, Limits, Machine
 from pipeline.core.sandbox.local_workspace import LocalWorkspace, copy, environ, link_modules, slot
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.store import Unit
+from pipeline.core.timing import timed
 
 TOOLS = ("node", "npm", "git")
 
@@ -34,6 +36,7 @@ class LocalSandbox:
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache.resolve()  # node names files by their real path
+        self.running = process.Running()
 
     def check(self) -> None:
         if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
@@ -51,8 +54,9 @@ class LocalSandbox:
         copy(manifests, folder / "tree")
         registry = node.registry()
         env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, ca and str(ca))
-        run = partial(process.run, folder=folder / "tree", env=env, limits=install.LIMITS)
-        with telling(say, f"installing: {' '.join(spec.install)}"):
+        limits, running = install.LIMITS, self.running
+        run = partial(process.run, folder=folder / "tree", env=env, limits=limits, running=running)
+        with telling(say, f"installing: {' '.join(spec.install)}"), timed("install"):
             install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
         return {"tools": str(tools), "deviations": deviations}
@@ -77,13 +81,28 @@ class LocalSandbox:
 
         once(self._instance(digest), make)
 
+    def machine(self) -> Machine:
+        place = next(path for path in (self.cache, *self.cache.parents) if path.exists())
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return Machine(os.cpu_count() or 1, memory, shutil.disk_usage(place).free)
+
+    def kept(self) -> list[Kept]:
+        return local_disk.kept(self.cache)
+
+    def remove(self, kept: Kept) -> bool:
+        return local_disk.remove(self.cache, kept)
+
+    def abort(self) -> None:
+        self.running.end()
+
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[LocalWorkspace]:
         instance = self._instance(digest)
         environment = self._environment(Unit(instance).result())
         filled, tools = instance / "runner-cache", Unit(environment).result()["tools"]
         with slot(self.cache / "workspaces") as folder:
-            workspace = LocalWorkspace(folder, Path(tools), limits)
+            local_disk.mark(folder, digest)
+            workspace = LocalWorkspace(folder, Path(tools), limits, self.running)
             copy(instance / "repo", folder / "repo")
             link_modules(environment / "tree", folder / "repo")
             if cache != "none":

@@ -22,12 +22,12 @@ from pipeline.core.store import write_bytes
 class LocalWorkspace:
     """`folder` with a repository, a scratch folder, a runner's cache, a home and a folder for temporary files."""
 
-    def __init__(self, folder: Path, tools: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, tools: Path, limits: Limits, running: process.Running | None = None) -> None:
         for name in ("repo", "scratch", "cache", "home", "tmp"):
             (folder / name).mkdir(parents=True)
         self.root, self.scratch, self.cache = (str(folder / name) for name in ("repo", "scratch", "cache"))
         self._env = environ(tools, folder / "home") | {"TMPDIR": str(folder / "tmp")}
-        self._limits, self._gone = limits, False
+        self._limits, self._running, self._gone = limits, running, False
 
     def run(
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
@@ -35,7 +35,8 @@ class LocalWorkspace:
         if self._gone:
             raise gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
-        done = process.run(argv, folder=Path(self.root, folder), env=self._env | (env or {}), limits=limits)
+        place, env = Path(self.root, folder), self._env | (env or {})
+        done = process.run(argv, folder=place, env=env, limits=limits, running=self._running)
         self._gone = done.limit is not None
         return done
 

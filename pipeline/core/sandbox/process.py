@@ -20,10 +20,12 @@ from pipeline.core.sandbox.base import Completed, Limit, Limits, exit_code
 NOT_FOUND = 127
 
 
-def run(argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limits) -> Completed:
+def run(
+    argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limits, running: Running | None = None
+) -> Completed:
     """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
 
-    A command that can not be started ends with 127. What it leaves running is killed.
+    It is in `running` meanwhile. A command that can not be started ends with 127. What it leaves running is killed.
     """
     started = time.monotonic()
     try:
@@ -38,21 +40,36 @@ def run(argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limit
         )
     except OSError as error:
         return Completed(NOT_FOUND, str(error).encode(), 0)
-    with process, _killed(process):
+    with process, _killed(process, Running() if running is None else running):
         output = _read(process, started + limits.seconds, limits.output)
         limit = _limit(process, len(output) > limits.output, started + limits.seconds)
     seconds = time.monotonic() - started
     return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
 
 
+class Running(set[int]):
+    """The commands that run now, for an end at once."""
+
+    def end(self) -> None:
+        """Kill them with all that they have started."""
+        for pid in tuple(self):
+            _kill(pid)
+
+
 @contextlib.contextmanager
-def _killed(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _killed(process: subprocess.Popen[bytes], running: Running) -> Iterator[None]:
     """Kill the whole session at the end, whatever the reason."""
+    running.add(process.pid)
     try:
         yield
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        running.discard(process.pid)
+        _kill(process.pid)
+
+
+def _kill(session: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(session, signal.SIGKILL)
 
 
 def _read(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:

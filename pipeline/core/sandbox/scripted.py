@@ -1,6 +1,7 @@
 """ScriptedSandbox: for tests of what stands on a sandbox. Nothing runs; a function says how each command ends.
 
-It writes nothing to disk. What was asked of it is in `environments`, `instances` and `commands`.
+It writes nothing to disk. What was asked of it is in `environments`, `instances` and `commands`; `opened` are the
+images of open workspaces.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.core.records import Environment
-from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limits
+from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Kept, Limits, Machine
 
 Files = dict[str, bytes]
 Respond = Callable[[tuple[str, ...], Files], Completed]
@@ -33,6 +34,7 @@ class ScriptedSandbox:
         self.environments: list[str] = []
         self.instances: dict[str, str] = {}
         self.commands: list[tuple[str, ...]] = []
+        self.opened: list[str] = []
 
     def check(self) -> None:
         """It always works."""
@@ -53,7 +55,29 @@ class ScriptedSandbox:
 
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[ScriptedWorkspace]:
+        self.opened.append(digest)
         yield ScriptedWorkspace(self)
+        self.opened.remove(digest)
+
+    def machine(self) -> Machine:
+        return Machine(2, 8 * 2**30, 10)
+
+    def kept(self) -> list[Kept]:
+        """Every layer takes one byte."""
+        used = {*self.opened, *(self.instances[digest] for digest in self.opened)}
+        made = [("environment", digest, "") for digest in self.environments]
+        made += [("instance", digest, environment) for digest, environment in self.instances.items()]
+        return [Kept(kind, digest, digest, 1, on, busy=digest in used) for kind, digest, on in made]
+
+    def remove(self, kept: Kept) -> bool:
+        if kept.digest in self.opened:
+            return False
+        self.instances.pop(kept.digest, None)
+        self.environments = [digest for digest in self.environments if digest != kept.digest]
+        return True
+
+    def abort(self) -> None:
+        """Nothing runs."""
 
 
 class ScriptedWorkspace:

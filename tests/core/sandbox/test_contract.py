@@ -6,6 +6,8 @@ and processes and take rights away: those tests are in test_docker.py, and local
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,7 @@ import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.sandbox import SANDBOXES, open_sandbox
-from pipeline.core.sandbox.base import Completed, InstallFailed, Limits, Workspace
+from pipeline.core.sandbox.base import Completed, InstallFailed, Kept, Limits, Workspace
 from pipeline.core.sandbox.scripted import ScriptedSandbox
 from tests.core.sandbox.conftest import Bench
 
@@ -223,6 +225,51 @@ def test_environment_is_made_once(any_bench: Bench) -> None:
 def test_instance_is_known_once_made(any_bench: Bench) -> None:
     assert any_bench.sandbox.has(any_bench.instance)
     assert not any_bench.sandbox.has(uuid.uuid4().hex)
+
+
+# -- the disk --------------------------------------------------------------------------------------------------------
+def kept(bench: Bench) -> dict[str, Kept]:
+    """The two layers of the bench by their kinds."""
+    mine = (bench.environment, bench.instance)
+    return {one.kind: one for one in bench.sandbox.kept() if one.digest in mine and one.kind != "cache"}
+
+
+def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
+    """Engines tell the size of an image with all below it: ten instances would count their environment ten times."""
+    found = kept(any_bench)
+    environment, instance = found["environment"], found["instance"]
+    assert instance.on == environment.name
+    assert 0 < instance.size < 100_000 and 0 < environment.size < 1_000_000
+    assert not environment.busy and not instance.busy
+
+
+def test_what_is_open_is_not_removed(any_bench: Bench) -> None:
+    with any_bench.sandbox.open(any_bench.instance):
+        listed = kept(any_bench)["instance"]
+        assert listed.busy
+        assert not any_bench.sandbox.remove(listed._replace(busy=False)), "it was not in use when it was listed"
+    assert any_bench.sandbox.has(any_bench.instance)
+
+
+def test_what_is_removed_is_made_again(any_bench: Bench) -> None:
+    for kind in ("instance", "environment"):
+        assert any_bench.sandbox.remove(kept(any_bench)[kind])
+    assert not any_bench.sandbox.has(any_bench.instance) and kept(any_bench) == {}
+    any_bench.make()
+    assert set(kept(any_bench)) == {"environment", "instance"}
+
+
+def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
+    assert all(amount > 0 for amount in any_bench.sandbox.machine())
+
+
+def test_abort_ends_what_runs(bench: Bench) -> None:
+    """A second Ctrl-C must not leave a test run behind that goes on for half an hour."""
+    threading.Timer(1, bench.sandbox.abort).start()
+    started = time.monotonic()
+    with contextlib.suppress(InfrastructureError), bench.sandbox.open(bench.instance) as workspace:
+        assert shell(workspace, "sleep 60").code != 0
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.trap("install-failure-hidden")

@@ -1,0 +1,78 @@
+"""The disk that a build may use: layers that nobody waits for are removed when it is reached, the least useful first.
+
+First the layers and caches of instances, then environments, then tools; in each kind the oldest. What is removed is
+made again from the clone when somebody asks for it (`core.images`), so that nothing is lost but time. Does not cover
+what a single environment takes while it is made: a build of one environment needs the disk for one.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterable
+
+from pipeline.build import layers
+from pipeline.core.sandbox.base import Kept, Sandbox
+from pipeline.core.sizes import show_size
+
+log = logging.getLogger(__name__)
+
+
+class Budget:
+    """At most `limit` bytes, by default what is there and half of what is `free`. Thread-safe.
+
+    What is held for a unit stays. A measurement is good for `fresh` seconds: engines take a second or more for one.
+    """
+
+    def __init__(self, sandbox: Sandbox, limit: int | None, free: int, fresh: float = 60) -> None:
+        self.sandbox, self.limit, self.free, self.fresh = sandbox, limit, free, fresh
+        self.used = 0
+        self._held: dict[str, set[str]] = {}
+        self._lock, self._measured = threading.Lock(), -math.inf
+
+    def hold(self, unit: str, *digests: str) -> None:
+        """Keep these layers as long as the unit is not done."""
+        with self._lock:
+            self._held[unit] = set(digests)
+
+    def add(self, units: Iterable[str], digest: str) -> None:
+        """Keep this layer, too, for those of the units that are not done."""
+        with self._lock:
+            for unit in self._held.keys() & units:
+                self._held[unit].add(digest)
+
+    def release(self, unit: str) -> None:
+        """The unit is done."""
+        with self._lock:
+            self._held.pop(unit, None)
+
+    def keep(self) -> str:
+        """Remove until the limit is kept or nothing is left to remove; how much of it is used, for people."""
+        with self._lock:
+            if time.monotonic() - self._measured > self.fresh:
+                self._measure()
+                self._measured = time.monotonic()
+            return f"{show_size(self.used)} of {show_size(self.limit or 0)}"
+
+    def _measure(self) -> None:
+        kept = self.sandbox.kept()
+        self.used = sum(one.size for one in kept)
+        if self.limit is None:
+            self.limit = self.used + self.free // 2
+        if self.used > self.limit:
+            self._remove(kept)
+
+    def _remove(self, kept: list[Kept]) -> None:
+        held = set().union(*self._held.values())
+        staying = set(layers.standing(kept, lambda one: one.busy or one.digest in held))
+        for one in layers.least_useful(kept, staying):
+            if self.used <= self.limit:
+                return
+            if one.name not in staying and self.sandbox.remove(one):
+                self.used -= one.size
+                log.info("removed %s (%s), to keep within %s", one.name, show_size(one.size), show_size(self.limit))
+            else:
+                staying.add(one.on)
+        log.warning("%s are used and nothing more can go: all the rest is worked with", show_size(self.used))

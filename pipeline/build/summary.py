@@ -1,0 +1,68 @@
+"""What came of a build, in figures: `02_dataset/<repo>/summary.json`, and the same for people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.build.batch import NOT_EVALUATED, QUALIFIED, TIMINGS, Outcome, Task, kind
+from pipeline.build.budget import Budget
+from pipeline.build.reasons import REASONS
+from pipeline.core.console import clock, say, table
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Rejection
+from pipeline.core.sizes import show_size
+from pipeline.core.store import read_json
+from pipeline.core.timing import KINDS
+
+#: kinds of outcomes that are no rejections -> what they mean to a person
+MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped before: run the command again"}
+
+
+def summarize(asked: Sequence[Task], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
+    """The instances by outcome, the causes of what was not evaluated, seconds by kind, and the disk, in bytes.
+
+    `overhead` is the share of the seconds that went neither into installs nor into test processes.
+    """
+    instances = defaultdict[str, list[str]](list)
+    for one in asked:
+        instances[kind(decided[one.name]) if one.name in decided else "undecided"].append(one.name)
+    causes = {one.instance_id: one.detail for one in decided.values() if _is_not_evaluated(one)}
+    seconds = _seconds(asked)
+    worked = sum(seconds.values()) - seconds["waiting"]
+    return {
+        "counts": {name: len(ids) for name, ids in instances.items()},
+        "instances": instances,
+        "causes": causes,
+        "seconds": seconds,
+        "overhead": round(seconds["other"] / worked, 3) if worked else 0,
+        "disk": {"used": budget.used, "limit": budget.limit},
+    }
+
+
+def _is_not_evaluated(outcome: Outcome) -> bool:
+    return isinstance(outcome, Rejection) and outcome.reason == NOT_EVALUATED
+
+
+def _seconds(asked: Sequence[Task]) -> dict[str, float]:
+    """Summed over all units, of this build and of earlier ones."""
+    spent = [read_json(path) for one in asked if (path := one.unit.folder / TIMINGS).exists()]
+    return {name: round(sum(one[name] for one in spent), 1) for name in KINDS}
+
+
+def show(repo: Repo, figures: Mapping[str, Any]) -> None:
+    """The counts as a table on stdout, time and causes on stderr."""
+    order = sorted(figures["counts"].items(), key=lambda row: (row[0] != QUALIFIED, -row[1]))
+    meanings = REASONS | MEANINGS
+    rows = [(name, count, meanings[name], _numbers(figures["instances"][name])) for name, count in order]
+    table(f"Dataset of {repo}", ("outcome", "count", "meaning", "pull requests"), rows)
+    for instance, cause in figures["causes"].items():
+        say(f"not evaluated: {instance}: {cause.splitlines()[0]}")
+    seconds, disk = figures["seconds"], figures["disk"]
+    spent = ", ".join(f"{name} {clock(seconds[name])}" for name in ("install", "tests", "other"))
+    say(f"time: {spent} (overhead {figures['overhead']:.1%}); disk: {show_size(disk['used'])}")
+
+
+def _numbers(instances: Sequence[str]) -> str:
+    return " ".join(f"#{parse_instance_id(one)[1]}" for one in instances)

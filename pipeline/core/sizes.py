@@ -1,0 +1,28 @@
+"""Sizes as people write them: `60GB`, `512 MiB`, `1.5T`."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.core.errors import UserError
+
+#: the powers of 1000, and of 1024 with an `i`
+UNITS = ("", "K", "M", "G", "T")
+
+
+def parse_size(text: str) -> int:
+    """Bytes. Raises UserError for what is no size."""
+    match = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*([{''.join(UNITS)}]?)(i?)B?\s*", text, re.IGNORECASE)
+    if not match:
+        raise UserError(f"'{text}' is no size", hint="write it like 60GB, 512MiB or 1.5T")
+    number, unit, binary = match.groups()
+    return int(float(number) * (1024 if binary else 1000) ** UNITS.index(unit.upper()))
+
+
+def show_size(size: float) -> str:
+    """With one digit behind the point, in the largest unit that gives a number above 1."""
+    for unit in UNITS[:-1]:
+        if abs(size) < 1000:
+            return f"{size:.1f} {unit}B" if unit else f"{size:.0f} B"
+        size /= 1000
+    return f"{size:.1f} {UNITS[-1]}B"

@@ -1,0 +1,56 @@
+"""Where a unit's time goes: installs, test processes, waiting for its turn, and everything else, the overhead of ours.
+
+A clock runs in one thread and hears of what that thread does deep below, so that no signature in between carries it.
+Where no clock runs, nothing is measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Literal
+
+Kind = Literal["install", "tests", "waiting"]
+#: what a clock tells: its kinds, and the rest
+KINDS = ("install", "tests", "waiting", "other")
+
+
+class Clock:
+    """Counts while its block lasts, and hears of what is timed meanwhile in its thread."""
+
+    def __init__(self) -> None:
+        self._heard: dict[str, float] = {}
+        self._total = 0.0
+
+    def __enter__(self) -> Clock:
+        self._started, self._before = time.monotonic(), _running.set(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._total = time.monotonic() - self._started
+        _running.reset(self._before)
+
+    def add(self, kind: Kind, seconds: float) -> None:
+        self._heard[kind] = self._heard.get(kind, 0) + seconds
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of the block by kind, to the hundredth."""
+        other = self._total - sum(self._heard.values())
+        return {kind: round((self._heard | {"other": other}).get(kind, 0), 2) for kind in KINDS}
+
+
+_running: ContextVar[Clock | None] = ContextVar("clock", default=None)
+
+
+@contextmanager
+def timed(kind: Kind) -> Iterator[None]:
+    """Tell the clock of this thread how long the block took, however it ends."""
+    started = time.monotonic()
+    try:
+        yield
+    finally:
+        if clock := _running.get():
+            clock.add(kind, time.monotonic() - started)

@@ -1,0 +1,115 @@
+"""The disk of a build: what goes first, and what stays. In the scripted sandbox every layer takes one byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.build.budget import Budget
+from pipeline.build.layers import least_useful, standing
+from pipeline.core.sandbox.base import Kept
+from pipeline.core.sandbox.scripted import ScriptedSandbox
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> ScriptedSandbox:
+    """Two environments with two instances each."""
+    made = ScriptedSandbox(tmp_path)
+    for environment in ("old", "new"):
+        made.environment(factories.make_environment(), environment, tmp_path, print)
+        for number in (1, 2):
+            made.instance(environment, f"{environment}-{number}", tmp_path)
+    return made
+
+
+def left(sandbox: ScriptedSandbox) -> set[str]:
+    return {one.digest for one in sandbox.kept()}
+
+
+def kept_within(sandbox: ScriptedSandbox, limit: int | None, held: dict[str, tuple[str, ...]]) -> set[str]:
+    budget = Budget(sandbox, limit, free=0)
+    for unit, digests in held.items():
+        budget.hold(unit, *digests)
+    budget.keep()
+    assert budget.used == len(left(sandbox))
+    return left(sandbox)
+
+
+def test_nothing_goes_as_long_as_there_is_room(sandbox: ScriptedSandbox) -> None:
+    assert len(kept_within(sandbox, 6, {})) == 6
+    assert len(kept_within(sandbox, None, {})) == 6, "by default there is room for what is there"
+
+
+def test_instances_go_before_environments_and_no_more_than_needed(sandbox: ScriptedSandbox) -> None:
+    assert kept_within(sandbox, 4, {}) == {"old", "new", "new-1", "new-2"}
+    assert kept_within(sandbox, 1, {}) == {"new"}
+
+
+def test_what_a_unit_works_with_or_waits_for_stays(sandbox: ScriptedSandbox) -> None:
+    """An environment with work left would be made again: minutes, for nothing."""
+    assert kept_within(sandbox, 0, {"under way": ("new", "new-2"), "waiting": ("old",)}) == {"new", "new-2", "old"}
+
+
+def test_what_stands_below_something_that_stays_stays(sandbox: ScriptedSandbox) -> None:
+    assert kept_within(sandbox, 0, {"under way": ("new-2",)}) == {"new", "new-2"}
+
+
+def test_what_is_open_stays_whoever_opened_it(sandbox: ScriptedSandbox) -> None:
+    """Another process may evaluate what this one is done with."""
+    with sandbox.open("old-1"):
+        assert kept_within(sandbox, 0, {}) == {"old", "old-1"}
+    assert kept_within(sandbox, 0, {}) == set()
+
+
+def test_a_unit_that_is_done_gives_its_layers_up(sandbox: ScriptedSandbox) -> None:
+    budget = Budget(sandbox, 5, free=0, fresh=0)
+    budget.hold("unit", "old", "old-1")
+    budget.keep()
+    assert left(sandbox) == {"old", "old-1", "new", "new-1", "new-2"} - {"old-2"}
+    budget.release("unit")
+    budget.limit = 3
+    budget.keep()
+    assert left(sandbox) == {"old", "new", "new-2"}
+
+
+def test_disk_is_measured_now_and_then_only(sandbox: ScriptedSandbox) -> None:
+    budget = Budget(sandbox, 6, free=0)
+    assert budget.keep() == "6 B of 6 B"
+    sandbox.instance("new", "new-3", Path())
+    assert budget.keep() == "6 B of 6 B" and len(left(sandbox)) == 7
+
+
+def test_a_layer_that_became_known_later_is_kept_for_those_who_wait(sandbox: ScriptedSandbox) -> None:
+    """Repair may make another environment than the one that was inferred."""
+    budget = Budget(sandbox, 0, free=0)
+    for unit in ("waiting", "done"):
+        budget.hold(unit, "old")
+    budget.release("done")
+    budget.add(["waiting", "done"], "new")
+    budget.release("done")
+    budget.keep()
+    assert left(sandbox) == {"old", "new"}
+
+
+# -- the order -------------------------------------------------------------------------------------------------------
+KEPT = [
+    Kept("tools", "node", "", 1, "", 1),
+    Kept("tools", "npm", "", 1, "node", 2),
+    Kept("environment", "env", "e", 1, "npm", 3),
+    Kept("instance", "young", "i", 1, "env", 5),
+    Kept("instance", "old", "j", 1, "env", 4),
+    Kept("cache", "cache", "j", 1, "", 4.5),
+    Kept("container", "container", "j", 1, "old", 6),
+    Kept("leftover", "untagged", "", 1, "env", 7),
+]
+
+
+def test_nothing_is_removed_before_what_stands_on_it() -> None:
+    order = [one.name for one in least_useful(KEPT, ["container"])]
+    assert order == ["untagged", "old", "young", "cache", "env", "npm", "node"]
+
+
+def test_a_container_keeps_all_below_it() -> None:
+    assert set(standing(KEPT, lambda one: False)) == {"container", "old", "env", "npm", "node"}

@@ -1,0 +1,28 @@
+"""Where a unit's time goes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+
+from pipeline.core.timing import KINDS, Clock, timed
+
+
+def test_a_clock_hears_of_what_its_thread_does_and_of_nothing_else() -> None:
+    elsewhere = threading.Thread(target=lambda: spend("tests"))
+    with Clock() as clock:
+        elsewhere.start()
+        elsewhere.join()
+        with suppress(ZeroDivisionError):
+            spend("install", fail=True)
+    spend("tests")
+    assert tuple(clock.seconds) == KINDS
+    assert clock.seconds["tests"] == 0
+    assert clock.seconds["install"] >= 0.05 <= clock.seconds["other"]
+
+
+def spend(kind: str, fail: bool = False) -> None:
+    with timed(kind):
+        time.sleep(0.06)
+        assert not fail or 1 / 0
