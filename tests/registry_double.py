@@ -59,6 +59,7 @@ class Registry(ThreadingHTTPServer):
         sha512 = base64.b64encode(hashlib.sha512(archive).digest()).decode()
         dist = {"tarball": f"{self.address}{name}.tgz", "integrity": f"sha512-{sha512}"}
         document = {"name": name, "dist-tags": {"latest": version}, "versions": {version: manifest | {"dist": dist}}}
+        document["time"] = {version: "2020-01-01T00:00:00.000Z"}
         return json.dumps(document).encode()
 
 

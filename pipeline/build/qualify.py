@@ -109,14 +109,19 @@ def _attempt(job: Job, inferred: images.Recipe, state: Repair) -> Instance:
     job.memory.learn(inferred.environment, [step for step in state.steps if step.stage == "install"])
     if made.manifests != made.base:
         deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
-    tree = list_files(job.clone, job.candidate.base.sha)
-    files = scope.files(job.settings.scope, tree, job.candidate.fix_patch, job.candidate.test_patch)
-    selected = files if job.settings.scope == "touched" else None
-    plan = Plan(job.settings.sandbox, made.image, made.environment, selected, job.settings.limits)
+    plan = Plan(job.settings.sandbox, made.image, made.environment, _selected(job), job.settings.limits)
     results = _three(job, plan)
     instance = _judge(job.candidate, made, plan, job.settings, results, tuple(deviations))
     job.memory.learn(inferred.environment, state.steps)
     return instance
+
+
+def _selected(job: Job) -> tuple[str, ...] | None:
+    """The test files to run, None for all that the runner finds."""
+    if job.settings.scope == "full":
+        return None
+    tree = list_files(job.clone, job.candidate.base.sha)
+    return scope.files(job.settings.scope, tree, job.candidate.fix_patch, job.candidate.test_patch)
 
 
 def _three(job: Job, plan: Plan) -> dict[str, list[Run]]:

@@ -100,9 +100,11 @@ def from_registry(case: Case) -> Environment | None:
 
 
 def rehost(case: Case) -> Environment | None:
-    """Ask this host's registry for what was locked at another."""
-    archives = re.compile(rf"https?://{re.escape(case.found['host'])}/[^\s\"']*/(?:-|download)/".encode())
-    if not any(archives.search(content) for content in case.there.files.values()):
+    """Ask this host's registry for what was locked, or is looked for, at another."""
+    named = re.compile(rf"https?://{re.escape(case.found['host'])}/".encode())
+    archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|download)/")
+    there = case.there.files.items()
+    if not any((named if edits.is_settings(path) else archives).search(content) for path, content in there):
         return None
     return _edited(case.environment, Edit(kind="rehost", name=case.found["host"]))
 

@@ -29,6 +29,11 @@ def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[
     return edited
 
 
+def is_settings(path: str) -> bool:
+    """Whether a path holds settings of a package manager."""
+    return path.rpartition("/")[2] in SETTINGS
+
+
 def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every package.json that is one, by its path."""
     for path, content in files.items():
@@ -115,7 +120,7 @@ def _rehost(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[t
     for path, content in files.items():
         if locks.is_lock(path):
             yield path, locks.rehost(_read(content), edit.name, registry())
-        elif path.rpartition("/")[2] in SETTINGS:
+        elif is_settings(path):
             yield path, re.sub(rf"https?://{re.escape(edit.name)}[^\s\"']*", registry(), _read(content))
 
 
@@ -126,7 +131,7 @@ def _reseal(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[t
 def _unset(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
     setting = re.compile(rf"^{re.escape(edit.name)}\s*(?:[:=][^\n]*)(?:\n+(?:[ \t]|-)[^\n]*)*\n?", re.MULTILINE)
     for path, content in files.items():
-        if path.rpartition("/")[2] in SETTINGS:
+        if is_settings(path):
             yield path, setting.sub("", _read(content))
 
 

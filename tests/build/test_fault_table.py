@@ -104,9 +104,9 @@ INSTALL = [
     ("peer-rules", {}, "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve"),
     ("engine-rules", {}, "npm error code EBADENGINE"),
     (
-        "release-age",
-        {},
-        "npm error code ETARGET\nnpm error notarget No matching version found for a@1 with a date before 1/1/2024",
+        "version-gone",
+        {"name": "a", "old": "9.0.0"},
+        "npm error notarget No matching version found for a@9.0.0 with a date before 5/6/2024, 12:00:00 AM.",
     ),
     ("native-build", {}, "npm error gyp ERR! stack Error: not found: make"),
     ("script-download-refused", {"host": "example.org"}, 'Cannot download "https://example.org/x.node": '),

@@ -34,6 +34,7 @@ def remedied(
     """The environment after a remedy, from one of yarn 1 on Node 16."""
     environment = make_environment(node="16.2.0", manager="yarn", manager_version="1.22.22", install=FROZEN)
     files = {"package.json": json.dumps(manifest or {}).encode(), "yarn.lock": LOCK.encode()}
+    files[".npmrc"] = b"@acme:registry=https://npm.acme.example/\n"
     situation = Situation(files, lambda name: RELEASES.get(name, []))
     return REMEDIES[remedy](Case(environment, found or {}, more, situation))
 
@@ -99,8 +100,10 @@ def test_what_is_asked_for_elsewhere_stays(asked: str) -> None:
     assert [edit.name for edit in edits(after)] == ["icons"]
 
 
-@pytest.mark.parametrize(("host", "there"), [("registry.npm.taobao.org", True), ("github.com", False)])
-def test_another_registry_is_replaced_where_the_lock_file_names_it(host: str, there: bool) -> None:
+@pytest.mark.parametrize(
+    ("host", "there"), [("registry.npm.taobao.org", True), ("npm.acme.example", True), ("github.com", False)]
+)
+def test_another_registry_is_replaced_where_lock_file_or_settings_name_it(host: str, there: bool) -> None:
     assert edits(remedied("rehost", {"host": host})) == ((Edit(kind="rehost", name=host),) if there else ())
 
 

@@ -29,8 +29,10 @@ CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 _CODES = r"(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EPROTO)"
 _STATUS = r"(?:429|50[0-9])"
 #: a host that does not answer is the registry, or an address that the repository chose
-_UNREACHED = re.compile(_CODES)
-_HOST = re.compile(r"https?://(?:[^/\s@]+@)?([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN) ([\w-]+(?:\.[\w-]+)+)")
+_UNREACHED = re.compile("ENOTFOUND|ECONNREFUSED|ETIMEDOUT")
+_HOST = re.compile(r"https?://(?:[^/\s@]+@)?([\w.-]+)|ENOTFOUND ([\w-]+(?:\.[\w-]+)+)")
+#: registries that always come back: silence is a bad moment of theirs or of this machine
+_PUBLIC = {"registry.npmjs.org", "registry.yarnpkg.com"}
 #: what a package may run when it is installed
 SCRIPTS = ("preinstall", "install", "postinstall")
 
@@ -38,7 +40,7 @@ SCRIPTS = ("preinstall", "install", "postinstall")
 #: fail to download something of their own look otherwise on purpose: those are the repository's
 FAULTS = (
     (r"ENOSPC", "disk"),
-    (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)", "registry"),
+    (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)(?:\nnpm .*){{0,4}}", "registry"),
     (rf'^(?:error |ResponseError: ).*(?:{_CODES}|returned a {_STATUS}|Request failed \\?"{_STATUS})', "registry"),
     (rf"YN0001:.*(?:RequestError|TimeoutError|ReadError).*(?:{_CODES}|[Tt]imeout|certificate)", "registry"),
     (rf"YN0035:.*Response Code:.*{_STATUS}", "registry"),
@@ -95,13 +97,14 @@ def failure(message: str, log: str, registry: str = "", lines: int = 2000) -> A1
     for pattern, cause in FAULTS:
         for match in re.finditer(pattern, log, re.MULTILINE):
             if not _elsewhere(match[0] + log[match.end() :].partition("\n")[0], registry):
-                return InfrastructureError(f"{message}: {match[0]}", cause=cause)
+                return InfrastructureError(f"{message}: {match[0].splitlines()[0]}", cause=cause)
     return InstallFailed(message, "\n".join(log.splitlines()[-lines:]))
 
 
 def _elsewhere(said: str, registry: str) -> bool:
     hosts = {host for pair in _HOST.findall(said) for host in pair if host}
-    return bool(registry and hosts and _UNREACHED.search(said)) and urlsplit(registry).hostname not in hosts
+    ours = {urlsplit(registry).hostname} | (_PUBLIC if "ETIMEDOUT" in said else set())
+    return bool(registry and hosts and _UNREACHED.search(said)) and hosts.isdisjoint(ours)
 
 
 def run_all(spec: Environment, registry: str, execute: Callable[[tuple[str, ...]], Completed]) -> None:

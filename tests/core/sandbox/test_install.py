@@ -64,6 +64,8 @@ def test_repository_is_to_blame(log: str) -> None:
 
 REGISTRY = "https://registry.example.org/"
 ELSEWHERE = [
+    "npm error code ENOTFOUND\nnpm error syscall getaddrinfo\nnpm error errno ENOTFOUND\n"
+    "npm error network request to https://npm.example.com/a/-/a-1.0.0.tgz failed, reason: getaddrinfo ENOTFOUND x",
     "error Error: getaddrinfo ENOTFOUND github.com\n    at GetAddrInfoReqWrap.onlookupall",
     'error An unexpected error occurred: "https://codeload.github.com/a/b/tar.gz/1: connect ECONNREFUSED 1.2.3.4:443".',
     "➤ YN0001: │ RequestError: getaddrinfo ENOTFOUND npm.example.com",
@@ -77,6 +79,19 @@ def test_a_host_that_the_repository_chose_is_its_own_fault(log: str) -> None:
     assert isinstance(failure("yarn install ended with 1", log, REGISTRY), InstallFailed)
     about_registry = re.sub(r"[\w.]+\.(?:com)\b", "registry.example.org", log)
     assert isinstance(failure("yarn install ended with 1", about_registry, REGISTRY), InfrastructureError)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "error Error: getaddrinfo EAI_AGAIN registry.yarnpkg.com",
+        'error An unexpected error occurred: "https://registry.yarnpkg.com/a: connect ETIMEDOUT 1.2.3.4:443".',
+        "error Error: https://registry.yarnpkg.com/a/-/a-1.0.0.tgz: ESOCKETTIMEDOUT",
+    ],
+)
+def test_a_bad_moment_of_a_public_registry_is_the_machines_fault(log: str) -> None:
+    """A lock file names it though the host is set up for another: next time it answers."""
+    assert isinstance(failure("yarn install ended with 1", log, REGISTRY), InfrastructureError)
 
 
 def test_a_busy_host_is_the_machines_fault_whoever_chose_it() -> None:
