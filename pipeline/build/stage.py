@@ -62,9 +62,7 @@ def build(
         budget = Budget(settings.sandbox, disk, machine.free)
         try:
             with Progress("qualifying", len(asked), ended) as progress:
-                batch = Batch(
-                    store, clone, Memory(store.qualification(repo) / "learned.jsonl"), budget, progress, patience
-                )
+                batch = Batch(store, clone, memory, budget, progress, patience)
                 for outcome in batch.run([one for one in asked if not one.is_done], jobs):
                     decided[outcome.instance_id] = outcome
         finally:
