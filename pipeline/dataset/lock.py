@@ -7,18 +7,18 @@ patch and gold patch (`PFP`: passed, failed, passed), with `snapshot` where it f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
-from pipeline.core.records import Instance, Triple, Versioned
+from pipeline.core.records import Environment, Instance, Triple, Versioned
 
 #: between a test's file and its name in it
 SEPARATOR = " > "
 #: fields that are lists: each entry is a fact of its own
-LISTS = ("files", "quarantine")
+LISTS = ("repairs", "files", "quarantine")
 
 #: file -> transition -> names
 Tests = dict[str, dict[str, tuple[str, ...]]]
@@ -39,7 +39,9 @@ class Lock(Versioned):
     environment: str = Field(description="digest of the manifests and of how they are installed")
     manifests: str = Field(description="commit whose manifests are installed")
     image: str = Field(description="digest of the environment and the sources")
-    files: tuple[str, ...] = Field(description="test files that are run")
+    repairs: tuple[str, ...] = Field(default=(), description="what the install took beyond the manifests")
+    scope: Literal["touched", "full"]
+    files: tuple[str, ...] = Field(description="test files that are run; none in the scope `full`")
     repeats: int
     tests: Tests = Field(description="what evaluation expects: file -> transition -> names of tests")
     quarantine: tuple[str, ...] = Field(default=(), description="tests that disagree with themselves")
@@ -61,6 +63,8 @@ def lock(instance: Instance) -> Lock:
         environment=instance.environment_digest,
         manifests=instance.manifests,
         image=instance.image,
+        repairs=tuple(_repairs(environment)),
+        scope=instance.scope,
         files=tuple(sorted(instance.files)),
         repeats=instance.repeats,
         tests=_by_file(instance),
@@ -70,6 +74,12 @@ def lock(instance: Instance) -> Lock:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _repairs(environment: Environment) -> Iterator[str]:
+    """Changes to manifests, in the order in which they are made, and packages whose own scripts run."""
+    yield from (" ".join(filter(None, (one.kind, one.name, one.old, one.new))) for one in environment.edits)
+    yield from (f"rebuild {name}" for name in environment.rebuild)
 
 
 def _by_file(instance: Instance) -> Tests:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,13 +67,15 @@ def rebuild(
     store: Store, source: Source, repo: Repo, entries: Sequence[Lock], settings: Settings, **how: object
 ) -> list[Difference]:
     """Make the instances again; `how` goes to the build. Raises UserError when the source lacks a pull request."""
-    repeats = {parse_instance_id(entry.instance_id)[1]: entry.repeats for entry in entries}
-    collect_from(store, repo, source, sorted(repeats))
+    listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
+    repeats = {number: entry.repeats for number, entry in listed.items()}
+    collect_from(store, repo, source, sorted(listed))
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
     candidates = {one.number for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
-    numbers = sorted(candidates & repeats.keys())
-    if numbers:
-        outcomes += build(store, repo, settings, numbers=numbers, repeats=repeats, **how)
+    for scope in sorted({entry.scope for entry in entries}):
+        numbers = sorted(number for number in candidates & listed.keys() if listed[number].scope == scope)
+        if numbers:
+            outcomes += build(store, repo, replace(settings, scope=scope), numbers=numbers, repeats=repeats, **how)
     by_id = {one.instance_id: one for one in outcomes}
     return [found for entry in entries for found in differences(entry, by_id[entry.instance_id])]
 

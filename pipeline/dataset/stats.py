@@ -41,6 +41,7 @@ def _instances(one: Rated) -> Mapping[str, int]:
         "all": 1,
         "every fixed test by snapshot only": int(len(instance.snapshot_only) == len(instance.fixed_tests)),
         "with quarantined tests": int(bool(instance.quarantine)),
+        "with deviations": int(bool(instance.deviations)),
         "chosen by hand": int(instance.chosen_by_hand),
     }
 
@@ -73,6 +74,7 @@ GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
     "instances": _instances,
     "tests": _tests,
     "fixed tests": lambda one: one.instance.classes.values(),
+    "scope": lambda one: [one.instance.scope],
     "statement": lambda one: [one.instance.statement_source],
     "principle": _principles,
     "criterion": _criteria,

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from factories import FIX_PATCH, TEST_PATCH, make_instance
+from factories import FIX_PATCH, TEST_PATCH, make_environment, make_instance
 from leaks import ADDED
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Edit
 from pipeline.core.store import read_records
 from pipeline.dataset.lock import Lock, facts, lines, lock, transitions
 
@@ -57,10 +58,14 @@ def test_the_same_dataset_gives_the_same_bytes() -> None:
 
 
 def test_every_field_is_a_fact() -> None:
-    instance = make_instance(tests=TESTS, quarantine={"c": {"run": {"PASSED": 1, "FAILED": 1}}}, files=("y", "x"))
+    repaired = make_environment(edits=(Edit(kind="pin", name="dep", old="1.x", new="1.2.3"),), rebuild=("sass",))
+    quarantine = {"c": {"run": {"PASSED": 1, "FAILED": 1}}}
+    instance = make_instance(tests=TESTS, quarantine=quarantine, files=("y", "x"), environment=repaired)
     found = facts(lock(instance))
     assert {name.partition(":")[0] for name in found} == {*Lock.model_fields} - {"tests"} | {"test"}
-    assert (found["files: x"], found["quarantine: c"], found["test: a.test.ts > opens"]) == ("listed", "listed", "NNP")
+    assert found["test: a.test.ts > opens"] == "NNP"
+    listed = {"files: x", "files: y", "quarantine: c", "repairs: pin dep 1.x 1.2.3", "repairs: rebuild sass"}
+    assert {name for name, value in found.items() if value == "listed"} == listed
 
 
 @pytest.mark.rule("lists-not-datasets")

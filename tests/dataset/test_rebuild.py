@@ -76,6 +76,13 @@ def test_a_pull_request_that_the_source_lacks_is_said_before_any_work(tiny: Benc
     assert not bench.store.dataset(REPO).exists()
 
 
+@pytest.mark.rule("rebuild")
+def test_the_scope_is_the_lists(tiny: Bench, bench: Bench) -> None:
+    """The whole suite of this library ends without a report."""
+    entry = locks(tiny, "menu")[0].model_copy(update={"scope": "full"})
+    assert again(bench, [entry]) == [Difference(entry.instance_id, "outcome", "qualified", "rejected: no_report")]
+
+
 # -- comparing -------------------------------------------------------------------------------------------------------
 TESTS = {"m.test.ts > a": "PFP", "m.test.ts > b": "PPP"}
 
@@ -144,7 +151,8 @@ def _pulls(world: World, tiny: Bench) -> None:
     candidates = read_records(tiny.store.raw(REPO) / "candidates.jsonl", Candidate)
     for name, files in FILES.items():
         one = next(one for one in candidates if one.number == NUMBERS[name])
-        repo.pull(one.number, title=one.title, files=files, base=one.base.sha, merge=one.merge_sha)
+        about = {"title": one.title, "merged_at": one.merged_at, "base": one.base.sha, "merge": one.merge_sha}
+        repo.pull(one.number, files=files, **about)
 
 
 def test_a_clone_that_can_not_be_made(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
