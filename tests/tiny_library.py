@@ -36,7 +36,7 @@ class Pull(NamedTuple):
     """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both before and after, other files."""
 
     ends: str
-    tests: str
+    tests: str | None
     tests_before: str | None = "works | {src} | old\n"
     fix: str = "old new\n"
     fix_before: str | None = "old\n"
@@ -55,7 +55,7 @@ PULLS = {
     "card": Pull("gold_does_not_fix", "works | {src} | old\nnever | {src} | never\n"),
     "list": Pull("test_lost", "works | {src} | old | old\n", "works | {src} | old | old\n\n", fix="new\n"),
     "link": Pull("anomalous", "works | {src} | never | new\n"),
-    "image": Pull("no_tests_run", "works | {src} | old\n", others={"src/__tests__/image.json": "{}\n"}),
+    "image": Pull("no_tests_run", None, None, others={"src/__tests__/image.json": "{}\n"}),
     "input": Pull("no_report", "works | {src} | old\nbreaks no-report\n"),
     "label": Pull("report_untrusted", "works | {src} | old\nbreaks totals\n"),
     "table": Pull("output_limit", "works | {src} | old\nbreaks flood\n"),
@@ -101,7 +101,7 @@ def make_library(folder: Path, pulls: Mapping[str, Pull] = PULLS, base: Mapping[
 def _files(folder: Path, name: str, fix: str | None, tests: str | None) -> dict[str, Content]:
     source = f"src/{name}.js"
     filled = tests and tests.format(src=source, counter=folder / f"{name}.counter")
-    return {source: fix, f"src/{name}.test.js": filled}
+    return {source: fix} | ({f"src/{name}.test.js": filled} if filled else {})
 
 
 class WatchedSandbox(LocalSandbox):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import git
@@ -16,7 +15,7 @@ import tomli_w
 
 from pipeline.build import overrides, scope
 from pipeline.build.infer import Tree, infer
-from pipeline.core.git import list_files, show
+from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_manifest, paths
 from pipeline.core.records import Candidate, Environment, Instance
@@ -29,12 +28,12 @@ def manifest_commit(candidate: Candidate) -> str:
     return candidate.merge_sha if changed else candidate.base.sha
 
 
-def environment_of(clone: git.Repo, candidate: Candidate, repos: Path = overrides.FOLDER) -> Environment:
+def environment_of(clone: git.Repo, candidate: Candidate) -> Environment:
     """The environment of a candidate. Raises Unsupported, and UserError for a broken file of overrides."""
     sha = manifest_commit(candidate)
     tree = Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
-    fixed = overrides.fixed(candidate, repos)
-    return infer(tree, candidate.merged_at, scope.touched(candidate.test_patch), fixed)
+    fixed = overrides.fixed(candidate)
+    return infer(tree, committed(clone, sha), scope.touched(candidate.test_patch), fixed)
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

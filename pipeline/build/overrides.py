@@ -7,6 +7,7 @@ can not be used, before any work.
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -42,15 +43,20 @@ class Override(NamedTuple):
         return (self.first is None or self.first <= own) and (self.last is None or own <= self.last)
 
 
-def fixed(candidate: Candidate, folder: Path = FOLDER) -> dict[str, tuple[Any, str]]:
+def folder() -> Path:
+    """Where the files are: A11Y_BENCH_REPOS, else beside this module."""
+    return Path(os.environ.get("A11Y_BENCH_REPOS") or FOLDER)
+
+
+def fixed(candidate: Candidate) -> dict[str, tuple[Any, str]]:
     """The fields that are overridden for a candidate, each with its evidence; the later in a file win."""
-    covering = [one for one in read(candidate.repository, folder) if one.covers(candidate)]
+    covering = [one for one in read(candidate.repository) if one.covers(candidate)]
     return {name: (value, one.place) for one in covering for name, value in one.fields.items()}
 
 
-def read(repo: Repo, folder: Path = FOLDER) -> list[Override]:
+def read(repo: Repo) -> list[Override]:
     """The overrides of a repository, in the order of their file; none without a file. Raises UserError."""
-    path = folder / f"{repo.slug}.toml"
+    path = folder() / f"{repo.slug}.toml"
     return list(_parse(path)) if path.exists() else []
 
 

@@ -1,9 +1,10 @@
 """Which test files are run for an instance: `touched` (those of the test patch, and related ones) or `full` (all).
 
-Related to a changed source are, in the nearest folder that has any (its own or one of the two above, each with its
-`__tests__`, `test`, `tests` and `spec`): all tests where they are at most FEW, as in a component's folder; else those
-that are called like it. And, in a tree of tests of their own, those called like it in a folder of the same name.
-Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
+Related to a changed source are tests of the nearest folder that has any (its own or one of the two above, each with its
+`__tests__`, `test`, `tests` and `spec`): all of them where it is a component's, called like one of them
+(`Button/__tests__/Button-test.js`, `dialog/src/dialog.test.tsx`), else those that are called like the source. And, in a
+tree of tests of their own, those called like it in a folder of the same name. Stories are no sources: no test imports
+them. Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pipeline.core.patches import is_protected, is_test_file, paths
 SCOPES = ("touched", "full")
 
 #: raised when other files are selected: what was decided before is stale
-VERSION = 1
+VERSION = 2
 
-FEW = 10
 _HEIGHT = 2
+#: folders that are not called like what they hold
+_PLAIN_FOLDERS = ("src", "lib")
 _TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "spec")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
@@ -54,8 +56,13 @@ def _near(source: PurePosixPath, by_folder: Mapping[PurePosixPath, list[PurePosi
     """The tests of the nearest folder that has any, never of the root's."""
     folders = [folder for folder in list(source.parents)[: _HEIGHT + 1] if folder.name and by_folder.get(folder)]
     for test in by_folder[folders[0]] if folders else ():
-        if len(by_folder[folders[0]]) <= FEW or _stem(test) == _stem(source):
+        if _stem(test) == _stem(source) or _is_component(folders[0], by_folder[folders[0]]):
             yield test
+
+
+def _is_component(folder: PurePosixPath, tests: Iterable[PurePosixPath]) -> bool:
+    named = folder.parent if folder.name in _PLAIN_FOLDERS else folder
+    return any(_stem(test).lower() == named.name.lower() for test in tests)
 
 
 def _parallel(source: PurePosixPath, tests: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:

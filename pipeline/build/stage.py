@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from pipeline.build import environments
+from pipeline.build import environments, overrides
 from pipeline.build.batch import Batch, Outcome, kind, task, unit_of
 from pipeline.build.budget import Budget
 from pipeline.build.learned import Memory
@@ -47,6 +47,7 @@ def build(
     any work on bad input: a number that is no candidate, a commit that the clone lacks.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
+    overrides.read(repo)
     require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
     for one in candidates:
         require_commit(clone, one.base.sha)

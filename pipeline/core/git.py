@@ -101,6 +101,11 @@ def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
     return raw.decode("utf-8")
 
 
+def committed(clone: git.Repo, sha: str) -> str:
+    """The day of a commit (ISO)."""
+    return clone.git.show("--no-patch", "--format=%cs", sha)
+
+
 def show(clone: git.Repo, sha: str, path: str) -> str | None:
     """A file's text at a commit, None where there is none."""
     try:

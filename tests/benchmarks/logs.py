@@ -44,7 +44,7 @@ _FAILURE = """\
       at Object.toBe (src/js/components/Menu/__tests__/Menu-test.tsx:40:31)
 
 """
-TESTS = 20
+TESTS, REPEATS = 20, 3
 
 
 def jest_log(size: int) -> tuple[bytes, int, int]:

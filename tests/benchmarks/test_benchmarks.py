@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import collect
+from benchmarks import collect, logs
 from benchmarks.goals import Figure
 
 
@@ -19,6 +19,11 @@ def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
     figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
     assert figures["points for 100 pull requests"]["met"]
     assert figures["candidates"]["value"] > 0
+
+
+def test_logs_are_read_to_the_last_test() -> None:
+    (figure,) = logs.figures(megabytes=1)
+    assert figure.value > 0
 
 
 @pytest.mark.parametrize(("value", "met"), [(2.0, True), (2.1, False)])

@@ -48,11 +48,13 @@ def test_an_environment_follows_its_base(store: Store) -> None:
     assert (found.node, found.runner, found.evidence["node"]) == ("18", "jest", ".nvmrc")
 
 
-def test_overrides_take_part_in_the_digests(store: Store, tmp_path: Path) -> None:
+def test_overrides_take_part_in_the_digests(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a person says changes the image and the command; the other pull requests stay as they are."""
     (tmp_path / f"{factories.REPO.slug}.toml").write_text(OVERRIDE.replace("from = 2", "to = 1"), encoding="utf-8")
     clone, one = images.source(store, factories.REPO), candidate(store, 1)
-    inferred, overridden = environment_of(clone, one), environment_of(clone, one, tmp_path)
+    inferred = environment_of(clone, one)
+    monkeypatch.setenv("A11Y_BENCH_REPOS", str(tmp_path))
+    overridden = environment_of(clone, one)
     assert (overridden.node, overridden.test) == ("20", ("make", "test"))
     recipes = [images.recipe(clone, made, one.base.sha, one.base.sha) for made in (inferred, overridden)]
     assert recipes[0].image != recipes[1].image

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import factories
@@ -13,21 +14,24 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 
 REPO = Repo("acme", "ui")
+Write = Callable[[str], object]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of overrides, empty."""
+    monkeypatch.setenv("A11Y_BENCH_REPOS", str(tmp_path))
+    return tmp_path
 
 
 @pytest.fixture
-def write(tmp_path: Path):
-    """`write(text)`: the file of overrides of acme/ui; returns its folder."""
-
-    def make(text: str) -> Path:
-        (tmp_path / "acme__ui.toml").write_text(text, encoding="utf-8")
-        return tmp_path
-
-    return make
+def write(folder: Path) -> Write:
+    """`write(text)`: the file of overrides of acme/ui."""
+    return lambda text: (folder / "acme__ui.toml").write_text(text, encoding="utf-8")
 
 
-def node(folder: Path, number: int, day: str = "2020-01-01") -> str:
-    found = fixed(factories.make_candidate(number, merged_at=f"{day}T10:00:00Z"), folder)
+def node(number: int, day: str = "2020-01-01") -> str:
+    found = fixed(factories.make_candidate(number, merged_at=f"{day}T10:00:00Z"))
     return found["node"][0] if "node" in found else ""
 
 
@@ -40,30 +44,30 @@ def node(folder: Path, number: int, day: str = "2020-01-01") -> str:
         ("", [1, 99], []),
     ],
 )
-def test_intervals_of_pull_requests(write, interval: str, inside: list[int], outside: list[int]) -> None:
-    folder = write(f'[[override]]\n{interval}\nset.node = "10"\n')
-    assert all(node(folder, number) == "10" for number in inside)
-    assert not any(node(folder, number) for number in outside)
+def test_intervals_of_pull_requests(write: Write, interval: str, inside: list[int], outside: list[int]) -> None:
+    write(f'[[override]]\n{interval}\nset.node = "10"\n')
+    assert all(node(number) == "10" for number in inside)
+    assert not any(node(number) for number in outside)
 
 
-def test_intervals_of_days(write) -> None:
-    folder = write('[[override]]\nfrom = 2019-01-01\nto = 2019-12-31\nset.node = "10"\n')
-    assert node(folder, 1, "2019-12-31") == "10"
-    assert node(folder, 1, "2020-01-01") == ""
+def test_intervals_of_days(write: Write) -> None:
+    write('[[override]]\nfrom = 2019-01-01\nto = 2019-12-31\nset.node = "10"\n')
+    assert node(1, "2019-12-31") == "10"
+    assert node(1, "2020-01-01") == ""
 
 
-def test_the_later_wins_and_is_named_as_evidence(write) -> None:
-    folder = write('[[override]]\nset.node = "10"\nset.folder = "a"\n[[override]]\nfrom = 5\nset.node = "12"\n')
-    found = fixed(factories.make_candidate(7), folder)
+def test_the_later_wins_and_is_named_as_evidence(write: Write) -> None:
+    write('[[override]]\nset.node = "10"\nset.folder = "a"\n[[override]]\nfrom = 5\nset.node = "12"\n')
+    found = fixed(factories.make_candidate(7))
     assert found == {
         "node": ("12", "repos/acme__ui.toml: override[2]"),
         "folder": ("a", "repos/acme__ui.toml: override[1]"),
     }
 
 
-def test_values_have_the_form_of_the_field(write) -> None:
-    folder = write('[[override]]\nset.test = ["node", "{entry}"]\nset.test_env = { TZ = "UTC" }\n')
-    assert read(REPO, folder)[0].fields == {"test": ("node", "{entry}"), "test_env": {"TZ": "UTC"}}
+def test_values_have_the_form_of_the_field(write: Write) -> None:
+    write('[[override]]\nset.test = ["node", "{entry}"]\nset.test_env = { TZ = "UTC" }\n')
+    assert read(REPO)[0].fields == {"test": ("node", "{entry}"), "test_env": {"TZ": "UTC"}}
 
 
 @pytest.mark.rule("bad-input")
@@ -85,16 +89,16 @@ def test_values_have_the_form_of_the_field(write) -> None:
         ('[[override]]\nfrom = 9\nto = 2019-01-01\nset.node = "10"\n', "the interval is empty, or of two kinds"),
     ],
 )
-def test_what_can_not_be_used_says_where(write, text: str, said: str) -> None:
-    folder = write(text)
+def test_what_can_not_be_used_says_where(folder: Path, write: Write, text: str, said: str) -> None:
+    write(text)
     with pytest.raises(UserError) as error:
-        read(REPO, folder)
+        read(REPO)
     assert str(folder / "acme__ui.toml") in str(error.value) and said in str(error.value)
     assert "\n  " in str(error.value), "a hint says what to do"
 
 
-def test_no_file_is_no_override(tmp_path: Path) -> None:
-    assert fixed(factories.make_candidate(1), tmp_path) == {}
+def test_no_file_is_no_override() -> None:
+    assert fixed(factories.make_candidate(1)) == {}
 
 
 def test_the_project_ships_no_overrides() -> None:
@@ -102,8 +106,8 @@ def test_the_project_ships_no_overrides() -> None:
     assert [path.name for path in FOLDER.iterdir()] == ["README.md"]
 
 
-def test_the_example_of_the_page_works(write) -> None:
+def test_the_example_of_the_page_works(write: Write) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", (FOLDER / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    folder = write(example)
-    assert node(folder, 100) == "10" and node(folder, 181) == ""
-    assert "folder" in fixed(factories.make_candidate(1, merged_at="2019-01-01T00:00:00Z"), folder)
+    write(example)
+    assert node(100) == "10" and node(181) == ""
+    assert "folder" in fixed(factories.make_candidate(1, merged_at="2019-01-01T00:00:00Z"))

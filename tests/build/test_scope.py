@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.scope import FEW, files, related, touched
+from pipeline.build.scope import files, related, touched
 
 
 def patch(*paths: str) -> str:
@@ -45,7 +45,8 @@ COMPONENTS = (
     "root.test.js",
 )
 BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-kind-test.js"}
-MANY = tuple(f"lib/__tests__/part{number}.test.js" for number in range(FEW + 1))
+HOOKS = ("src/hooks/useId.ts", "src/hooks/useField.ts", "src/hooks/__tests__/useId.test.ts")
+PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.test.tsx", "packages/dialog/src/utils.ts")
 
 
 @pytest.mark.rule("scope")
@@ -55,11 +56,13 @@ MANY = tuple(f"lib/__tests__/part{number}.test.js" for number in range(FEW + 1))
         ("src/Button/Button.js", BUTTON),
         ("src/Button/parts/Icon.js", BUTTON),
         ("src/Menu/Menu.tsx", {"src/Menu/Menu.test.tsx", "test/Menu/Menu-test.js"}),
-        ("src/themes/base.js", {"src/index.test.ts"}),
+        ("src/themes/base.js", set()),
+        ("src/index.ts", {"src/index.test.ts"}),
+        ("src/hooks/useId.ts", {"src/hooks/__tests__/useId.test.ts"}),
+        ("src/hooks/useField.ts", set()),
+        ("packages/dialog/src/utils.ts", {*PACKAGE[:2]}),
         ("src/a/b/c/deep.js", set()),
         ("top.js", set()),
-        ("lib/part3.js", {"lib/__tests__/part3.test.js"}),
-        ("lib/other.js", set()),
         ("src/Button/stories/Simple.js", set()),
         ("src/Button/Button.stories.tsx", set()),
         ("src/Menu/Menu.test.tsx", set()),
@@ -68,8 +71,8 @@ MANY = tuple(f"lib/__tests__/part{number}.test.js" for number in range(FEW + 1))
     ],
 )
 def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
-    """Those of its component; where a folder holds the tests of many, those that are called like it."""
-    assert related((*COMPONENTS, *MANY), [changed]) == expected
+    """Those of its component; where a folder is none's, those that are called like it."""
+    assert related((*COMPONENTS, *HOOKS, *PACKAGE), [changed]) == expected
 
 
 @pytest.mark.rule("scope")

@@ -156,6 +156,18 @@ def test_a_repository_that_is_not_collected_lists_what_is(tmp_path: Path, tiny: 
 
 
 @pytest.mark.rule("bad-input")
+def test_broken_overrides_are_refused_before_any_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside the instance border they would be one failure of each candidate."""
+    folder = bench.folder / "repos"
+    folder.mkdir()
+    (folder / f"{REPO.slug}.toml").write_text("[[override]]\nset.nod = '1'\n", encoding="utf-8")
+    monkeypatch.setenv("A11Y_BENCH_REPOS", str(folder))
+    with pytest.raises(UserError, match="unknown field 'nod'"):
+        bench.build("menu")
+    assert not (bench.store.root / "02_dataset").exists()
+
+
+@pytest.mark.rule("bad-input")
 def test_a_clone_without_the_commit_is_refused_before_any_work(bench: Bench) -> None:
     base = factories.Base(label="acme:main", ref="main", sha="0" * 40)
     lost = factories.make_candidate(99, base=base)

@@ -1,24 +1,18 @@
-"""The runner of a commit's tests, the folder in which it runs, and its command line (runners.toml).
+"""The runner of a commit's tests: its version, its file, and the words of its command line (runners.toml).
 
-The nearest package above the touched tests that has a runner is it, unless the root's configuration runs the packages'
-tests itself, or they are of several packages. Does not cover runs in more than one folder.
+Which runner it is, and where it runs, is `place`'s.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pipeline.build.infer import locked, uses, versions, workspaces
-from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
+from pipeline.build.infer import locked, place, uses, versions
+from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
-
-#: from a folder to the uses of its package, the likeliest first
-Known = Callable[[str], list[Use]]
 
 
 class Runner(NamedTuple):
@@ -39,7 +33,7 @@ class Runner(NamedTuple):
 
 def find(tree: Tree, manifest: Manifest, node: str, files: Sequence[str], fixed: dict[str, Found]) -> Runner:
     """The runner of these test files (paths from the root). Raises Unsupported."""
-    use, why = _choose(tree, manifest, _own(files), fixed)
+    use, why = place.choose(tree, manifest, files, fixed)
     row, here = uses.row(use.runner), tree.manifest(use.folder) or manifest
     version = Found(node, "Node's own") if use.runner == "node" else _version(tree, here, manifest, row)
     configuration = _configuration(tree, use, here, row)
@@ -62,73 +56,6 @@ def find(tree: Tree, manifest: Manifest, node: str, files: Sequence[str], fixed:
     )
 
 
-# -- which runner, and where ----------------------------------------------------------------------------------------
-def _own(files: Sequence[str]) -> list[str]:
-    """The files that are no other tool's. Raises Unsupported when there is none left."""
-    tools = {file: tool for file in files if (tool := _tool(file))}
-    if files and len(tools) == len(files):
-        named = ", ".join(f"{file} ({tool})" for file, tool in sorted(tools.items()))
-        raise Unsupported("runner_unsupported", f"the tests are another tool's: {named}")
-    return [file for file in files if file not in tools]
-
-
-def _tool(file: str) -> str:
-    return next((row["tool"] for row in table("runners.toml")["foreign"] if re.search(row["files"], file)), "")
-
-
-def _choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
-    """The use that runs most of these files, and why it is that one."""
-    imported = uses.imported(tree, files)
-    known = cache(lambda folder: uses.of_package(tree, folder, imported))
-    if "runner" in fixed or "folder" in fixed:
-        return _fixed(known, fixed)
-    named = workspaces.patterns(tree, manifest)
-    nearest = [use for file in files or ["package.json"] if (use := _nearest(known, file, named))]
-    if not nearest:
-        raise Unsupported("runner_unsupported", _nothing(manifest))
-    folders = Counter(use.folder for use in nearest)
-    root = next(iter(known("")), None)
-    if root and (len(folders) > 1 or _aggregates(tree, root, manifest)):
-        return root, "the root runs the packages' tests"
-    folder = min(folders, key=lambda one: (-folders[one], one))
-    left = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
-    use = next(use for use in nearest if use.folder == folder)
-    return use, (workspaces.member(folder, named) if folder else "the root") + left
-
-
-def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
-    """The first use of the nearest package above a file that has any."""
-    folders = [folder for folder in above(file) if workspaces.member(folder, named)]
-    return next((use for folder in folders for use in known(folder)), None)
-
-
-def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
-    """What an override says; of the rest what the package itself says."""
-    folder = fixed.get("folder", Found("", "the root"))
-    found = known(folder.value)
-    wanted = fixed.get("runner") or (Found(found[0].runner, found[0].evidence) if found else None)
-    if wanted is None or wanted.value not in uses.runners():
-        raise Unsupported("runner_unsupported", f"no known runner: {wanted.value if wanted else 'none'}")
-    bare = Use(folder.value, wanted.value, wanted.evidence)
-    return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
-
-
-def _nothing(manifest: Manifest) -> str:
-    script = manifest.table("scripts").get("test")
-    said = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
-    return f"package.json names none of: {', '.join(uses.runners())}{said}"
-
-
-def _aggregates(tree: Tree, use: Use, manifest: Manifest) -> bool:
-    """Whether the runner's configuration at the root is one for several packages."""
-    row = uses.row(use.runner)
-    if "aggregate" not in row:
-        return False
-    texts = [tree.text(path) for path in tree.matching(re.compile(row["configuration"]).search) if "/" not in path]
-    return any(re.search(row["aggregate"], text) for text in [*texts, str(manifest.data.get(row.get("key", ""), ""))])
-
-
-# -- its version, its file, its words -------------------------------------------------------------------------------
 def _version(tree: Tree, here: Manifest, root: Manifest, row: dict[str, Any]) -> Found:
     """The locked version; else the lower bound of what package.json names; empty where nothing says it."""
     for package in row["packages"]:

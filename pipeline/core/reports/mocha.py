@@ -1,7 +1,6 @@
 """Mocha's tests (Mocha 3 and later, by `reporters/mocha.cjs`).
 
-A hook that fails is no test: its file could not run as a whole. Does not cover a file that can not be loaded: Mocha
-then ends without a report.
+A hook that fails is no test: its file could not run as a whole, like one that can not be loaded.
 """
 
 from __future__ import annotations
@@ -23,10 +22,11 @@ def read(text: bytes, root: str) -> Report:
     try:
         cases = [_case(test, root) for test in data["tests"]]
         audit((case.status for case in cases), {status: data["stats"][key] for status, key in _TOTALS.items()})
-        broken = {relative(test["file"], root) for test in data["tests"] if test["hook"]}
-        suites = {case.file: Status.FAILED if case.file in broken else Status.PASSED for case in cases}
+        broken = [*data["broken"], *(test["file"] for test in data["tests"] if test["hook"])]
+        failed = dict.fromkeys((relative(file, root) for file in broken), Status.FAILED)
         tests = [case for case, test in zip(cases, data["tests"], strict=True) if not test["hook"]]
-        return collect(tests, suites, data["stats"]["failures"] == 0)
+        suites = dict.fromkeys((case.file for case in cases), Status.PASSED) | failed
+        return collect(tests, suites, not data["stats"]["failures"] and not data["broken"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 

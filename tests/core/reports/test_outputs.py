@@ -59,7 +59,7 @@ PLAYWRIGHT = {
 RUNNERS = {
     "jest": ("jest-json", JEST, {"src/Broken.test.js"}),
     "vitest": ("vitest-json", JEST, {"src/Broken.test.js"}),
-    "mocha": ("mocha-json", MOCHA, {"test/hooks.test.js"}),
+    "mocha": ("mocha-json", MOCHA, {"test/hooks.test.js", "test/broken.test.js"}),
     "node": ("node-junit", NODE, {"test/broken.test.js"}),
     "karma": ("karma-json", KARMA, set()),
     "playwright": ("playwright-json", PLAYWRIGHT, set()),

@@ -1,12 +1,41 @@
 // Mocha's own `spec` output, and the same tests as JSON: their files and groups are in no reporter of all its versions.
+// A file that can not be loaded fails by itself; Mocha would end without a result for the others.
 "use strict";
 const fs = require("fs");
-const mocha = require(require.resolve("mocha", { paths: [process.cwd()] }));
+const Mocha = require(require.resolve("mocha", { paths: [process.cwd()] }));
 
 const path = (test) => (test.parent && !test.parent.root ? path(test.parent) : []).concat(test.title);
 const file = (test) => test.file || (test.parent ? file(test.parent) : "");
+const broken = [];
 
-module.exports = class extends mocha.reporters.Spec {
+function failed(name, error) {
+  console.error(error);
+  broken.push(fs.realpathSync(name));
+}
+
+const { loadFiles, loadFilesAsync } = Mocha.prototype;
+
+Mocha.prototype.loadFiles = function (done) {
+  for (const name of this.files)
+    try {
+      loadFiles.call(Object.assign(Object.create(this), { files: [name] }));
+    } catch (error) {
+      failed(name, error);
+    }
+  if (done) done();
+};
+
+Mocha.prototype.loadFilesAsync = async function (options) {
+  this.lazyLoadFiles(true);
+  for (const name of this.files)
+    try {
+      await loadFilesAsync.call(Object.assign(Object.create(this), { files: [name] }), options);
+    } catch (error) {
+      failed(name, error);
+    }
+};
+
+module.exports = class extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     const report = process.env.TEST_REPORT;
@@ -17,7 +46,8 @@ module.exports = class extends mocha.reporters.Spec {
     runner.on("pending", keep("pending"));
     runner.on("fail", keep("failed"));
     runner.on("end", () => {
-      fs.writeFileSync(report, JSON.stringify({ stats: this.stats, tests }));
+      runner.failures += broken.length;
+      fs.writeFileSync(report, JSON.stringify({ stats: this.stats, tests, broken }));
       fs.writeSync(1, `Test results written to: ${report}\n`);
     });
   }

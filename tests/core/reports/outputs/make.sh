@@ -31,7 +31,7 @@ case $runner in
     command=(node_modules/vitest/vitest.mjs "${words[@]}" $js) ;;
   mocha)
     add "mocha@$version"
-    command=(node_modules/mocha/bin/_mocha --reporter "$work/tools/mocha.cjs" test/menu.test.js test/hooks.test.js) ;;
+    command=(node_modules/mocha/bin/_mocha --reporter "$work/tools/mocha.cjs" test/menu.test.js test/broken.test.js test/hooks.test.js) ;;
   node)
     command=(--test --test-reporter=spec --test-reporter-destination=stdout --test-reporter="$work/tools/node.mjs"
       --test-reporter-destination="$report" test/menu.test.js test/tabs.test.js test/broken.test.js) ;;
