@@ -29,6 +29,7 @@ class Registry(ThreadingHTTPServer):
         super().__init__((host or _gateway(), 0), Answer)
         self.refusals, self.for_ever = list(refusals), for_ever
         self.packages, self.asked = packages or {"dep": "1.0.0"}, []
+        self.archives = {name: _archive(self._manifest(name)) for name in self.packages}
         self.address = f"http://{self.server_address[0]}:{self.server_port}/"
 
     def __enter__(self) -> Registry:
@@ -50,17 +51,24 @@ class Registry(ThreadingHTTPServer):
         name = path.strip("/").removesuffix(".tgz")
         if name not in self.packages:
             return None
-        manifest = {"name": name, "version": self.packages[name]}
-        archive = tar.of_entries({"package/package.json": json.dumps(manifest).encode()})
-        return archive if path.endswith(".tgz") else self._document(manifest, archive)
+        return self.archives[name] if path.endswith(".tgz") else self._document(name)
 
-    def _document(self, manifest: dict[str, str], archive: bytes) -> bytes:
-        name, version = manifest.values()
-        sha512 = base64.b64encode(hashlib.sha512(archive).digest()).decode()
+    def _manifest(self, name: str) -> dict[str, str]:
+        return {"name": name, "version": self.packages[name]}
+
+    def _document(self, name: str) -> bytes:
+        manifest = self._manifest(name)
+        version = manifest["version"]
+        sha512 = base64.b64encode(hashlib.sha512(self.archives[name]).digest()).decode()
         dist = {"tarball": f"{self.address}{name}.tgz", "integrity": f"sha512-{sha512}"}
         document = {"name": name, "dist-tags": {"latest": version}, "versions": {version: manifest | {"dist": dist}}}
         document["time"] = {version: "2020-01-01T00:00:00.000Z"}
         return json.dumps(document).encode()
+
+
+def _archive(manifest: dict[str, str]) -> bytes:
+    """A package's archive, with the time of now in it: made once, since it has one checksum."""
+    return tar.of_entries({"package/package.json": json.dumps(manifest).encode()})
 
 
 def _gateway() -> str:
