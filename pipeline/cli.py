@@ -26,6 +26,7 @@ COMMANDS = {
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
+    "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),
     "bench": ("pipeline.bench", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
     "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from pipeline.core import browser
 from pipeline.core.options import data_option
 
 
@@ -70,8 +71,8 @@ def _of_engine(fact: str) -> Callable[[], str | None]:
 
 
 def _browser() -> str | None:
-    names = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
-    return next((found for name in names if (found := _version(name, "--version")())), None)
+    program = browser.executable()
+    return program and _version(program, "--version")()
 
 
 def postgresql() -> Path | None:
@@ -169,7 +170,7 @@ CHECKS = (
         "embedded: made at first use; a proxy that A11Y_BENCH_PROXY_URL names: just proxy-start",
     ),
     Check("PostgreSQL", "the gateway's database mode in tests", False, _postgresql, "apt-get install postgresql"),
-    Check("browser", "the page track and the accessibility oracle", False, _browser, "install chromium"),
+    Check("browser", "the page track and the accessibility oracle", False, _browser, "just browser-install"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
     Check(
         "provider keys",

@@ -1,7 +1,16 @@
 """Stage 05: frames, tables, figures and one HTML report from what the other stages left under `data/`.
 
-For notebooks: `frames = analyze.load("data")`, then `analyze.tables(frames)`, `analyze.figures(frames)` and
-`frames.notes`. The names load on first use, so that the command line stays free of pandas.
+    columns.toml, columns     what every frame holds: the dictionary of columns
+    reading/, frames          from records to typed frames
+    tables.toml, measures/    the tables
+    stats                     intervals, tests, pass@k
+    plots/                    the figures
+    report/                   the HTML report
+    handcheck/                sheets for checking patches by hand
+    writing                   every file of 05_analysis
+
+For notebooks: `frames = analyze.load("data")`, then `analyze.tables(frames)`, `analyze.figure(frames, "resolution")`
+and `frames.notes`. The names load on first use, so that the command line stays free of pandas.
 """
 
 from __future__ import annotations
@@ -14,6 +23,7 @@ _HOMES = {
     "load": "pipeline.analyze.frames",
     "tables": "pipeline.analyze.measures",
     "figures": "pipeline.analyze.plots",
+    "figure": "pipeline.analyze.plots",
     "write": "pipeline.analyze.writing",
 }
 

@@ -1,7 +1,8 @@
-"""`a11y-bench analyze`: read all stages, write `05_analysis/`, show the summary, name the report."""
+"""`a11y-bench analyze`: read all stages, write `05_analysis/`, show the leaderboard, name the report."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,33 +16,83 @@ if TYPE_CHECKING:
 #: the tables that the terminal shows; all stand in the report
 SUMMARY = ("qualification", "resolution")
 #: columns that a terminal has no room for
-LEFT_TO_THE_REPORT = ("evaluated", "resolved of evaluated %", "pending", "qualified %")
+LEFT_TO_THE_REPORT = ("kept", "pending", "evaluated", "macro %", "macro interval", "resolved of evaluated %", "partly")
+
+
+def _dates(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """`MODEL=2024-10-31`, several times."""
+    from datetime import date
+
+    found = {}
+    for value in values:
+        model, _, day = value.rpartition("=")
+        try:
+            found[model] = date.fromisoformat(day).isoformat()
+        except ValueError:
+            raise click.BadParameter(f"'{value}' is not MODEL=YYYY-MM-DD") from None
+    return found
 
 
 @click.command()
 @data_option
 @click.option("--repo", metavar="ORG/REPO", help="Only this repository.")
 @click.option("--issues-only", is_flag=True, help="Leave out instances without a linked issue.")
+@click.option(
+    "--cutoff",
+    "cutoffs",
+    multiple=True,
+    metavar="MODEL=DATE",
+    callback=_dates,
+    help="Where a model's training data end (2024-10-31): results before and after it.",
+)
+@click.option(
+    "--samples",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Another data directory with verdicts on the same instances: further attempts, for pass@k.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write here, not to 05_analysis.")
-def command(store: Store, repo: str | None, issues_only: bool, out: Path | None) -> None:
-    """Make frames, tables, figures and one HTML report of all that there is. What is missing is said and left out."""
-    present(store, repo, issues_only=issues_only, out=out)
+def command(
+    store: Store,
+    repo: str | None,
+    issues_only: bool,
+    cutoffs: dict[str, str],
+    samples: tuple[Path, ...],
+    out: Path | None,
+) -> None:
+    """Make frames, tables, figures and one HTML report of all that there is. What is missing is said and left out.
+
+    \b
+    Reads 00_viewer, 01_raw, 02_dataset, 03_predictions, 04_evaluation, costs.csv and the ledger.
+    Writes 05_analysis: frames (Parquet, CSV) with columns.csv, tables (CSV, Markdown, LaTeX), figures (SVG, PNG),
+    report.html. Exit codes: 0 done, 2 records that are broken, double or contradict each other.
+    Example: a11y-bench analyze --repo grommet/grommet --cutoff GLM-4.6=2024-10-31
+    """
+    present(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples, out=out)
 
 
-def present(store: Store, repo: str | None = None, *, issues_only: bool = False, out: Path | None = None) -> None:
+def present(
+    store: Store,
+    repo: str | None = None,
+    *,
+    issues_only: bool = False,
+    cutoffs: Mapping[str, str] | None = None,
+    samples: Sequence[Path] = (),
+    out: Path | None = None,
+) -> None:
     """Write the analysis, print its summary and the report's path."""
     from pipeline import analyze
-    from pipeline.analyze.measures import TITLES, shown
+    from pipeline.analyze.measures.definition import definition
+    from pipeline.analyze.measures.shown import shown
     from pipeline.core.console import say, table
 
-    frames = analyze.load(store, repo, issues_only)
-    report = analyze.write(frames, store, out)
+    frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
     made = analyze.tables(frames)
+    report = analyze.write(frames, store, out, made)
     for note in frames.notes:
         say(note)
-    for name in SUMMARY:
-        if name in made:
-            text = shown(made[name])
-            text = text[[column for column in text.columns if column not in LEFT_TO_THE_REPORT]]
-            table(TITLES[name], list(text.columns), text.to_numpy().tolist())
+    for name in filter(made.__contains__, SUMMARY):
+        text = shown(made[name], definition(name).dictionary)
+        text = text[[column for column in text.columns if column not in LEFT_TO_THE_REPORT]]
+        table(definition(name).title, list(text.columns), text.to_numpy().tolist())
     click.echo(f"report: {report}")

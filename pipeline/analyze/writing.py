@@ -1,64 +1,77 @@
-"""Write the analysis: frames and their dictionary as CSV, `tables/` as CSV and Markdown, `figures/`, `report.html`.
+"""Write the analysis: frames as Parquet and CSV with their dictionary, tables, figures, `report.html`.
 
-An analysis of other data that stands in `05_analysis/` moves to the archive first; another folder (`--out`) is
-written into as it is.
+    FRAME.parquet, FRAME.csv, columns.csv       tables/NAME.csv, .md, .tex       figures/NAME.svg, .png
+
+An analysis of other data that stands in `05_analysis/` moves to the archive first; another folder (`--out`) is written
+into as it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from pipeline.analyze.columns import dictionary
-from pipeline.analyze.frames import ROWS, Frames
-from pipeline.analyze.measures import TITLES, amounts, shown, tables
+from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parquet_of, plain_csv
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures import tables
+from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.plots import figures
+from pipeline.analyze.plots.style import Plot
 from pipeline.analyze.report import render
 from pipeline.core.store import Store, Unit, digest, write_bytes
 
+Tables = Mapping[str, pd.DataFrame]
 
-def write(frames: Frames, store: Store, out: Path | None = None) -> Path:
-    """Write everything to `out` (default: the store's `05_analysis`) and return the report's path."""
-    unit, inputs = Unit(out or store.analysis), {"records": digest(repr(frames.sources))}
+#: a longer table is for programs only: nobody prints it
+LONGEST = 300
+
+
+def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | None = None) -> Path:
+    """Write everything to `out` (default: the store's `05_analysis`) and return the report's path.
+
+    `made` are the tables, where they are there already.
+    """
+    unit, made = Unit(out or store.analysis), tables(frames) if made is None else made
+    stored = {name: parquet_of(name, frame) for name, frame in frames.items().items()}
+    inputs = {"frames": digest(*stored.values()), "texts": digest(repr(frames.statements), repr(frames.patches))}
     if out is None and not unit.is_done(**inputs):
         store.begin()
         store.archive(unit.folder)
-    made, plots = tables(frames), figures(frames)
-    write_frames(frames, unit.folder)
+    plots = figures(frames, made)
+    write_frames(frames, stored, unit.folder)
     write_tables(made, unit.folder / "tables")
-    for plot in plots:
-        for kind in ("svg", "png"):
-            write_bytes(unit.folder / "figures" / f"{plot.name}.{kind}", plot.image(kind))
+    write_figures(plots, unit.folder / "figures")
     report = unit.folder / "report.html"
     write_bytes(report, render(frames, made, plots).encode())
     unit.finish(**inputs)
     return report
 
 
-def write_frames(frames: Frames, folder: Path) -> None:
-    """Each frame that has rows, and `columns.csv`."""
-    _csv(folder / "columns.csv", dictionary())
-    for name in ROWS:
-        frame = getattr(frames, name)
+def write_frames(frames: Frames, stored: Mapping[str, bytes], folder: Path) -> None:
+    """Each frame that has rows, twice, and `columns.csv`."""
+    write_bytes(folder / "columns.csv", plain_csv(dictionary()))
+    for name, frame in frames.items().items():
         if len(frame):
-            _csv(folder / f"{name}.csv", frame)
+            write_bytes(folder / f"{name}.parquet", stored[name])
+            write_bytes(folder / f"{name}.csv", csv_of(name, frame))
 
 
-def write_tables(made: dict[str, pd.DataFrame], folder: Path) -> None:
-    """Each table for programs (CSV) and for people (Markdown)."""
+def write_tables(made: Tables, folder: Path) -> None:
+    """Each table for programs (CSV), for people (Markdown) and for papers (LaTeX)."""
     for name, table in made.items():
-        _csv(folder / f"{name}.csv", table)
-        write_bytes(folder / f"{name}.md", f"### {TITLES[name]}\n\n{markdown(table)}".encode())
+        about = definition(name)
+        write_bytes(folder / f"{name}.csv", plain_csv(table))
+        if len(table) <= LONGEST:
+            write_bytes(folder / f"{name}.md", markdown(about, table).encode())
+            write_bytes(folder / f"{name}.tex", latex(about, table).encode())
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """The table as GitHub-flavoured Markdown, numbers to the right."""
-    text = shown(table)
-    rule = ["--:" if amount else ":--" for amount in amounts(table)]
-    rows = [text.columns, rule, *text.itertuples(index=False)]
-    return "".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
-
-
-def _csv(path: Path, frame: pd.DataFrame) -> None:
-    write_bytes(path, frame.to_csv(index=False, lineterminator="\n").encode())
+def write_figures(plots: list[Plot], folder: Path) -> None:
+    """Each figure for screens (PNG) and for print (SVG), and `alternatives.md` with what they show in words."""
+    for plot in plots:
+        write_bytes(folder / f"{plot.name}.svg", plot.svg)
+        write_bytes(folder / f"{plot.name}.png", plot.png)
+    words = "".join(f"- **{plot.name}**: {plot.title}. {plot.alternative}\n" for plot in plots)
+    write_bytes(folder / "alternatives.md", words.encode())

@@ -81,10 +81,15 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
     """Read JSON Lines; a missing file is no records. Raises UserError with file, line and field."""
+    return list(each_record(path, kind))
+
+
+def each_record(path: Path, kind: type[R]) -> Iterator[R]:
+    """The same one by one, for files that are larger than what is needed of them."""
     if not path.exists():
-        return []
+        return
     with path.open("rb") as lines:
-        return [_parse(path, number, line, kind) for number, line in enumerate(lines, 1) if line.strip()]
+        yield from (_parse(path, number, line, kind) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
@@ -142,6 +147,11 @@ class Store:
     # -- the places, by stage ---------------------------------------------------------------------------------------
     def reviews(self, repo: Repo) -> Path:
         return self.root / "00_viewer" / f"{repo.slug}.jsonl"
+
+    @property
+    def handchecks(self) -> Path:
+        """Ratings of patches by people who do not know whose they are."""
+        return self.root / "00_viewer" / "handchecks.jsonl"
 
     def raw(self, repo: Repo) -> Path:
         return self.root / "01_raw" / repo.slug

@@ -1,23 +1,28 @@
 """A small data directory, written from records: what every table must show of it is counted by hand in the tests.
 
 acme/ui     candidates 1 2 3 4 5, instances 1 2 3, rejected 4, pending 5; model-a on all, model-b on 1 and 2
-acme/forms  candidate 1, instance 1; model-a is not evaluated there, model-b resolves it
+            model-a: 1 resolved with gold's patch, 2 empty, 3 unresolved with another file
+            model-b: gold's patch for both; 1 resolved, 2 not evaluated
+acme/forms  candidate 1, instance 1; model-a is not evaluated there, model-b resolves it with gold's patch
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pipeline.analyze.handcheck.records import HandCheck, patch_key
 from pipeline.core.llm.experiment import SHARED
 from pipeline.core.llm.ledger import Booking, Key, Ledger, key_hash
 from pipeline.core.llm.prices import Usage
 from pipeline.core.names import Repo
 from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
-from pipeline.core.store import Store, write_bytes, write_json, write_records
+from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
 from tests.factories import (
+    FIX_PATCH,
     make_candidate,
     make_instance,
     make_prediction,
@@ -28,6 +33,8 @@ from tests.factories import (
 
 UI, FORMS = Repo("acme", "ui"), Repo("acme", "forms")
 HOSTILE = "</code><script>alert(1)</script>"
+OTHER_PATCH = FIX_PATCH.replace("Menu.tsx", "Other.tsx").replace('<nav aria-label="Menu" />', HOSTILE)
+HOSTILE_PATCH = FIX_PATCH.replace('<nav aria-label="Menu" />', HOSTILE)
 
 
 @pytest.fixture
@@ -59,7 +66,7 @@ def collect(store: Store) -> None:
 
 
 def build(store: Store) -> None:
-    hostile = {"title": f"Name the menu {HOSTILE}", "fix_patch": HOSTILE, "statement_source": "pull_request"}
+    hostile = {"title": f"Name the menu {HOSTILE}", "fix_patch": HOSTILE_PATCH, "statement_source": "pull_request"}
     tests = {"Menu.test.tsx > has a name": "PFP", "Menu.test.tsx > is new": "NFP", "Menu.test.tsx > opens": "PPP"}
     instances = [make_instance(1, tests=tests), make_instance(2), make_instance(3, **hostile)]
     write_records(store.dataset(UI), instances)
@@ -68,16 +75,18 @@ def build(store: Store) -> None:
 
 
 def review(store: Store) -> None:
+    one = {"success_criteria": ("1.1.1", "1.3.1", "4.1.2"), "principles": ("perceivable", "robust")}
     reviews = [
-        make_review(1, success_criteria=("1.1.1", "1.3.1", "4.1.2"), principles=("perceivable", "robust")),
+        make_review(1, difficulty="easy", **one),
         make_review(1, rater="ben", success_criteria=("1.1.1",), principles=("perceivable",)),
-        make_review(2, success_criteria=(), principles=("operable",)),
+        make_review(2, success_criteria=(), principles=("operable",), difficulty="hard"),
+        make_review(4, success_criteria=(), principles=(), status="bad"),
     ]
     write_records(store.reviews(UI), reviews)
 
 
 def predict_and_evaluate(store: Store) -> None:
-    a = [make_prediction(1), make_prediction(2, model_patch=""), make_prediction(3, model_patch=HOSTILE)]
+    a = [make_prediction(1), make_prediction(2, model_patch=""), make_prediction(3, model_patch=OTHER_PATCH)]
     b = [make_prediction(number, model_name_or_path="lab/model-b") for number in (1, 2)]
     forms = make_prediction(1, FORMS, model_name_or_path="lab/model-b")
     add_run(store, UI, a)
@@ -96,6 +105,24 @@ def add_run(store: Store, repo: Repo, predictions: list[Prediction], time: str =
     write_records(folder / "predictions.jsonl", predictions)
     write_json(folder / "run.json", {"repo": str(repo), "agent": agent, "model": model, "started": time})
     return folder / "predictions.jsonl"
+
+
+def add_metadata(store: Store, name: str, model: str = "model-a", **said: Any) -> Path:
+    """What an agent says of one instance, in the folder of its newest run."""
+    (run,) = store.predictions(UI, "magentless", model).glob("*/predictions.jsonl")
+    path = run.parent / "instances" / name / "metadata.json"
+    write_json(path, said)
+    return path
+
+
+def check_by_hand(store: Store, number: int, *ratings: str, patch: str = FIX_PATCH) -> None:
+    """Ratings of a patch by as many people."""
+    name = UI.instance_id(number)
+    rows = [(f"rater {place}", rating) for place, rating in enumerate(ratings)]
+    checks = [
+        HandCheck(instance_id=name, patch=patch_key(name, patch), rater=rater, rating=rating) for rater, rating in rows
+    ]
+    write_records(store.handchecks, [*read_records(store.handchecks, HandCheck), *checks])
 
 
 def add_verdicts(store: Store, repo: Repo, verdicts: list[Verdict]) -> Path:
@@ -120,6 +147,6 @@ def fill_ledger(store: Store) -> None:
     for holder, kind, cost in spent:
         hashed = key_hash(f"{holder} {cost}")
         ledger.issue(hashed, Key("alias", "experiment", "acme/ui", "model-a", "magentless", "settings", holder))
-        booking = Booking("ok", Usage(tokens_in=100, tokens_out=10), Decimal(cost))
+        booking = Booking("ok", Usage(tokens_in=100, tokens_out=10), Decimal(cost), latency_ms=500)
         ledger.book(ledger.open(hashed, "served", kind), booking)
     ledger.close()

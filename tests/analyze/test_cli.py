@@ -5,29 +5,40 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from click.testing import CliRunner
 
 from pipeline.analyze.cli import command
+from pipeline.core.store import Store
+from tests.analyze.conftest import collect
 
 
 def test_it_shows_the_summary_and_ends_with_the_report(store):
     result = CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False)
     lines = result.stdout.splitlines()
-    assert "Resolved instances by agent, model and repository" in result.stdout
+    assert "Resolved instances by model" in result.stdout
     assert "lab/model-b" in result.stdout
     assert lines[-1] == f"report: {store.analysis / 'report.html'}"
     assert "00 triage: nothing yet for acme/forms." in result.stderr
 
 
-def test_the_folder_comes_from_the_environment_too(store, tmp_path):
-    environment = {"A11Y_BENCH_DATA": str(store.root)}
+def test_the_folder_comes_from_the_environment_too(tmp_path):
+    collect(Store(tmp_path))
+    environment = {"A11Y_BENCH_DATA": str(tmp_path)}
     arguments = ["--repo", "acme/forms", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(command, arguments, env=environment, catch_exceptions=False)
     assert result.exit_code == 0
-    assert (tmp_path / "out" / "instances.csv").read_text().count("acme__") == 1
+    assert (tmp_path / "out" / "candidates.csv").read_text().count("acme__") == 1
 
 
-def test_help_needs_no_pandas():
-    code = "import sys, pipeline.analyze.cli; print({'pandas', 'matplotlib', 'jinja2', 'pydantic'} & set(sys.modules))"
+def test_dates_of_cut_off_are_dates(store):
+    arguments = ["--data", str(store.root), "--cutoff", "model-a=last year"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 2 and "'model-a=last year' is not MODEL=YYYY-MM-DD" in result.stderr
+
+
+@pytest.mark.parametrize("module", ["pipeline.analyze.cli", "pipeline.analyze.handcheck.cli"])
+def test_help_needs_no_pandas(module):
+    code = f"import sys, {module}; print({{'pandas', 'matplotlib', 'jinja2', 'pydantic'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"

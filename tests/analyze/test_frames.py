@@ -2,32 +2,69 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import pytest
+
 from pipeline import analyze
-from pipeline.analyze.columns import COLUMNS, dictionary
-from pipeline.analyze.frames import ROWS
-from tests.analyze.conftest import fill_ledger
+from pipeline.analyze import columns
+from pipeline.analyze.columns import cells, look_up
+from pipeline.analyze.exports import dictionary
+from tests.analyze.conftest import UI, add_metadata, add_run, check_by_hand, fill_ledger
+from tests.factories import make_prediction
+
+FRAMES = columns.frames()
 
 
-def test_columns_and_types_are_the_dictionarys(store):
+@pytest.fixture
+def frames(store):
     fill_ledger(store)
-    frames = analyze.load(store)
-    for name in ROWS:
-        frame = getattr(frames, name)
-        declared = {column.name: column.type.replace("decimal", "object") for column in COLUMNS[name]}
-        assert list(frame.columns) == list(declared)
-        assert frame.astype(declared).dtypes.equals(frame.dtypes), name
-        assert len(frame), name
+    add_metadata(store, "acme__ui-1", funnel={"located": 1})
+    check_by_hand(store, 1, "fixes")
+    return analyze.load(store)
 
 
-def test_the_dictionary_tells_every_column_once(store):
+@pytest.mark.parametrize("name", FRAMES)
+def test_columns_and_types_are_the_dictionarys(frames, name):
+    frame = getattr(frames, name)
+    declared = {column.name: column.type.replace("decimal", "object") for column in FRAMES[name]}
+    assert list(frame.columns) == list(declared)
+    assert frame.astype(declared).dtypes.equals(frame.dtypes)
+    assert len(frame)
+
+
+def test_the_dictionary_tells_every_column_once():
     table = dictionary()
     assert not table.duplicated(["frame", "name"]).any()
-    assert table[["name", "type", "source"]].ne("").all(axis=None)
+    assert table[["name", "type", "source", "meaning"]].notna().all(axis=None)
+    assert set(table["type"]) == {"string", "Int64", "Float64", "boolean", "decimal"}
 
 
-def test_one_row_per_test_transition(store):
-    frame = analyze.load(store).transitions
-    one = frame[frame["instance_id"] == "acme__ui-1"].set_index("name")
+def test_a_column_is_read_along_its_path_through_records_and_dictionaries():
+    parts = {"Verdict": SimpleNamespace(axe={"fixed": (1, 2)})}
+    assert look_up(parts, ("Verdict", "axe", "fixed")) == (1, 2)
+    assert look_up(parts, ("Verdict", "axe", "introduced")) is None
+    assert look_up(parts, ("Verdict", "judge", "score")) is None
+
+
+def test_what_other_stages_will_record_is_read_by_its_row_alone():
+    """`Verdict.axe.fixed` in the dictionary is all that it takes; of a list the length counts."""
+    axe = {"fixed": ["label"], "remaining": [], "introduced": 2}
+    verdict = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
+    row = dict(
+        zip([one.name for one in FRAMES["predictions"]], cells("predictions", {"Verdict": verdict}), strict=True)
+    )
+    wanted = {"equivalent": True, "axe_fixed": 1, "axe_remaining": 0, "axe_introduced": 2, "judge": 3, "score": 0.8}
+    assert {name: row[name] for name in wanted} == wanted
+
+
+def test_what_is_not_recorded_yet_is_empty_and_said(frames):
+    assert frames.predictions[["equivalent", "axe_fixed", "judge"]].isna().all(axis=None)
+    assert "04 evaluate: no accessibility audit (axe)." in frames.notes
+
+
+def test_one_row_per_test_transition(frames):
+    one = frames.transitions.query("instance_id == 'acme__ui-1'").set_index("name")
     assert one["kind"].to_dict() == {
         "Menu.test.tsx > has a name": "f2p",
         "Menu.test.tsx > is new": "f2p-new",
@@ -36,9 +73,26 @@ def test_one_row_per_test_transition(store):
     assert one.loc["Menu.test.tsx > is new", ["run", "test", "fix"]].tolist() == ["NONE", "FAILED", "PASSED"]
 
 
-def test_a_criterion_counts_once_however_many_raters_name_it(store):
-    frame = analyze.load(store).criteria
-    assert list(frame[["instance_id", "principle", "criterion"]].itertuples(index=False, name=None)) == [
+def test_one_row_per_agent_model_and_instance(frames):
+    """Two models by four instances, whether they were asked or not."""
+    rows = frames.predictions
+    assert len(rows) == 8 and not rows.duplicated(["agent", "model", "instance_id"]).any()
+    asked = rows.query("predicted").groupby("model")["instance_id"].agg(list).to_dict()
+    assert asked == {
+        "model-a": ["acme__ui-1", "acme__ui-2", "acme__ui-3"],
+        "lab/model-b": ["acme__forms-1", "acme__ui-1", "acme__ui-2"],
+    }
+
+
+def test_an_instance_has_what_raters_said_of_it(frames):
+    one = frames.instances.set_index("instance_id").loc["acme__ui-1"]
+    assert (one["rating"], one["difficulty"]) == ("super", "easy")
+    assert (one["principles"], one["criteria"]) == ("perceivable robust", "1.1.1 1.3.1 4.1.2")
+    assert (one["year"], one["size"], one["fail_to_pass"], one["expected"]) == ("2024", "1 file", 2, 3)
+
+
+def test_a_criterion_counts_once_however_many_raters_name_it(frames):
+    assert list(frames.criteria[["instance_id", "principle", "criterion"]].itertuples(index=False, name=None)) == [
         ("acme__ui-1", "perceivable", "1.1.1"),
         ("acme__ui-1", "perceivable", "1.3.1"),
         ("acme__ui-1", "robust", "4.1.2"),
@@ -46,6 +100,26 @@ def test_a_criterion_counts_once_however_many_raters_name_it(store):
     ]
 
 
-def test_an_empty_patch_is_marked(store):
-    frame = analyze.load(store).predictions
-    assert frame.loc[frame["empty"], "instance_id"].tolist() == ["acme__ui-2"]
+def test_an_empty_patch_is_marked_and_has_no_size(frames):
+    one = frames.predictions.query("empty")
+    assert one["instance_id"].tolist() == ["acme__ui-2"]
+    assert one[["files", "jaccard", "localisation"]].isna().all(axis=None)
+
+
+def test_the_tests_that_tell(frames):
+    rows = frames.results.query("model == 'model-a'")
+    assert rows[["instance_id", "effect", "name"]].to_numpy().tolist() == [
+        ["acme__ui-1", "fixed", "src/Menu.test.tsx > Menu > has a name"],
+        ["acme__ui-3", "broken", "opens"],
+    ]
+
+
+def test_before_and_after_the_cutoff_of_a_model(store):
+    rows = analyze.load(store, cutoffs={"model-a": "2024-05-06", "lab/model-b": "2024-05-05"}).predictions
+    assert rows.groupby("model")["after_cutoff"].agg(set).to_dict() == {"model-a": {False}, "lab/model-b": {True}}
+
+
+def test_an_oracle_is_a_reference_and_no_model(store):
+    add_run(store, UI, [make_prediction(1, agent="oracle", model_name_or_path="oracle")])
+    rows = analyze.load(store).predictions
+    assert set(rows.loc[rows["kind"] == "reference", "model"]) == {"oracle"}

@@ -1,29 +1,63 @@
-"""The figures: formats, the letters beside the colours, the text alternative."""
+"""The figures: formats, the letters beside the colours, the text alternatives."""
 
 from __future__ import annotations
 
+import pytest
+
 from pipeline import analyze
-from pipeline.analyze.plots import LARGEST_GRID, MARKS
+from pipeline.analyze.plots import FIGURES
+from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
+from pipeline.analyze.plots.style import FILLS, LINES
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
-from tests.analyze.conftest import UI, add_run, add_verdicts
+from tests.analysis_data import Size, generate
+from tests.analyze.conftest import UI, add_run, add_verdicts, make_data
 from tests.factories import make_instance, make_prediction, make_verdict
 
 
-def test_every_outcome_has_a_colour_and_a_letter_of_its_own():
-    assert set(MARKS) == set(Outcome)
-    assert len(set(MARKS.values())) == len({letter for _, letter in MARKS.values()}) == len(Outcome)
+@pytest.fixture(scope="module")
+def plots(tmp_path_factory):
+    """The figures of the small data directory."""
+    frames = analyze.load(make_data(tmp_path_factory.mktemp("plots") / "data"))
+    return {plot.name: plot for plot in analyze.figures(frames)}
 
 
-def test_svg_and_png(store):
-    for plot in analyze.figures(analyze.load(store)):
-        assert plot.image("png").startswith(b"\x89PNG")
-        assert b"<svg" in plot.image("svg")
+def test_whatever_a_colour_says_a_letter_or_a_pattern_says_too():
+    assert set(MARKS) == set(PATTERNS) == set(Outcome)
+    assert len({letter for _, letter in MARKS.values()}) == len({fill for fill, _ in MARKS.values()}) == len(Outcome)
+    assert len({pattern for _, pattern in FILLS}) == len(FILLS)
+    assert len({marker for marker, _, _ in LINES}) == len(LINES)
 
 
-def test_the_alternative_says_what_the_grid_shows(store):
-    grid = analyze.figures(analyze.load(store))[1]
-    assert "magentless, model-a: empty: acme__ui-2; not evaluated: acme__forms-1" in grid.alternative
+def test_svg_and_png(plots):
+    assert plots["resolution"].png.startswith(b"\x89PNG")
+    assert b"<svg" in plots["resolution"].svg
+
+
+def test_every_figure_of_the_thesis_is_there(tmp_path):
+    """5.1 principles, 5.2 repositories, 5.3 empty patches and cost, 5.4 localisation, 5.5 structure, 5.6 costs."""
+    made = analyze.figures(analyze.load(generate(Store(tmp_path), Size(6, 2, 6))))
+    names = {plot.name for plot in made}
+    assert {"principles", "repositories", "empty_patches", "empty_cost", "localisation", "structure", "costs"} <= names
+    assert {figure.name for figure in FIGURES} - names == {"accessibility"}, "what no stage records yet"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("resolution", "lab/model-b: 2 of 4 (50.0 %); model-a: 1 of 4 (25.0 %)"),
+        ("grid", "model-a: empty: acme__ui-2; not evaluated: acme__forms-1"),
+        ("outcomes", "model-a: 1 resolved, 1 unresolved, 1 empty, 1 not evaluated"),
+        ("principles", "perceivable: 2 criteria, 1 instances"),
+        ("funnel", "merged, looked at: 8; change source and tests: 6; candidates: 6"),
+        ("costs", "lab/model-b: 0.22 USD; model-a: 0.11 USD"),
+        ("localisation", "model-a: mean Jaccard 0.50, 1 perfect, 0 partial, 1 miss"),
+        ("repositories", "model-a, acme/ui: 1 of 3"),
+        ("by_principle", "model-a, operable: 0 of 1"),
+    ],
+)
+def test_the_alternative_says_what_the_figure_shows(plots, name, said):
+    assert said in plots[name].alternative
 
 
 def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
@@ -31,9 +65,10 @@ def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
     write_records(store.dataset(UI), [make_instance(number) for number in range(1, LARGEST_GRID + 2)])
     add_run(store, UI, [prediction])
     add_verdicts(store, UI, [make_verdict(prediction)])
-    assert [plot.name for plot in analyze.figures(analyze.load(store))] == ["resolution"]
+    names = [plot.name for plot in analyze.figures(analyze.load(store))]
+    assert "outcomes" in names and "grid" not in names
 
 
-def test_cells_carry_letters(store):
-    (axes,) = analyze.figures(analyze.load(store))[1].figure.axes
+def test_cells_carry_letters(plots):
+    (axes,) = plots["grid"].figure.axes
     assert [text.get_text() for text in axes.texts] == ["R", "–", "R", "R", "–", "E", "–", "U"]

@@ -3,64 +3,114 @@
 from __future__ import annotations
 
 import csv
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow.parquet
+import pytest
+
 from pipeline import analyze
-from pipeline.analyze.columns import COLUMNS
-from pipeline.core.store import Store
-from tests.analyze.conftest import UI, add_verdicts
-from tests.factories import make_prediction, make_verdict
+from pipeline.analyze import columns
+from pipeline.core.store import Store, write_records
+from tests.analyze.conftest import UI, collect, fill_ledger, make_data
+from tests.factories import make_instance
+
+STAMPED = ("report.html", "manifest.json")
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    stamped = ("report.html", "manifest.json")
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in stamped]
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in STAMPED]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_frames_tables_figures_and_the_dictionary(store):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """An analysis, made once: the tests only read it."""
+    store = make_data(tmp_path_factory.mktemp("writing") / "data")
+    fill_ledger(store)
     analyze.write(analyze.load(store), store)
-    names = set(written(store.analysis))
-    assert {"columns.csv", "instances.csv", "predictions.csv", "verdicts.csv", "transitions.csv", "costs.csv"} <= names
-    assert {"tables/resolution.csv", "tables/resolution.md"} <= names
-    assert {f"figures/{name}.{kind}" for name in ("resolution", "outcomes") for kind in ("svg", "png")} <= names
+    return store.analysis
 
 
-def test_every_csv_has_the_columns_of_the_dictionary(store):
-    analyze.write(analyze.load(store), store)
-    for name, columns in COLUMNS.items():
-        path = store.analysis / f"{name}.csv"
-        if path.exists():
-            with path.open(newline="") as lines:
-                assert next(csv.reader(lines)) == [column.name for column in columns]
+def test_frames_tables_figures_and_the_dictionary(folder):
+    names = set(written(folder))
+    frames = ("instances", "predictions", "transitions", "requests", "results", "costs", "funnel")
+    assert {f"{name}.{kind}" for name in frames for kind in ("parquet", "csv")} | {"columns.csv"} <= names
+    assert {f"tables/resolution.{kind}" for kind in ("csv", "md", "tex")} <= names
+    assert {f"figures/{name}.{kind}" for name in ("resolution", "grid") for kind in ("svg", "png")} <= names
+    assert b"- **resolution**: Resolved instances by model. Bars" in (folder / "figures/alternatives.md").read_bytes()
 
 
-def test_markdown_has_the_title_and_numbers_to_the_right(store):
-    analyze.write(analyze.load(store), store)
-    lines = (store.analysis / "tables" / "costs.md").read_text().splitlines()
-    assert lines[0] == "### Requests, tokens and costs"
-    assert lines[3].startswith("| :-- | :-- | :-- | --: | --: |")
-    assert lines[7].startswith("| all | – | – | 35 | 4500 | 0.30 |")
+def test_a_frame_without_rows_has_no_file(folder):
+    assert not (folder / "handchecks.csv").exists()
 
 
-def test_the_same_data_give_the_same_bytes(store):
-    analyze.write(analyze.load(store), store)
-    before = written(store.analysis)
-    analyze.write(analyze.load(store), store)
-    assert written(store.analysis) == before
-    assert not store.archive_root.exists()
+@pytest.mark.parametrize("name", columns.frames())
+def test_both_files_of_a_frame_have_the_columns_of_the_dictionary(folder, name):
+    if (folder / f"{name}.csv").exists():
+        expected = [column.name for column in columns.frames()[name]]
+        with (folder / f"{name}.csv").open(newline="", encoding="utf-8") as lines:
+            assert next(csv.reader(lines)) == expected
+        assert pyarrow.parquet.read_schema(folder / f"{name}.parquet").names == expected
 
 
-def test_an_analysis_of_other_data_moves_to_the_archive(store):
-    analyze.write(analyze.load(store), store)
-    before = written(store.analysis)
-    add_verdicts(store, UI, [make_verdict(make_prediction(1))])
-    analyze.write(analyze.load(store), store)
-    (archived,) = store.archive_root.glob("*/05_analysis")
+def test_parquet_keeps_types_units_and_exact_amounts(folder):
+    table = pyarrow.parquet.read_table(folder / "predictions.parquet")
+    assert str(table.schema.field("cost_usd").type) == "decimal128(38, 18)"
+    assert table.schema.field("seconds").metadata[b"unit"] == b"s"
+    assert sum(filter(None, table["cost_usd"].to_pylist())) == Decimal("0.10")
+    assert str(table.schema.field("resolved").type) == "bool"
+
+
+def test_csv_has_amounts_in_digits_and_nothing_where_nothing_is_known(folder):
+    with (folder / "predictions.csv").open(newline="", encoding="utf-8") as lines:
+        rows = {(row["model"], row["instance_id"]): row for row in csv.DictReader(lines)}
+    assert rows["model-a", "acme__ui-1"]["cost_usd"] == "0.10"
+    assert rows["model-a", "acme__ui-2"]["cost_usd"] == rows["model-a", "acme__ui-2"]["jaccard"] == ""
+
+
+def test_a_markdown_table_has_a_title_a_legend_and_numbers_to_the_right(folder):
+    lines = (folder / "tables" / "usage.md").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "### Requests and tokens" and lines[2].startswith("The thesis's table 4.2")
+    assert lines[5].startswith("| :-- | :-- | :-- | :-- | --: | --: |")
+    assert lines[9].startswith("| all | – | – | – | 35 | 4,500 | 0.30 |")
+
+
+def test_a_latex_table_is_escaped_and_has_a_label(folder):
+    text = (folder / "tables" / "outcomes.tex").read_text(encoding="utf-8")
+    assert "\\label{tab:outcomes}" in text and "\\toprule" in text
+    assert "resolved \\%" in (folder / "tables" / "resolution.tex").read_text(encoding="utf-8")
+    assert "no\\_test\\_changes" in (folder / "tables" / "rejections.tex").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def begun(tmp_path) -> Store:
+    """Collected and nothing else: written in a moment."""
+    store = Store(tmp_path / "data")
+    collect(store)
+    return store
+
+
+def test_the_same_data_give_the_same_bytes(begun):
+    analyze.write(analyze.load(begun), begun)
+    before = written(begun.analysis)
+    analyze.write(analyze.load(begun), begun)
+    assert written(begun.analysis) == before and "figures/funnel.svg" in before
+    assert not begun.archive_root.exists()
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_an_analysis_of_other_data_moves_to_the_archive(begun):
+    """RULES, Running: nothing is overwritten, it moves to the archive."""
+    analyze.write(analyze.load(begun), begun)
+    before = written(begun.analysis)
+    write_records(begun.dataset(UI), [make_instance(1)])
+    analyze.write(analyze.load(begun), begun)
+    (archived,) = begun.archive_root.glob("*/05_analysis")
     assert written(archived) == before
 
 
-def test_another_folder_is_written_into_and_the_data_are_left_alone(store: Store, tmp_path):
-    report = analyze.write(analyze.load(store), store, tmp_path / "out")
+def test_another_folder_is_written_into_and_the_data_are_left_alone(begun, tmp_path):
+    report = analyze.write(analyze.load(begun), begun, tmp_path / "out")
     assert report == tmp_path / "out" / "report.html"
-    assert not store.analysis.exists()
+    assert not begun.analysis.exists()

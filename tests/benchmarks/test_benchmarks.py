@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import collect, logs
+from benchmarks import analyze, collect, logs
 from benchmarks.goals import Figure
 
 
@@ -24,6 +24,16 @@ def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
 def test_logs_are_read_to_the_last_test() -> None:
     (figure,) = logs.figures(megabytes=1)
     assert figure.value > 0
+
+
+def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
+    """And makes every table and figure that the data allow: otherwise the benchmark measures something else."""
+    arguments = ["--instances", "6", "--models", "2", "--tests", "6", "--json", str(tmp_path / "figures.json")]
+    done = CliRunner().invoke(analyze.main, arguments)
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
+    assert figures["peak memory"]["met"]
+    assert figures["tables"]["value"] > 25 and figures["figures"]["value"] > 10
 
 
 @pytest.mark.parametrize(("value", "met"), [(2.0, True), (2.1, False)])

@@ -33,7 +33,9 @@ def test_program_teaches(script: Path) -> None:
     assert used <= set(re.findall(r"A11Y_BENCH_\w+", shown.stdout))
 
 
-@pytest.mark.parametrize("name", ["engine/install.sh", "engine/start.sh", "engine/stop.sh", "base/build.sh"])
+@pytest.mark.parametrize(
+    "name", ["engine/install.sh", "engine/start.sh", "engine/stop.sh", "base/build.sh", "browser/install.sh"]
+)
 def test_unknown_argument_is_refused(name: str) -> None:
     refused = run(DOCKER / name, "--nonsense")
     assert refused.returncode == 1

@@ -15,7 +15,7 @@ from github_double.limits import Size, measure
 from github_double.model import root
 from github_double.plan import Query, resolve
 from github_double.queries import execute
-from github_double.schema import PACKAGE, fetch, github_schema
+from github_double.schema import PACKAGE, github_schema
 
 REPOSITORY = 'repository(owner: "acme", name: "ui")'
 
@@ -233,5 +233,5 @@ def test_requests_without_token_or_user_agent_are_refused(github: GitHubDouble) 
 
 
 def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"{PACKAGE}: its digest is sha512-"):
-        fetch(tmp_path, integrity="sha512-another")
+    with pytest.raises(ValueError, match=f"{PACKAGE.name}: its digest is sha512-"):
+        PACKAGE._replace(integrity="sha512-another").fetch(tmp_path)

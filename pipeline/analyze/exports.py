@@ -1,0 +1,80 @@
+"""Frames and tables as bytes and text: Parquet, CSV, Markdown, LaTeX. Writes nothing; the same data give the same."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from pipeline.analyze import columns
+from pipeline.analyze.columns import Column
+from pipeline.analyze.measures.definition import Table, definitions
+from pipeline.analyze.measures.shown import headings, shown
+
+#: type of the dictionary -> Arrow's; amounts are exact to eighteen decimals, and more are an error
+_ARROW = {
+    "string": pa.string(),
+    "Int64": pa.int64(),
+    "Float64": pa.float64(),
+    "boolean": pa.bool_(),
+    "decimal": pa.decimal128(38, 18),
+}
+
+
+def dictionary() -> pd.DataFrame:
+    """The dictionary of columns as a table: frame or table, name, type, unit, source, meaning."""
+    frames = [(name, *column) for name, found in columns.frames().items() for column in found]
+    tables = [(f"tables/{table.name}", *column) for table in definitions() for column in table.dictionary]
+    return pd.DataFrame(frames + tables, columns=["frame", *Column._fields], dtype="string")
+
+
+def parquet_of(name: str, frame: pd.DataFrame) -> bytes:
+    """A frame as Parquet; unit, source and meaning stand in each field's metadata."""
+    found = columns.frames()[name]
+    about = [{"unit": one.unit, "source": one.source, "meaning": one.meaning} for one in found]
+    schema = pa.schema([pa.field(one.name, _ARROW[one.type], metadata=m) for one, m in zip(found, about, strict=True)])
+    data = io.BytesIO()
+    pyarrow.parquet.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False), data, compression="zstd")
+    return data.getvalue()
+
+
+def csv_of(name: str, frame: pd.DataFrame) -> bytes:
+    """A frame as CSV; Arrow writes half a million rows in a second."""
+    found = columns.frames()[name]
+    text = frame.assign(**{one.name: _digits(frame[one.name]) for one in found if one.type == "decimal"})
+    data = io.BytesIO()
+    data.write((",".join(one.name for one in found) + "\n").encode())
+    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
+    pyarrow.csv.write_csv(pa.Table.from_pandas(text, preserve_index=False), data, options)
+    return data.getvalue()
+
+
+def plain_csv(table: pd.DataFrame) -> bytes:
+    """A small table as CSV; amounts in digits, never with an exponent."""
+    digits = table.assign(**{name: _digits(table[name]) for name in table if table[name].dtype == object})
+    return digits.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _digits(amounts: pd.Series) -> pd.Series:
+    return amounts.map(lambda value: format(value, "f") if isinstance(value, Decimal) else None).astype("string")
+
+
+def markdown(about: Table, table: pd.DataFrame) -> str:
+    """A table as GitHub-flavoured Markdown, numbers to the right, with its title and how to read it."""
+    text = shown(table, about.dictionary)
+    rule = ["--:" if heading.numeric else ":--" for heading in headings(table, about.dictionary)]
+    rows = [text.columns, rule, *text.itertuples(index=False)]
+    lines = ("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
+    return f"### {about.title}\n\n{about.about}\n\n{''.join(lines)}"
+
+
+def latex(about: Table, table: pd.DataFrame) -> str:
+    """A table for a paper: package booktabs, label `tab:NAME`."""
+    text = shown(table, about.dictionary)
+    kinds = "".join("r" if heading.numeric else "l" for heading in headings(table, about.dictionary))
+    names = {"caption": about.title, "label": f"tab:{about.name}"}
+    return text.to_latex(index=False, escape=True, column_format=kinds, **names)

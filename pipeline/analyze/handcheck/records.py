@@ -1,0 +1,33 @@
+"""The rating of one patch by one person. It belongs to the patch, not to a model: equal patches share it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pipeline.core.records import Versioned
+from pipeline.core.store import digest
+
+Rating = Literal["fixes", "partly", "no", "harms"]
+
+#: rating -> what it says
+RATINGS: dict[str, str] = {
+    "fixes": "the issue is solved, as a maintainer would accept it",
+    "partly": "some of the issue is solved, and nothing is worse",
+    "no": "the issue is not solved",
+    "harms": "something is less accessible, or broken, with the patch",
+}
+
+
+class HandCheck(Versioned):
+    """One rating. `patch` is the patch's key."""
+
+    instance_id: str
+    patch: str
+    rater: str
+    rating: Rating
+    note: str = ""
+
+
+def patch_key(instance_id: str, patch: str) -> str:
+    """What names a patch on a sheet: made of its text alone, it says nothing of its model."""
+    return digest(instance_id, patch)[:12]

@@ -1,0 +1,123 @@
+"""A sheet: a sample of patches to be rated by people who do not know whose they are.
+
+Writes `sheet.html` (issue and patch of each check, to read) and `sheet.csv` (to fill in); reads the latter back. A
+check is named by its patch alone, and equal patches of several models are one check.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Container, Mapping
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.handcheck.records import RATINGS, HandCheck, patch_key
+from pipeline.analyze.reading.rows import Statement
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store, read_records, write_bytes, write_records
+
+HEADER = ("check", "instance_id", "rating", "note")
+
+
+class Check(NamedTuple):
+    """A patch to rate, and what a rater sees."""
+
+    key: str
+    instance_id: str
+    statement: Statement
+    patch: str
+
+
+def sample(frames: Frames, size: int, seed: int) -> list[Check]:
+    """Patches that change something, at most `size`, each once: as many as can be of every model, resolved or not.
+
+    The order is random, and the same for the same seed. Raises UserError where there is no such patch.
+    """
+    rows = frames.predictions.query("kind == 'model' and files.notna()")
+    if rows.empty:
+        raise UserError("there is no patch to check", hint="predict first: just agt-run REPO MODEL")
+    chance = random.Random(seed)
+    groups = [_shuffled(frames, group, chance) for _, group in rows.groupby(["agent", "model", "resolved"])]
+    in_turn = filter(None, chain.from_iterable(zip_longest(*groups)))
+    chosen = list({check.key: check for check in in_turn}.values())[:size]
+    chance.shuffle(chosen)
+    return chosen
+
+
+def _shuffled(frames: Frames, rows: pd.DataFrame, chance: random.Random) -> list[Check]:
+    checks = [_check(frames, *key) for key in rows[["agent", "model", "instance_id"]].itertuples(index=False)]
+    chance.shuffle(checks)
+    return checks
+
+
+def _check(frames: Frames, agent: str, model: str, name: str) -> Check:
+    patch = frames.patches[agent, model, name]
+    return Check(patch_key(name, patch), name, frames.statements[name], patch)
+
+
+def export(checks: list[Check], folder: Path) -> Path:
+    """Write both files of a sheet, and return the one to fill in. Raises UserError where one was begun already."""
+    path = folder / "sheet.csv"
+    if path.exists():
+        raise UserError("a sheet is there already", path=path, hint="read it back, or name another folder")
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows([HEADER, *((one.key, one.instance_id, "", "") for one in checks)])
+    write_bytes(folder / "sheet.html", _page(checks).encode())
+    write_bytes(path, text.getvalue().encode())
+    return path
+
+
+def _page(checks: list[Check]) -> str:
+    from pipeline.analyze.report import environment, policed
+
+    return policed(environment().get_template("sheet.html.j2"), checks=checks, ratings=RATINGS)
+
+
+def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
+    """The ratings of a sheet; a row without one is left out.
+
+    Raises UserError, with the line, for a rating that there is not, a patch that there is not any more, and one that
+    stands there twice.
+    """
+    known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
+    found: dict[str, HandCheck] = {}
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        for line, row in enumerate(csv.DictReader(lines), 2):
+            cells = {name: (row.get(name) or "").strip() for name in HEADER}
+            if cells["rating"]:
+                _refuse(path, line, cells, known, found)
+                found[cells["check"]] = _rating(cells, known, rater)
+    return list(found.values())
+
+
+def _refuse(path: Path, line: int, cells: dict[str, str], known: Container[str], found: Container[str]) -> None:
+    key, rating = cells["check"], cells["rating"].lower()
+    faults = (
+        (rating not in RATINGS, "rating", f"'{rating}' is no rating", f"it is one of: {', '.join(RATINGS)}"),
+        (key not in known, "check", f"no prediction has the patch '{key}'", "predictions have changed: export anew"),
+        (key in found, "check", f"'{key}' stands there twice", "keep one of the rows"),
+    )
+    for fault, field, message, hint in faults:
+        if fault:
+            raise UserError(message, path=path, line=line, field=field, hint=hint)
+
+
+def _rating(cells: dict[str, str], known: Mapping[str, str], rater: str) -> HandCheck:
+    key = cells["check"]
+    said = {"rating": cells["rating"].lower(), "note": cells["note"]}
+    return HandCheck.model_validate({"instance_id": known[key], "patch": key, "rater": rater} | said)
+
+
+def add(store: Store, checks: list[HandCheck]) -> list[HandCheck]:
+    """Keep ratings; a later one of the same rater replaces the earlier. Returns all that there are."""
+    store.begin()
+    kept = {(one.patch, one.rater): one for one in [*read_records(store.handchecks, HandCheck), *checks]}
+    write_records(store.handchecks, kept.values())
+    return list(kept.values())

@@ -1,0 +1,47 @@
+"""Tables on what was spent, in exact decimals. Pure, over frames."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.definition import definition
+from pipeline.analyze.measures.group import WHO, Group
+from pipeline.analyze.measures.shares import ALL, with_total
+from pipeline.analyze.measures.summary import measured
+from pipeline.core.llm.prices import total
+
+
+def costs(frames: Frames) -> pd.DataFrame:
+    """What each experiment spent and what came of it, and all together."""
+    by = ["repo", *WHO]
+    metrics = [column.name for column in definition("costs").dictionary if column.name not in by]
+    keys = [dict(zip(by, key, strict=True)) for key in frames.costs[by].drop_duplicates().itertuples(index=False)]
+    groups = [Group(frames, key, _of(frames.predictions, key)) for key in keys]
+    rows = [group.key | measured(group, metrics) for group in groups]
+    if len(groups) > 1:
+        everything = Group(frames, {}, pd.concat([group.rows for group in groups]))
+        rows.append({"repo": ALL} | measured(everything, metrics))
+    return pd.DataFrame(rows)
+
+
+def _of(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
+    for name, value in key.items():
+        predictions = predictions[predictions[name] == value]
+    return predictions
+
+
+def usage(frames: Frames) -> pd.DataFrame:
+    """`costs.csv` with its totals."""
+    return with_total(frames.costs, "repo")
+
+
+def instance_costs(frames: Frames) -> pd.DataFrame:
+    """What each instance cost, with `shared` for what serves several: their sum is the experiment's cost."""
+    rows = frames.requests
+    rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=rows["latency_ms"] / 1000)
+    groups = rows.groupby(["repo", *WHO, "holder"], sort=False)
+    sums = groups.agg(
+        requests=("kind", "size"), tokens=("tokens", "sum"), cost_usd=("cost_usd", total), seconds=("seconds", "sum")
+    )
+    return with_total(sums.reset_index(), "repo")

@@ -1,0 +1,105 @@
+"""Tables on how the dataset came about and what it is made of. Pure, over frames."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.group import CLASSES, UNKNOWN, classified
+from pipeline.analyze.measures.shares import ALL, percent, with_total
+from pipeline.core.records import PRINCIPLES
+
+UNASSIGNED = "unassigned"
+
+
+def funnel(frames: Frames) -> pd.DataFrame:
+    """How many pull requests of each repository passed each filter; the median of their shares stands with the sums."""
+    table = with_total(frames.funnel, "repo")
+    shares = percent(table["a11y"], table["tests"])
+    several = table["repo"] == ALL
+    return table.assign(a11y_pct=shares.mask(several, shares[~several].median()))
+
+
+def qualification(frames: Frames) -> pd.DataFrame:
+    """How many candidates of each repository that was built became instances; the others are rejected or pending."""
+    rejected = frames.rejections[frames.rejections["stage"] == "build"]
+    parts = {"candidates": frames.candidates, "qualified": frames.instances, "rejected": rejected}
+    counts = pd.DataFrame({name: part.groupby("repo").size() for name, part in parts.items()}).astype("Int64")
+    counts = counts.dropna(how="all", subset=["qualified", "rejected"])
+    counts = counts.fillna({"qualified": 0, "rejected": 0})
+    counts["pending"] = counts["candidates"] - counts["qualified"] - counts["rejected"]
+    counts["kept"] = _kept(frames).reindex(counts.index)
+    table = with_total(counts.reset_index(), "repo")
+    return table.assign(qualified_pct=percent(table["qualified"], table["qualified"] + table["rejected"]))
+
+
+def _kept(frames: Frames) -> pd.Series:
+    """By repository, the candidates that most raters did not find bad; unknown where nobody rated."""
+    reviews = frames.reviews[frames.reviews["instance_id"].isin(frames.candidates["instance_id"])]
+    good = (reviews["status"] != "bad").groupby([reviews["repo"], reviews["instance_id"]]).mean() > 0.5
+    return good.groupby(level="repo").sum().astype("Int64")
+
+
+def rejections(frames: Frames) -> pd.DataFrame:
+    """Pull requests by stage, reason and repository."""
+    counts = frames.rejections.groupby(["stage", "reason", "repo"]).size()
+    return counts.rename("pull_requests").reset_index().sort_values("stage", ascending=False, kind="stable")
+
+
+def composition(frames: Frames) -> pd.DataFrame:
+    """What instances are made of, by repository and over all."""
+    rows = frames.instances
+    several = [(ALL, rows)] if rows["repo"].nunique() > 1 else []
+    return pd.DataFrame([{"repo": repo} | _composed(part) for repo, part in [*rows.groupby("repo"), *several]])
+
+
+def _composed(rows: pd.DataFrame) -> dict[str, object]:
+    measured = ("gold_files", "gold_lines", "gold_hunks", "fail_to_pass", "expected")
+    return {
+        "instances": len(rows),
+        "with_issue": (rows["statement_source"] == "issue").sum(),
+        "first_year": rows["year"].min(),
+        "last_year": rows["year"].max(),
+        "by_snapshot": ((rows["snapshot_only"] == rows["fixed_tests"]) & (rows["fixed_tests"] > 0)).sum(),
+    } | {f"{name}_median": rows[name].median() for name in measured}
+
+
+def assignments(frames: Frames) -> pd.DataFrame:
+    """The assigned criteria of the dataset's instances; an instance without any stands once, as `unassigned`."""
+    found = frames.instances[["instance_id"]].merge(frames.criteria[["instance_id", "principle", "criterion"]], "left")
+    return found.assign(principle=found["principle"].fillna(UNASSIGNED))
+
+
+def principles(frames: Frames) -> pd.DataFrame:
+    """How often each principle was assigned (an instance can count twice), and in how many instances."""
+    table = score(assignments(frames))
+    return table.assign(
+        criteria_pct=percent(table["criteria"], table["criteria"].sum()),
+        instances_pct=percent(table["instances"], len(frames.instances)),
+    )
+
+
+def score(rows: pd.DataFrame) -> pd.DataFrame:
+    """Assigned criteria and distinct instances of each principle, in WCAG's order."""
+    groups = rows.groupby("principle")
+    counts = pd.DataFrame({"criteria": groups["criterion"].count(), "instances": groups["instance_id"].nunique()})
+    order = [name for name in (*PRINCIPLES, UNASSIGNED) if name in counts.index]
+    return counts.loc[order].reset_index()
+
+
+def success_criteria(frames: Frames) -> pd.DataFrame:
+    """In how many instances each criterion was assigned."""
+    rows = assignments(frames)
+    rows = rows[rows["criterion"].fillna("") != ""]
+    counts = rows.groupby(["criterion", "principle"])["instance_id"].nunique().rename("instances").reset_index()
+    return counts.sort_values(["instances", "criterion"], ascending=[False, True])
+
+
+def classes(frames: Frames) -> pd.DataFrame:
+    """How many instances are in each class of difficulty, size, statement and year."""
+    rows = classified(frames.instances)
+    counts = [rows.groupby(name, observed=True).size().rename("instances") for name in (*CLASSES, "year")]
+    parts = [part.rename_axis("value").reset_index().assign(**{"class": part.index.name}) for part in counts]
+    told = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
+    table = pd.concat([part.astype({"value": str}) for part in told], ignore_index=True)
+    return table.assign(instances_pct=percent(table["instances"], len(rows)))

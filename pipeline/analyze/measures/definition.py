@@ -1,0 +1,54 @@
+"""What `tables.toml` says of each table: name, chapter, title, what it needs, its columns and what they mean."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from pipeline.analyze import columns
+from pipeline.analyze.columns import Column
+
+
+class Table(NamedTuple):
+    """A table: `about` says how to read it; `best` is a column to sort by; without `optional`, a column of predictions,
+    there is no table."""
+
+    name: str
+    chapter: str
+    title: str
+    about: str
+    needs: tuple[str, ...]
+    dictionary: tuple[Column, ...]
+    by: tuple[str, ...] = ()
+    references: bool = False
+    best: str = ""
+    optional: str = ""
+
+
+@cache
+def definitions() -> tuple[Table, ...]:
+    """All tables, in the order of the report."""
+    text = files("pipeline.analyze").joinpath("tables.toml").read_text(encoding="utf-8")
+    found = tomllib.loads(text)
+    own = {name: Column(name, *row) for name, row in found["columns"].items()}
+    return tuple(_table(own, **row) for row in found["tables"])
+
+
+def definition(name: str) -> Table:
+    """One table by its name."""
+    return next(table for table in definitions() if table.name == name)
+
+
+def _table(own: dict[str, Column], columns: list[str], needs: list[str], by: tuple[str, ...] = (), **row: Any) -> Table:
+    known = _of_frames(needs) | own
+    dictionary = tuple(known[name] for name in (*by, *columns))
+    return Table(**row, needs=tuple(needs), by=tuple(by), dictionary=dictionary)
+
+
+def _of_frames(first: list[str]) -> dict[str, Column]:
+    """Columns of frames by name; of two frames that share one, that which the table needs speaks."""
+    frames = columns.frames()
+    order = [*(name for name in first if name in frames), *frames]
+    return {column.name: column for name in reversed(order) for column in frames[name]}

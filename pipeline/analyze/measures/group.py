@@ -1,0 +1,61 @@
+"""Groups of predictions: by model, repository, difficulty, size, year.
+
+Every instance of the dataset is in the denominator of every model. References (oracle, nop) check the dataset: they are
+in the tables that say so, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+
+WHO = ["agent", "model"]
+#: what a class is called where nobody said
+UNKNOWN = "unknown"
+#: column -> its classes in order
+CLASSES = {
+    "difficulty": ("easy", "medium", "hard", UNKNOWN),
+    "size": ("1 file", "2 files", "3 to 5 files", "6 files or more"),
+    "statement_source": ("issue", "pull_request"),
+}
+#: columns by which a group's costs can be told apart
+_COST_KEYS = {"kind", "repo", *WHO}
+
+
+@dataclass(frozen=True)
+class Group:
+    """Predictions that have `key` in common, and what they cost where that is known."""
+
+    frames: Frames
+    key: dict[str, Any]
+    rows: pd.DataFrame
+
+    @cached_property
+    def costs(self) -> pd.DataFrame:
+        """The rows of `costs.csv` of this group: none for groups that it does not tell apart."""
+        costs = self.frames.costs
+        if not set(self.key) <= _COST_KEYS:
+            return costs[:0]
+        for name in set(self.key) & set(costs.columns):
+            costs = costs[costs[name] == self.key[name]]
+        return costs
+
+
+def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:
+    """Predictions with the classes of their instances, of agents and models with any row of which `need` is true."""
+    rows = frames.predictions
+    rows = rows[rows.groupby(WHO)[need].transform("any").astype(bool)]
+    if not references:
+        rows = rows[rows["kind"] == "model"]
+    return rows.merge(classified(frames.instances), on="instance_id")
+
+
+def classified(instances: pd.DataFrame) -> pd.DataFrame:
+    """The classes of instances, in their order; `unknown` where nobody said."""
+    table = instances[["instance_id", "year", *CLASSES]].fillna({"difficulty": UNKNOWN})
+    return table.assign(**{name: pd.Categorical(table[name], order, ordered=True) for name, order in CLASSES.items()})

@@ -1,0 +1,119 @@
+"""Tables on models that are no metric of a group: outcomes, pairs, pass@k, stages, causes. Pure, over frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pandas as pd
+
+from pipeline.analyze import stats
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.dataset import assignments, score
+from pipeline.analyze.measures.group import WHO, attempts
+from pipeline.analyze.measures.shares import percent
+from pipeline.core.records import Outcome
+
+
+def outcomes(frames: Frames) -> pd.DataFrame:
+    """How many instances ended in which way, by agent and model; references last."""
+    rows = attempts(frames, references=True)
+    counts = rows.groupby(["kind", *WHO, "outcome"]).size().unstack(fill_value=0)
+    counts = counts.reindex(columns=[outcome.value for outcome in Outcome], fill_value=0)
+    return counts.rename(columns={"empty": "empty_patch"}).reset_index()
+
+
+def comparison(frames: Frames) -> pd.DataFrame:
+    """McNemar's test of every pair of models, on the instances that both were evaluated on."""
+    rows = attempts(frames)
+    table = rows[rows["evaluated"]].assign(who=named(rows)).pivot(index="instance_id", columns="who", values="resolved")
+    pairs = [_pair(table[[one, other]].dropna().astype(bool)) for one, other in combinations(table.columns, 2)]
+    adjusted = stats.adjusted([pair["p_value"] for pair in pairs])
+    return pd.DataFrame([pair | {"p_adjusted": p} for pair, p in zip(pairs, adjusted, strict=True)])
+
+
+def named(rows: pd.DataFrame) -> pd.Series:
+    """The model of each row; with its agent, where there are several."""
+    if rows["agent"].nunique() < 2:
+        return rows["model"]
+    return rows["model"] + " (" + rows["agent"] + ")"
+
+
+def _pair(pair: pd.DataFrame) -> dict[str, object]:
+    first, second = (pair[name] for name in pair.columns)
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    return {
+        "first": pair.columns[0],
+        "second": pair.columns[1],
+        "instances": len(pair),
+        "both": (first & second).sum(),
+        "only_first": only_first,
+        "only_second": only_second,
+        "neither": (~first & ~second).sum(),
+        "p_value": stats.mcnemar(only_first, only_second),
+    }
+
+
+def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
+    """For every k up to the fewest attempts at an instance, or up to a wanted one: UserError where that is more."""
+    models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
+    rows = frames.samples.merge(models, on=WHO)
+    return pd.DataFrame([row for who, group in rows.groupby(WHO) for row in _estimates(who, group, up_to)])
+
+
+def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> Iterator[dict[str, object]]:
+    counts = rows.groupby("instance_id")["resolved"].agg(["size", "sum"])
+    fewest = int(counts["size"].min())
+    for k in range(1, (up_to or fewest) + 1):
+        each = [stats.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
+        row = {"k": k, "instances": len(each), "attempts": fewest, "pass_at_k_pct": 100 * sum(each) / len(each)}
+        yield dict(zip(WHO, who, strict=True)) | row
+
+
+def stages(frames: Frames) -> pd.DataFrame:
+    """How many instances came through each stage of the agent, then to a run of the tests, then to a resolution."""
+    rows = frames.stages[frames.stages["count"] > 0]
+    reached = rows.groupby([*WHO, "place", "stage"]).size().rename("reached").reset_index()
+    last = int(reached["place"].max())
+    ends = [_ends(who, group, last) for who, group in _answered(frames, reached)]
+    table = pd.concat([reached, *ends]).sort_values([*WHO, "place"])
+    answers = frames.predictions.groupby(WHO)["predicted"].sum().rename("answers").reset_index()
+    table = table.merge(answers, on=WHO)
+    return table.assign(reached_pct=percent(table["reached"], table["answers"]))
+
+
+def _answered(frames: Frames, reached: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    rows = frames.predictions[frames.predictions["judged"]].merge(reached[WHO].drop_duplicates(), on=WHO)
+    yield from rows.groupby(WHO)
+
+
+def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
+    ran = rows["outcome"].isin([Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT])
+    counts = {"tests run": ran.sum(), "resolved": rows["resolved"].sum()}
+    found = pd.DataFrame([(place + n, *one) for n, one in enumerate(counts.items(), 1)])
+    return found.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])
+
+
+def causes(frames: Frames) -> pd.DataFrame:
+    """The agent's own word for its end, with the outcome of the evaluation."""
+    rows = attempts(frames, "predicted")
+    rows = rows.assign(ended=rows["ended"].fillna("no answer"))
+    counts = rows.groupby([*WHO, "ended", "outcome"]).size().rename("instances").reset_index()
+    counts = counts.sort_values([*WHO, "instances"], ascending=[True, True, False], kind="stable")
+    return counts.assign(instances_pct=percent(counts["instances"], len(frames.instances)))
+
+
+def by_principle(frames: Frames) -> pd.DataFrame:
+    """Resolved by WCAG principle, over assigned criteria (an instance can count twice) and over instances."""
+    rows = attempts(frames).merge(assignments(frames), "left", on="instance_id")
+    table = pd.concat([_scores(group).assign(agent=who[0], model=who[1]) for who, group in rows.groupby(WHO)])
+    return table.assign(
+        criteria_resolved_pct=percent(table["criteria_resolved"], table["criteria"]),
+        instances_resolved_pct=percent(table["instances_resolved"], table["instances"]),
+    )
+
+
+def _scores(rows: pd.DataFrame) -> pd.DataFrame:
+    solved = score(rows[rows["resolved"]]).set_index("principle").add_suffix("_resolved").reset_index()
+    joined = score(rows).merge(solved, "left", on="principle")
+    return joined.fillna({"criteria_resolved": 0, "instances_resolved": 0})

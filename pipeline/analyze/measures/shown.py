@@ -1,0 +1,76 @@
+"""Tables for people: rates with one decimal, exact money, yes and no, a dash where nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import NamedTuple
+
+import pandas as pd
+from pandas.api.types import is_bool, is_integer
+
+from pipeline.analyze.columns import Column
+
+#: unit -> digits behind the point
+_DIGITS = {"%": 1, "USD": 3, "p": 3, "s": 1, "": 2}
+NOTHING = "–"
+
+
+class Heading(NamedTuple):
+    """A column as people see it: its name, whether numbers are in it, and the column that it is about."""
+
+    name: str
+    numeric: bool
+    column: Column
+
+
+def headings(table: pd.DataFrame, columns: Iterable[Column]) -> list[Heading]:
+    """The columns that people see: none that is empty throughout, and an interval as one."""
+    known = [one for one in columns if table[one.name].notna().any() and not one.name.endswith("_high")]
+    return [Heading(_label(one.name), one.type in ("Int64", "Float64", "decimal"), one) for one in known]
+
+
+def shown(table: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """The table as text, under the names of its headings."""
+    cells = {name: [_cell(value, one) for value in table[one.name]] for name, _, one in headings(table, columns)}
+    for name, _, one in headings(table, columns):
+        if one.name.endswith("_low"):
+            highs = [_cell(value, one) for value in table[one.name.replace("_low", "_high")]]
+            cells[name] = [_interval(*ends) for ends in zip(cells[name], highs, strict=True)]
+    return pd.DataFrame(cells, dtype="object")
+
+
+def _label(name: str) -> str:
+    """`resolved_pct` as `resolved %`."""
+    for ending, words in (("_pct", " %"), ("_usd", " USD"), ("_low", " interval")):
+        name = name.replace(ending, words)
+    return name.replace("_", " ")
+
+
+def _interval(low: str, high: str) -> str:
+    return NOTHING if NOTHING in (low, high) else f"{low}–{high}"
+
+
+def _cell(value: object, column: Column) -> str:
+    if pd.isna(value):
+        return NOTHING
+    if is_bool(value):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):
+        return _money(value)
+    if is_integer(value):
+        return f"{value:,}"
+    return _rounded(float(value), column.unit) if isinstance(value, float) else str(value)
+
+
+def _money(value: Decimal) -> str:
+    """Exact up to four decimals; a longer one is rounded there, and a smaller one keeps two digits."""
+    if value == 0 or value.as_tuple().exponent >= -4:
+        return f"{value:,f}"
+    return f"{value:,.4f}" if value >= Decimal("0.001") else f"{float(value):.2g}"
+
+
+def _rounded(value: float, unit: str) -> str:
+    digits = _DIGITS.get(unit, 1)
+    small = 0 < abs(value) < 0.1**digits * 10
+    return f"{value:.2g}" if unit in ("USD", "p") and small else f"{value:,.{digits}f}"

@@ -1,0 +1,35 @@
+"""Tables with `by`: one row per group of predictions, one column per metric."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.definition import Table
+from pipeline.analyze.measures.group import Group, attempts
+from pipeline.analyze.measures.metrics import METRICS
+
+
+def summary(frames: Frames, table: Table) -> pd.DataFrame:
+    """The rows of a table; a repository without any answer or verdict of a model has none."""
+    by, need = list(table.by), "judged" if "verdicts" in table.needs else "predicted"
+    rows = attempts(frames, need, references=table.references)
+    metrics = [column.name for column in table.dictionary if column.name not in by]
+    groups = [
+        Group(frames, dict(zip(by, key, strict=True)), group)
+        for key, group in rows.groupby(by, observed=True)
+        if "repo" not in by or group[need].any()
+    ]
+    found = pd.DataFrame([group.key | measured(group, metrics) for group in groups])
+    return _ranked(found, table)
+
+
+def _ranked(found: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Models before references, and the best first where the table says so."""
+    keys = [name for name in ("kind", table.best) if name in found]
+    return found.sort_values(keys, ascending=[name == "kind" for name in keys], kind="stable") if keys else found
+
+
+def measured(group: Group, metrics: list[str]) -> dict[str, object]:
+    """These metrics of one group."""
+    return {name: METRICS[name](group) for name in metrics}

@@ -1,0 +1,71 @@
+"""The figures: for print and for the colour-blind, each with a text alternative. Every one is drawn from one table.
+
+    style                          palette, sizes, and `Plot`, which gives the bytes
+    bars, grids                    the kinds of figures
+    dataset, cost, models          one function for each figure, by the chapters of the report
+
+Whatever a colour says, a letter, a pattern or a number says too. The same data give the same bytes. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures import tables
+from pipeline.analyze.plots import cost, dataset, models
+from pipeline.analyze.plots.style import Drawing, Plot, laid_out, styled
+from pipeline.core.errors import unknown
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+class Figure(NamedTuple):
+    """A figure: the table that it is drawn from, and the function that draws it, or gives None when it can not."""
+
+    name: str
+    title: str
+    table: str
+    draw: Callable[[Frames, Tables], Drawing | None]
+
+
+FIGURES = (
+    Figure("funnel", "From pull requests to instances", "funnel", dataset.funnel),
+    Figure("principles", "WCAG principles of the instances", "principles", dataset.principles),
+    Figure("costs", "Cost by model and repository", "costs", cost.costs),
+    Figure("empty_cost", "Empty patches against cost", "model_costs", cost.empty_cost),
+    Figure("resolution", "Resolved instances by model", "resolution", models.resolution),
+    Figure("outcomes", "How the instances ended", "outcomes", models.outcomes),
+    Figure("grid", "How each instance ended", "outcomes", models.grid),
+    Figure("empty_patches", "Empty patches by model and repository", "patches", models.empty_patches),
+    Figure("localisation", "Files of the patches against gold's", "localisation", models.localisation),
+    Figure("stages", "The localisation funnel", "stages", models.stages),
+    Figure("structure", "Size of patches against gold", "structure", models.structure),
+    Figure("by_principle", "Resolved by WCAG principle", "by_principle", models.by_principle),
+    Figure("by_difficulty", "Resolved by difficulty", "by_difficulty", models.by_class("difficulty")),
+    Figure("by_size", "Resolved by number of files", "by_size", models.by_class("size")),
+    Figure("by_year", "Resolved by year", "by_year", models.by_class("year")),
+    Figure("accessibility", "axe-core violations before and after", "accessibility", models.accessibility),
+    Figure("repositories", "Resolved by repository and model", "repositories", models.by_class("repo")),
+)
+
+
+def figures(frames: Frames, made: Tables | None = None) -> list[Plot]:
+    """All figures that the data allow; `made` are the tables, where they are there already."""
+    made = tables(frames) if made is None else made
+    drawn = (figure(frames, one.name, made) for one in FIGURES)
+    return [plot for plot in drawn if plot]
+
+
+def figure(frames: Frames, name: str, made: Tables | None = None) -> Plot | None:
+    """One figure by its name, None where the data do not allow it. Raises UserError for a name that there is not."""
+    made = tables(frames) if made is None else made
+    one = next((one for one in FIGURES if one.name == name), None)
+    if one is None:
+        raise unknown("figure", name, [one.name for one in FIGURES])
+    with styled():
+        drawing = one.draw(frames, made) if one.table in made else None
+        return Plot(one.name, one.title, one.table, laid_out(drawing[0]), drawing[1]) if drawing else None

@@ -1,0 +1,54 @@
+"""Horizontal bars: plain ones with a label each, and stacked ones whose parts differ by colour and pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+
+from pipeline.analyze.plots.style import BLUE, EDGE, FILLS, Fill
+
+#: parts of a stacked bar that are narrower than this share of the axis carry no number
+_NARROW = 0.08
+
+
+def plain(axes: Axes, names: Sequence[str], values: Sequence[float], labels: Sequence[str], **how: object) -> None:
+    """Bars from top to bottom, each with its label behind it; the axis leaves room for them."""
+    bars = axes.barh(range(len(names)), values, color=how.pop("color", BLUE), edgecolor=EDGE, linewidth=0.6, **how)
+    axes.bar_label(bars, labels, padding=4)
+    _rows(axes, names)
+    axes.set_xlim(0, 1.45 * (max(values, default=0) or 1))
+
+
+def stacked(
+    axes: Axes,
+    names: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    digits: int = 0,
+    fills: Sequence[Fill] = FILLS,
+) -> None:
+    """Bars whose parts stand one behind the other, with a legend; `parts` are values by name, one for each bar."""
+    ends = [0.0] * len(names)
+    widest = max((sum(values) for values in zip(*parts.values(), strict=True)), default=1) or 1
+    for place, (name, values) in enumerate(parts.items()):
+        color, hatch = fills[place % len(fills)]
+        style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6}
+        bars = axes.barh(range(len(names)), values, left=ends, label=name, **style)
+        told = [f"{value:.{digits}f}" if value > _NARROW * widest else "" for value in values]
+        box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+        for text in axes.bar_label(bars, told, label_type="center", fontsize=8):
+            text.set_bbox(box if text.get_text() else None)
+        ends = [end + value for end, value in zip(ends, values, strict=True)]
+    _rows(axes, names)
+    legend(axes, len(parts))
+
+
+def legend(axes: Axes, parts: int) -> None:
+    """Under the axis, in as many columns as there is room for."""
+    axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(parts, 3))
+
+
+def _rows(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)

@@ -1,0 +1,51 @@
+"""Figures on what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import cycle
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.group import WHO
+from pipeline.analyze.measures.shares import ALL
+from pipeline.analyze.plots.bars import legend, stacked
+from pipeline.analyze.plots.style import EDGE, GRID, LINES, WIDTH, Drawing, canvas, listed, who
+
+
+def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+    """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None when nothing cost anything."""
+    table = made["costs"]
+    table = table[table["repo"] != ALL].assign(usd=lambda rows: rows["cost_usd"].astype(float))
+    if not table["usd"].sum():
+        return None
+    grid = table.pivot_table("usd", WHO, "repo", aggfunc="sum", fill_value=0.0)
+    names = who(grid.index.to_frame(index=False))
+    figure = canvas(len(grid), head=1.1)
+    axes = figure.subplots()
+    stacked(axes, names, {repo: list(grid[repo]) for repo in grid}, digits=2)
+    axes.set_xlabel("USD")
+    said = [(name, f"{total:.4g} USD") for name, total in zip(names, grid.sum(axis=1), strict=True)]
+    return figure, f"Bars of cost in parts by repository. {listed(said)}."
+
+
+def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+    """A point for each model: what it cost in all, and how much of its answers is empty (the thesis's figure 5.3)."""
+    if "patches" not in made:
+        return None
+    table = made["model_costs"].merge(made["patches"][[*WHO, "non_empty_pct"]], on=WHO).dropna(subset="cost_usd")
+    if table.empty:
+        return None
+    usd, empty = table["cost_usd"].astype(float), 100 - table["non_empty_pct"].astype(float)
+    figure = Figure(figsize=(WIDTH, 3.4))
+    axes = figure.subplots()
+    names = [name.replace("\n", " ") for name in who(table)]
+    for name, x, y, (marker, _, color) in zip(names, usd, empty, cycle(LINES), strict=False):
+        axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
+    axes.set(xlim=(0, 1.1 * (usd.max() or 1)), ylim=(-4, 108), xlabel="cost, USD", ylabel="empty patches, % of answers")
+    axes.grid(color=GRID)
+    legend(axes, 2)
+    said = [(name, f"{x:.4g} USD, {y:.1f} % empty") for name, x, y in zip(names, usd, empty, strict=True)]
+    return figure, f"A point for each model. {listed(said)}."

@@ -1,0 +1,47 @@
+"""Grids of cells: shares as shades with their counts, and outcomes as letters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from pipeline.analyze.plots.style import EDGE, WIDTH, wrapped
+
+#: shares from this on stand on a dark shade
+_DARK = 55
+
+
+def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
+    """A grid of `part` of `whole`: the darker, the larger the share; every cell says its counts."""
+    names, heads = list(dict.fromkeys(table[rows])), sorted(set(table[columns]), key=list(table[columns]).index)
+    figure = Figure(figsize=(max(WIDTH, 1.8 + 0.85 * len(heads)), 0.8 + 0.42 * len(names)))
+    axes = figure.subplots()
+    shade = mpl.colormaps["Blues"]
+    for row in table.itertuples():
+        x, y = heads.index(getattr(row, columns)), names.index(getattr(row, rows))
+        hits, of = getattr(row, part), getattr(row, whole)
+        percent = 100 * hits / of if of else 0
+        box(axes, x, y, shade(percent / 120), f"{hits}/{of}", "white" if percent > _DARK else "black")
+    frame(axes, [wrapped(str(head), 14) for head in heads], [wrapped(name) for name in names])
+    return figure
+
+
+def box(axes: Axes, x: int, y: int, fill: object, text: str, ink: str = "black") -> None:
+    """One cell."""
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=fill, edgecolor=EDGE, linewidth=0.6))
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink)
+
+
+def frame(axes: Axes, heads: Sequence[str], names: Sequence[str], rotation: int = 0) -> None:
+    """Names to the left, heads above, no lines."""
+    axes.set(xlim=(0, len(heads)), ylim=(len(names), 0))
+    alignment = {"rotation": rotation, "ha": "left" if rotation else "center"}
+    axes.set_xticks([place + 0.5 for place in range(len(heads))], heads, **alignment)
+    axes.set_yticks([place + 0.5 for place in range(len(names))], names)
+    axes.tick_params(length=0, labeltop=True, labelbottom=False)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,248 @@
+"""Figures on how models did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import cycle
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.group import attempts
+from pipeline.analyze.measures.model import named
+from pipeline.analyze.plots import grids
+from pipeline.analyze.plots.bars import legend, plain, stacked
+from pipeline.analyze.plots.style import (
+    BLUE,
+    EDGE,
+    GREEN,
+    GREY,
+    GRID,
+    INK,
+    LINES,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    WIDTH,
+    YELLOW,
+    Drawing,
+    canvas,
+    listed,
+    who,
+)
+from pipeline.core.records import Outcome
+
+Tables = Mapping[str, pd.DataFrame]
+
+#: outcome -> (fill, letter), letters in black on all of them
+MARKS = {
+    Outcome.RESOLVED: (SKY, "R"),
+    Outcome.UNRESOLVED: (ORANGE, "U"),
+    Outcome.EMPTY: (YELLOW, "E"),
+    Outcome.NOT_APPLIED: (PURPLE, "A"),
+    Outcome.NO_PREDICTION: (GREY, "P"),
+    Outcome.TAMPERED: (VERMILION, "X"),
+    Outcome.TIMEOUT: (GREEN, "T"),
+    Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),
+}
+#: outcome -> the pattern of its part of a bar
+PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "\\\\", ""), strict=True))
+#: what the size of a patch is measured in
+MEASURES = ("files", "lines", "hunks")
+#: a grid of more instances is nothing to look at: the frame `predictions` and the report's pages have them
+LARGEST_GRID = 60
+
+
+def resolution(_frames: Frames, made: Tables) -> Drawing | None:
+    """Bars of the share of all instances that each model resolved, with its 95 % interval."""
+    table = made["resolution"].query("kind == 'model'")
+    if table.empty:
+        return None
+    names, shares = who(table), table["resolved_pct"].astype(float)
+    errors = [shares - table["resolved_low"].astype(float), table["resolved_high"].astype(float) - shares]
+    figure = canvas(len(table), each=0.42)
+    axes = figure.subplots()
+    labels = [f"{row.resolved} of {row.instances}" for row in table.itertuples()]
+    plain(axes, names, list(shares), [""] * len(names), xerr=errors, error_kw={"capsize": 3, "ecolor": INK})
+    for place, label in enumerate(labels):
+        axes.text(table["resolved_high"].iloc[place] + 2, place, label, va="center")
+    axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="resolved, % of all instances")
+    said = [(name, f"{label} ({share:.1f} %)") for name, label, share in zip(names, labels, shares, strict=True)]
+    return figure, f"Bars of the share of instances resolved, with 95 % intervals. {listed(said)}."
+
+
+def outcomes(_frames: Frames, made: Tables) -> Drawing | None:
+    """Bars of all instances, in parts by outcome."""
+    table = made["outcomes"].query("kind == 'model'").rename(columns={"empty_patch": "empty"})
+    there = [outcome for outcome in Outcome if table[outcome.value].sum()]
+    if table.empty:
+        return None
+    names = who(table)
+    figure = canvas(len(table), head=1.3)
+    axes = figure.subplots()
+    parts = {outcome.value.replace("_", " "): list(table[outcome.value]) for outcome in there}
+    stacked(axes, names, parts, fills=[(MARKS[outcome][0], PATTERNS[outcome]) for outcome in there])
+    axes.set_xlabel("instances")
+    rows = table[[outcome.value for outcome in there]].to_dict("records")
+    said = [
+        (name, ", ".join(f"{count} {end.replace('_', ' ')}" for end, count in row.items()))
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return figure, f"Bars in parts. {listed(said)}."
+
+
+def grid(frames: Frames, _made: Tables) -> Drawing | None:
+    """A grid of letters: how each instance ended with each model; None for more instances than one can see."""
+    rows = attempts(frames)
+    if rows.empty or len(frames.instances) > LARGEST_GRID:
+        return None
+    table = rows.assign(who=named(rows)).pivot(index="instance_id", columns="who", values="outcome")
+    figure = Figure(figsize=(max(WIDTH, 2.4 + 0.5 * table.shape[1]), 1.9 + 0.26 * len(table)))
+    axes = figure.subplots()
+    for y, (_, row) in enumerate(table.iterrows()):
+        for x, outcome in enumerate(row):
+            grids.box(axes, x, y, *MARKS[Outcome(outcome)])
+    grids.frame(axes, list(table.columns), list(table.index), rotation=30)
+    there = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
+    handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in there]
+    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.3, -0.02), ncols=2)
+    return figure, f"Grid of {len(table)} instances by {table.shape[1]} models. {_ends(table)}"
+
+
+def _ends(table: pd.DataFrame) -> str:
+    """One sentence for each model: which instances ended how."""
+    parts = []
+    for model, column in table.items():
+        ends = column.groupby(column).groups
+        parts.append(f"{model}: {listed([(end.replace('_', ' '), ', '.join(names)) for end, names in ends.items()])}.")
+    return " ".join(parts)
+
+
+def empty_patches(_frames: Frames, made: Tables) -> Drawing:
+    """Bars of the share of empty answers, by repository and model, with the counts (the thesis's figure 5.3)."""
+    table = made["repository_patches"] if len(made["repository_patches"]) <= LARGEST_GRID else made["patches"]
+    labels = [f"{row.predicted - row.non_empty} of {row.predicted}" for row in table.itertuples()]
+    names = [name.replace("\n", " ") for name in who(table)]
+    if "repo" in table:
+        names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
+    figure = canvas(len(table), each=0.3)
+    axes = figure.subplots()
+    shares = list(100 - table["non_empty_pct"].astype(float))
+    plain(axes, [_short(name) for name in names], shares, labels, color=YELLOW)
+    axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="empty patches, % of answers")
+    return figure, f"Bars of the share of empty patches. {listed(zip(names, labels, strict=True))}."
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 34 else f"{name[:32]}…"
+
+
+def localisation(_frames: Frames, made: Tables) -> Drawing | None:
+    """Bars of patches in three parts: exactly gold's files, some of them, none (the thesis's figure 5.4)."""
+    table = made["localisation"]
+    table = table[table["non_empty"] > 0]
+    if table.empty:
+        return None
+    names = who(table)
+    figure = canvas(len(table), head=1.2)
+    axes = figure.subplots()
+    kinds = {"perfect": "perfect", "partial": "partial", "miss": "miss"}
+    stacked(axes, names, {label: list(table[f"{kind}_pct"].astype(float)) for kind, label in kinds.items()})
+    axes.set(xlim=(0, 100), xlabel="% of patches that change something")
+    said = [
+        (name, f"mean Jaccard {row.jaccard_mean:.2f}, {row.perfect} perfect, {row.partial} partial, {row.miss} miss")
+        for name, row in zip(names, table.itertuples(), strict=True)
+    ]
+    return figure, f"Bars in three parts. {listed(said)}."
+
+
+def stages(_frames: Frames, made: Tables) -> Drawing:
+    """Lines: how many instances are left after each stage."""
+    table = made["stages"]
+    table = table.assign(who=named(table))
+    heads = list(dict.fromkeys(table.sort_values("place")["stage"]))
+    figure = Figure(figsize=(WIDTH, 3.4))
+    axes = figure.subplots()
+    said = []
+    for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
+        places = [heads.index(stage) for stage in rows["stage"]]
+        axes.plot(places, rows["reached_pct"].astype(float), marker=marker, linestyle=line, color=color, label=model)
+        said.append((model, ", ".join(f"{row.stage} {row.reached}" for row in rows.itertuples())))
+    axes.set_xticks(range(len(heads)), heads, rotation=35, ha="right")
+    axes.set(ylim=(0, 105), ylabel="% of answers")
+    axes.grid(color=GRID)
+    legend(axes, 2)
+    return figure, f"Lines that fall from stage to stage. {listed(said)}."
+
+
+def structure(_frames: Frames, made: Tables) -> Drawing | None:
+    """Three panels of bars: mean files, lines and hunks, model against gold (the thesis's figure 5.5)."""
+    table = made["structure"]
+    table = table[table["non_empty"] > 0]
+    if table.empty:
+        return None
+    names = who(table)
+    figure = canvas(2 * len(table), each=0.22, head=1.0)
+    panels = figure.subplots(1, 3, sharey=True)
+    for axes, what in zip(panels, MEASURES, strict=True):
+        series = ((f"{what}_mean", "model", BLUE, "", -0.2), (f"gold_{what}_mean", "gold", YELLOW, "//", 0.2))
+        for column, label, color, hatch, offset in series:
+            places = [place + offset for place in range(len(table))]
+            style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6, "label": label}
+            bars = axes.barh(places, table[column].astype(float), 0.38, **style)
+            axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=7)
+        axes.set(xlabel=what, xlim=(0, 1.5 * table[[f"{what}_mean", f"gold_{what}_mean"]].astype(float).max(axis=None)))
+        axes.tick_params(axis="y", length=0)
+    panels[0].set_yticks(range(len(table)), names)
+    panels[0].invert_yaxis()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
+    changes = table[[f"{what}_change_pct" for what in MEASURES]].to_numpy().tolist()
+    told = (", ".join(f"{what} {by:+.0f} %" for what, by in zip(MEASURES, row, strict=True)) for row in changes)
+    said = list(zip(names, told, strict=True))
+    return figure, f"Pairs of bars, model against gold. {listed(said)}."
+
+
+def by_class(column: str) -> Callable[[Frames, Tables], Drawing | None]:
+    """A grid of resolved of all instances, by model and a class of instances."""
+    name = {"repo": "repositories"}.get(column, f"by_{column}")
+
+    def draw(_frames: Frames, made: Tables) -> Drawing | None:
+        table = made[name]
+        return _shares(table[table["kind"] == "model"] if "kind" in table else table, column, "resolved", "instances")
+
+    return draw
+
+
+def by_principle(_frames: Frames, made: Tables) -> Drawing | None:
+    """The same by WCAG principle: resolved of the assigned criteria."""
+    return _shares(made["by_principle"].query("criteria > 0"), "principle", "criteria_resolved", "criteria")
+
+
+def _shares(table: pd.DataFrame, column: str, part: str, whole: str) -> Drawing | None:
+    if table.empty:
+        return None
+    table = table.assign(who=named(table), **{column: table[column].astype(str)})
+    said = [
+        (f"{row.who}, {getattr(row, column)}", f"{getattr(row, part)} of {getattr(row, whole)}")
+        for row in table.itertuples()
+    ]
+    return grids.shares(table, "who", column, part, whole), f"Grid of resolved {whole}. {listed(said)}."
+
+
+def accessibility(_frames: Frames, made: Tables) -> Drawing:
+    """Bars of violations: gone, still there, new."""
+    table = made["accessibility"]
+    names, kinds = who(table), ("fixed", "remaining", "introduced")
+    figure = canvas(len(table), head=1.2)
+    axes = figure.subplots()
+    stacked(axes, names, {kind: [float(value) for value in table[f"axe_{kind}"]] for kind in kinds})
+    axes.set_xlabel("violations")
+    rows = table[[f"axe_{kind}" for kind in kinds]].to_numpy().tolist()
+    said = [
+        (name, ", ".join(f"{n} {k}" for n, k in zip(row, kinds, strict=True)))
+        for name, row in zip(names, rows, strict=True)
+    ]
+    return figure, f"Bars in three parts. {listed(said)}."

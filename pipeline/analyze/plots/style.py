@@ -1,0 +1,132 @@
+"""How figures look: palette, patterns, sizes; and `Plot`, a figure with its title and text alternative."""
+
+from __future__ import annotations
+
+import textwrap
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from io import BytesIO
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+from pipeline.analyze.measures.model import named
+
+#: Okabe and Ito's palette, which the colour-blind can tell apart
+BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
+YELLOW, VERMILION, PURPLE, GREY = "#F0E442", "#D55E00", "#CC79A7", "#D9D9D9"
+#: a colour and a pattern
+Fill = tuple[str, str]
+#: fills of parts of a bar, each with a pattern of its own
+FILLS: tuple[Fill, ...] = (
+    (SKY, ""),
+    (ORANGE, "//"),
+    (GREY, ".."),
+    (GREEN, "xx"),
+    (YELLOW, "\\\\"),
+    (PURPLE, "++"),
+    (VERMILION, "--"),
+)
+#: marks of lines and points by model: marker, line, colour
+LINES = (
+    ("o", "-", BLUE),
+    ("s", "--", VERMILION),
+    ("^", "-.", GREEN),
+    ("D", ":", "#1b1b1f"),
+    ("v", "-", PURPLE),
+    ("P", "--", SKY),
+    ("X", "-.", ORANGE),
+    ("<", ":", "#666666"),
+    (">", "-", "#8c6d00"),
+    ("*", "--", "#004d73"),
+)
+EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
+#: width in inches: a column of a report, readable on a phone and on paper
+WIDTH = 4.8
+_STYLE = {
+    "svg.hashsalt": "a11y-bench",
+    "font.size": 9,
+    "font.family": "DejaVu Sans",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": EDGE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "hatch.color": EDGE,
+    "hatch.linewidth": 0.5,
+    "figure.constrained_layout.use": True,
+    "legend.frameon": False,
+}
+
+#: a figure, and what it says to somebody who can not see it
+Drawing = tuple[Figure, str]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure, what stands above it, the table that it is drawn from, and its text alternative."""
+
+    name: str
+    title: str
+    table: str
+    figure: Figure
+    alternative: str
+
+    @cached_property
+    def svg(self) -> bytes:
+        return self._bytes("svg", {"Date": None})
+
+    @cached_property
+    def png(self) -> bytes:
+        """200 dots per inch."""
+        return self._bytes("png", {"Description": self.alternative})
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it, with its text alternative."""
+        image = b64encode(self.png).decode()
+        return f'<img alt="{escape(self.alternative)}" width="600" src="data:image/png;base64,{image}">'
+
+    def _bytes(self, kind: str, metadata: dict[str, str | None]) -> bytes:
+        data = BytesIO()
+        with styled():
+            self.figure.savefig(data, format=kind, dpi=200, metadata={"Title": self.title} | metadata)
+        return data.getvalue()
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def laid_out(figure: Figure) -> Figure:
+    """The figure with its layout made once, whatever it is saved as."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    return figure
+
+
+def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
+    """A figure that is high enough for so many rows."""
+    return Figure(figsize=(width, head + each * max(rows, 1)))
+
+
+def who(rows: pd.DataFrame) -> list[str]:
+    """The models of the rows as labels, with the agent where there are several."""
+    return [wrapped(name) for name in named(rows)]
+
+
+def wrapped(name: str, width: int = 22) -> str:
+    """A long name on several lines; it is cut at hyphens and blanks."""
+    return textwrap.fill(name, width)
+
+
+def listed(pairs: Iterator[tuple[object, object]] | list[tuple[object, object]]) -> str:
+    """`name: value` for a text alternative."""
+    return "; ".join(f"{str(name).replace(chr(10), ' ')}: {value}" for name, value in pairs)

@@ -1,0 +1,73 @@
+"""Read what the stages left, refuse what contradicts itself, and say what there is not.
+
+    rows        rows of frames as they are read, texts for the report, notes
+    collected   01_raw: funnels, candidates, rejections
+    rated       00_viewer: ratings, assigned WCAG criteria
+    built       02_dataset: instances and their transitions
+    answered    03_predictions: the newest run of each agent and model, and what the agent says of it
+    judged      04_evaluation: verdicts on those patches
+    spent       costs.csv and the ledger
+    rechecked   ratings of patches by hand
+    sampled     verdicts in other data directories: further attempts, for pass@k
+    attempts    one row per agent, model and instance, from all of these
+    checks      what records may not say of each other
+
+Files are read record by record: of a record with 500 tests only the rows stay. Does not read logs or manifests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pipeline.analyze.reading import answered, attempts, built, collected, judged, rated, rechecked, sampled, spent
+from pipeline.analyze.reading.rows import Rows
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.store import Store
+
+
+class Wanted(NamedTuple):
+    """What to read. `cutoffs` are dates (2024-10-31) by model; `samples` further data directories, for pass@k."""
+
+    only: Repo | None = None
+    cutoffs: Mapping[str, str] = {}
+    samples: Sequence[Store] = ()
+
+
+def read(store: Store, wanted: Wanted) -> Rows:
+    """Read all stages, of one repository or of all.
+
+    Raises UserError for broken, duplicated or contradictory records (with the file), for a repository that is not
+    there, and when there is nothing at all.
+    """
+    rows = Rows(_repositories(store, wanted.only))
+    runs, verdicts = {}, {}
+    for repo in rows.repos:
+        _missing(rows, store, repo)
+        collected.read(rows, store, repo)
+        known = built.read(rows, store, repo, rated.read(rows, store, repo))
+        answers = answered.read(rows, store, repo, known)
+        runs |= {(who, repo): run for who, run in answers.items()}
+        verdicts |= judged.read(rows, store, repo, answers, known)
+    attempts.add(rows, runs, verdicts, spent.read(rows, store), rechecked.read(rows, store), wanted.cutoffs)
+    sampled.read(rows, store, verdicts, wanted.samples)
+    return rows
+
+
+def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
+    stages = ("00_viewer", "01_raw", "02_dataset")
+    agents = [path.relative_to(store.root).as_posix() for path in sorted(store.root.glob("03_predictions/*"))]
+    repos = {repo for stage in (*stages, *agents) for repo in store.repositories(stage)}
+    if not repos:
+        raise UserError("nothing to analyse", path=store.root, hint="collect first, or name another folder with --data")
+    if only and only not in repos:
+        raise unknown("repository", str(only), [str(repo) for repo in repos])
+    return (only,) if only else tuple(sorted(repos))
+
+
+def _missing(rows: Rows, store: Store, repo: Repo) -> None:
+    places = {"01 collect": store.raw(repo), "00 triage": store.reviews(repo), "02 build": store.dataset(repo)}
+    for stage, path in places.items():
+        if not path.exists():
+            rows.note(f"{stage}: nothing yet for {repo}.")

@@ -1,0 +1,100 @@
+"""Stage 03: what agents answered in the newest run of each agent and model, and what they say of how it went.
+
+Of an agent's own files `metadata.json` is read (its funnel, the files that it located and showed), where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.analyze.reading import checks
+from pipeline.analyze.reading.rows import Known, Rows, Who
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Prediction
+from pipeline.core.store import Store, each_record, read_json
+
+
+class Run(NamedTuple):
+    """The newest run of an agent and model on one repository: what there is by instance, and why some have none."""
+
+    name: str
+    predictions: dict[str, Prediction]
+    metadata: dict[str, Any]
+    unanswered: dict[str, str]
+
+
+def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> dict[Who, Run]:
+    """Add `stages` and patches of a repository; returns its newest runs."""
+    runs = {}
+    for model in sorted(store.root.glob(f"03_predictions/*/{repo.slug}/*/")):
+        for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
+            records = [_checked(one, known, path) for one in checks.unique(each_record(path, Prediction), path)]
+            if who := _who(records, path):
+                runs[who] = _run(records, path)
+                _add(rows, who, runs[who], path)
+    return runs
+
+
+def seen(metadata: Mapping[str, Any], gold: frozenset[str]) -> dict[str, int]:
+    """How many files of the gold patch the agent located and showed; empty where it does not say."""
+    sets = metadata.get("sets")
+    if not sets:
+        return {}
+    return {step: len(gold & {path for one in sets for path in one.get(step, ())}) for step in ("located", "shown")}
+
+
+def _checked(record: Prediction, known: Mapping[str, Known], path: Path) -> Prediction:
+    """Predictions in SWE-bench's form name no agent: the folder does."""
+    named = record if record.agent else record.model_copy(update={"agent": path.parents[3].name})
+    checks.known(named, known, path)
+    checks.of_folder(named.agent, named.model_name_or_path, path.parents[1], path)
+    return named
+
+
+def _who(records: list[Prediction], path: Path) -> Who | None:
+    """A run without any answer is told by its `run.json`."""
+    if records:
+        return records[0].agent, records[0].model_name_or_path
+    run = _optional(path.with_name("run.json"))
+    return (run["agent"], run["model"]) if {"agent", "model"} <= run.keys() else None
+
+
+def _run(records: list[Prediction], path: Path) -> Run:
+    names = [one.instance_id for one in records]
+    return Run(
+        name=records[0].run if records else path.parent.name,
+        predictions=dict(zip(names, records, strict=True)),
+        metadata={name: _optional(_metadata(path, name)) for name in names},
+        unanswered=_optional(path.with_name("metadata.json")).get("unanswered", {}),
+    )
+
+
+def _add(rows: Rows, who: Who, run: Run, path: Path) -> None:
+    for name, prediction in run.predictions.items():
+        rows.patches[*who, name] = prediction.model_patch
+        rows.extend("stages", ((*who, name, *stage) for stage in _stages(run.metadata[name], _metadata(path, name))))
+
+
+def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, int]]:
+    """The agent's funnel, in its own order. Raises UserError for one that does not count."""
+    for place, (stage, count) in enumerate(metadata.get("funnel", {}).items(), 1):
+        if not isinstance(count, int):
+            hint = "a funnel is stage: number; mend it, or predict again"
+            raise UserError(f"stage '{stage}' has no number", path=path, field="funnel", hint=hint)
+        yield place, stage, int(count)
+
+
+def _metadata(path: Path, name: str) -> Path:
+    """Where an agent says how it went with one instance."""
+    return path.parent / "instances" / name / "metadata.json"
+
+
+def _optional(path: Path) -> dict[str, Any]:
+    """A JSON object, empty where there is none. Raises UserError for anything else."""
+    value = read_json(path) if path.exists() else {}
+    if not isinstance(value, dict):
+        raise UserError("no JSON object", path=path, hint="mend or remove the file")
+    return value

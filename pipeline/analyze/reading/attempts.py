@@ -1,0 +1,78 @@
+"""One row per agent, model and instance of the dataset, from all that the stages say of it.
+
+Every instance is there for every agent and model: one without an answer or a verdict says so, and does not vanish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.analyze.handcheck.records import patch_key
+from pipeline.analyze.reading.answered import Run, seen
+from pipeline.analyze.reading.judged import Verdicts
+from pipeline.analyze.reading.rechecked import Hands
+from pipeline.analyze.reading.rows import Known, Rows, Who
+from pipeline.analyze.reading.spent import Spending
+from pipeline.analyze.structure import changed_files, match, structure
+from pipeline.core.names import Repo
+from pipeline.core.options import REFERENCES
+from pipeline.core.records import Outcome, Prediction, Verdict
+
+Runs = Mapping[tuple[Who, Repo], Run]
+
+
+def add(
+    rows: Rows, runs: Runs, verdicts: Verdicts, spending: Spending, hands: Hands, cutoffs: Mapping[str, str]
+) -> None:
+    """Add `predictions`."""
+    whos = {who for who, _ in runs} | {(agent, model) for agent, model, _ in verdicts}
+    for who in sorted(whos):
+        for known in rows.known.values():
+            run = runs.get((who, known.repo))
+            name = known.instance_id
+            answer = run.predictions.get(name) if run else None
+            verdict = verdicts.get((*who, name))
+            rows.add(
+                "predictions",
+                Case=_case(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
+                Gold=known.gold,
+                Seen=seen(run.metadata[name], known.files) if answer else {},
+                Verdict=verdict,
+                Spent=spending.get((*who, name)),
+                Hand=hands.get(patch_key(name, answer.model_patch)) if answer else None,
+                **_patch(answer, known),
+            )
+
+
+def _case(who: Who, known: Known, run: Run | None, verdict: Verdict | None) -> dict[str, Any]:
+    answer = run.predictions.get(known.instance_id) if run else None
+    outcome = verdict.outcome if verdict else Outcome.NOT_EVALUATED
+    return {
+        "kind": "reference" if who[0] in REFERENCES else "model",
+        "agent": who[0],
+        "model": who[1],
+        "instance_id": known.instance_id,
+        "repo": known.repo,
+        "run": run.name if run else verdict and verdict.run,
+        "predicted": answer is not None,
+        "ended": answer.outcome or None if answer else (run and run.unanswered.get(known.instance_id)),
+        "judged": verdict is not None,
+        "outcome": outcome.value,
+        "evaluated": outcome is not Outcome.NOT_EVALUATED,
+        "resolved": outcome is Outcome.RESOLVED,
+    }
+
+
+def _dated(known: Known, cutoff: str | None) -> dict[str, bool]:
+    return {"after_cutoff": known.merged_at[:10] > cutoff} if cutoff else {}
+
+
+def _patch(answer: Prediction | None, known: Known) -> dict[str, Any]:
+    """The parts that there are only of an answer, and only of one that is not empty."""
+    if answer is None:
+        return {}
+    if not answer.model_patch.strip():
+        return {"Patch": {"empty": True}}
+    patch = structure(answer.model_patch)._asdict() | {"empty": False}
+    return {"Patch": patch, "Match": match(changed_files(answer.model_patch), known.files)}

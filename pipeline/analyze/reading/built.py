@@ -1,0 +1,67 @@
+"""Stage 02: the instances, the transitions of their tests, and which candidates were rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from pipeline.analyze.reading import checks
+from pipeline.analyze.reading.rated import Ratings
+from pipeline.analyze.reading.rows import Known, Rows, Statement
+from pipeline.analyze.structure import changed_files, structure
+from pipeline.core import verdict as law
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance, Rejection, Status, Triple
+from pipeline.core.store import Store, each_record
+
+#: the smallest number of files of each class but the first
+_SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
+
+
+def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Known]:
+    """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name."""
+    path = store.dataset(repo)
+    known = {}
+    for one in checks.unique(each_record(path, Instance), path):
+        checks.belongs(one, repo, path)
+        known[one.instance_id] = _add(rows, one, ratings)
+    path = store.qualification(repo) / "rejections.jsonl"
+    for one in checks.unique(each_record(path, Rejection), path):
+        checks.not_kept(one, known, path)
+        rows.add("rejections", Rejection=one, Case={"repo": repo})
+    rows.known |= known
+    return known
+
+
+def _add(rows: Rows, instance: Instance, ratings: Ratings) -> Known:
+    name, gold = instance.instance_id, structure(instance.fix_patch)
+    case = {"year": instance.merged_at[:4], "size": size(gold.files)} | ratings.get(name, {})
+    rows.add("instances", Instance=instance, Gold=gold, Case=case)
+    rows.extend("transitions", _transitions(instance))
+    rows.statements[name] = Statement(
+        instance.task().statement, instance.fix_patch, instance.deviations, tuple(instance.quarantine)
+    )
+    files = changed_files(instance.fix_patch)
+    return Known(name, instance.repository, instance.merged_at, instance.image, gold, files)
+
+
+def size(files: int) -> str:
+    """The class of a number of files."""
+    return next((label for least, label in reversed(_SIZES.items()) if files >= least), "1 file")
+
+
+def _transitions(instance: Instance) -> Iterator[tuple[str | bool | None, ...]]:
+    """Every test that the dataset holds of an instance, once."""
+    place = instance.instance_id, str(instance.repository)
+    kinds = (instance.fixed_tests, instance.p2p_tests, instance.f2p_tests, instance.s2p_tests, instance.n2p_tests)
+    triples = {name: kind[name] for kind in kinds for name in sorted(kind)}
+    for name, triple in triples.items():
+        *statuses, kind, must_pass = _lawful(triple.run, triple.test, triple.fix)
+        yield *place, name, *statuses, kind, instance.classes.get(name), must_pass
+
+
+@cache
+def _lawful(run: Status, test: Status, fix: Status) -> tuple[str | bool, ...]:
+    """The statuses of a transition, its class, and whether evaluation expects it to pass."""
+    rule = law.table()[Triple(run=run, test=test, fix=fix)]
+    return str(run), str(test), str(fix), rule.kind, rule.must_pass

@@ -1,0 +1,74 @@
+"""What records may not say of each other: the same thing twice, or two things that can not both be true.
+
+Each check raises UserError with the file and says what to do. Reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo, folder_name
+from pipeline.core.records import Instance, Outcome, Record, Rejection, Verdict
+
+R = TypeVar("R", bound=Record)
+
+
+def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
+    """The value as a record. `line` is from 1."""
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None
+
+
+def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
+    """The records of one file, no two of which have the same key."""
+    seen: set[tuple[Any, ...]] = set()
+    for record in records:
+        values = tuple(getattr(record, field) for field in key)
+        if values in seen:
+            name = " ".join(filter(None, map(str, values)))
+            raise UserError(f"{name} stands here twice", path=path, field=key[0], hint="keep one of them")
+        seen.add(values)
+        yield record
+
+
+def belongs(instance: Instance, repo: Repo, path: Path) -> None:
+    """A repository's dataset holds its own instances, under their own names."""
+    if instance.instance_id != repo.instance_id(instance.number) or instance.repository != repo:
+        message = f"{instance.instance_id} is not number {instance.number} of {repo}"
+        raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
+
+
+def not_kept(rejection: Rejection, kept: Container[str], path: Path) -> None:
+    """Nothing is both kept and rejected by one stage."""
+    if rejection.instance_id in kept:
+        message = f"{rejection.instance_id} is kept and rejected"
+        raise UserError(message, path=path, field="instance_id", hint="run that stage again")
+
+
+def known(record: Any, instances: Container[str], path: Path) -> None:
+    """Every prediction and verdict is of an instance of the dataset."""
+    if record.instance_id not in instances:
+        hint = "predict and evaluate again after a dataset has changed"
+        raise UserError(f"{record.instance_id} is not in the dataset", path=path, field="instance_id", hint=hint)
+
+
+def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
+    """A record is of the agent and model that its folder (agent/repository/model) is named by."""
+    if (folder_name(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
+        raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
+
+
+def consistent(verdict: Verdict, path: Path) -> None:
+    """A resolved instance has no test that is unfixed or broken."""
+    if verdict.outcome is Outcome.RESOLVED and (verdict.unfixed or verdict.broken):
+        message = f"{verdict.instance_id} is resolved, with tests unfixed or broken"
+        raise UserError(message, path=path, field="outcome", hint="evaluate this run again")

@@ -1,0 +1,25 @@
+"""Stage 01: the funnel, the candidates, and why other pull requests are none."""
+
+from __future__ import annotations
+
+from pipeline.analyze.reading import checks
+from pipeline.analyze.reading.rows import Rows
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Funnel, Rejection
+from pipeline.core.store import Store, each_record, read_json
+
+
+def read(rows: Rows, store: Store, repo: Repo) -> None:
+    """Add `funnel`, `candidates` and `rejections` of a repository."""
+    folder = store.raw(repo)
+    if (path := folder / "funnel.json").exists():
+        rows.add("funnel", Funnel=checks.valid(Funnel, read_json(path) | {"repo": str(repo)}, path))
+    path = folder / "candidates.jsonl"
+    candidates = set()
+    for one in checks.unique(each_record(path, Candidate), path):
+        rows.add("candidates", Candidate=one)
+        candidates.add(one.instance_id)
+    path = folder / "rejections.jsonl"
+    for one in checks.unique(each_record(path, Rejection), path):
+        checks.not_kept(one, candidates, path)
+        rows.add("rejections", Rejection=one, Case={"repo": repo})

@@ -1,0 +1,65 @@
+"""Stage 04: the verdicts on the patches that there are now, and the tests that tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pipeline.analyze.reading import checks
+from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.matching import holds
+from pipeline.analyze.reading.rows import Known, Rows, Who
+from pipeline.core.names import Repo
+from pipeline.core.records import Verdict
+from pipeline.core.store import Store, each_record
+
+#: verdicts by agent, model and instance, without the tests that tell nothing
+Verdicts = dict[tuple[str, str, str], Verdict]
+
+
+def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: Mapping[str, Known]) -> Verdicts:
+    """Add `results` of a repository, and notes on what is not evaluated; returns the verdicts that hold."""
+    found: Verdicts = {}
+    stale: Counter[Who] = Counter()
+    for one in verdicts(store, repo, known):
+        who = one.agent, one.model
+        if holds(one, runs.get(who), known[one.instance_id]):
+            rows.extend("results", _telling(one))
+            found[*who, one.instance_id] = one.model_copy(update={"tests": {}})
+        else:
+            stale[who] += 1
+    evaluated = {key[:2] for key in found} | set(stale)
+    for note in _notes(repo, set(runs), evaluated, stale):
+        rows.note(note)
+    return found
+
+
+def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
+    """All verdicts on a repository, checked."""
+    for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/verdicts.jsonl")):
+        for one in checks.unique(each_record(path, Verdict), path):
+            yield _checked(one, known, path)
+
+
+def _checked(verdict: Verdict, known: Mapping[str, Known], path: Path) -> Verdict:
+    checks.known(verdict, known, path)
+    checks.of_folder(verdict.agent, verdict.model, path.parent, path)
+    checks.consistent(verdict, path)
+    return verdict
+
+
+def _telling(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
+    for effect in ("fixed", "unfixed", "broken"):
+        for name in getattr(verdict, effect):
+            status = verdict.tests.get(name)
+            yield verdict.agent, verdict.model, verdict.instance_id, name, effect, status and status.value
+
+
+def _notes(repo: Repo, predicted: set[Who], evaluated: set[Who], stale: Counter[Who]) -> Iterator[str]:
+    if not predicted and not evaluated:
+        yield f"03 predict: nothing yet for {repo}."
+    for who in sorted(predicted - evaluated):
+        yield f"04 evaluate: nothing yet of {', '.join(who)} on {repo}."
+    for who, count in sorted(stale.items()):
+        yield f"04 evaluate: {count} verdicts of {', '.join(who)} on {repo} are of older patches or images."

@@ -1,0 +1,57 @@
+"""What reading gathers: rows of frames, texts that only the report shows, and notes on what there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from pipeline.analyze import columns
+from pipeline.analyze.structure import Structure
+from pipeline.core.names import Repo
+from pipeline.core.records import Issue
+
+#: an agent and a model
+Who = tuple[str, str]
+
+
+class Known(NamedTuple):
+    """What later stages need to know of an instance. `files` are those of the gold patch."""
+
+    instance_id: str
+    repo: Repo
+    merged_at: str
+    image: str
+    gold: Structure
+    files: frozenset[str]
+
+
+class Statement(NamedTuple):
+    """What the report shows of an instance, and no frame holds: other people's texts and code."""
+
+    issues: tuple[Issue, ...]
+    gold_patch: str
+    deviations: tuple[str, ...]
+    quarantine: tuple[str, ...]
+
+
+class Rows:
+    """Rows by frame; `known` and `statements` by instance, `patches` by agent, model and instance."""
+
+    def __init__(self, repos: tuple[Repo, ...]) -> None:
+        self.repos = repos
+        self.frames: dict[str, list[tuple[Any, ...]]] = {name: [] for name in columns.frames()}
+        self.known: dict[str, Known] = {}
+        self.statements: dict[str, Statement] = {}
+        self.patches: dict[tuple[str, str, str], str] = {}
+        self.notes: list[str] = []
+
+    def add(self, frame: str, **parts: Any) -> None:
+        """A row of a frame, as the dictionary of columns reads it from these parts."""
+        self.frames[frame].append(columns.cells(frame, parts))
+
+    def extend(self, frame: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Rows that are in the dictionary's order already."""
+        self.frames[frame].extend(rows)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)

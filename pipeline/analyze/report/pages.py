@@ -1,0 +1,102 @@
+"""The page of an instance: its issue, its patches, its tests, and what every agent and model made of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.plots.models import MARKS as _FILLS
+from pipeline.analyze.reading.rows import Statement
+from pipeline.core.names import parse_instance_id
+
+Key = tuple[str, str, str]
+
+#: outcome -> the letter that stands for it in figures and lists
+MARKS = {outcome.value: letter for outcome, (_, letter) in _FILLS.items()}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one agent and model made of an instance: its row of `predictions`, the tests that tell, its patch."""
+
+    row: Any
+    patch: str
+    stages: list[tuple[str, int]] = field(default_factory=list)
+    tests: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is anything to show of it."""
+        return self.row.predicted or self.row.judged
+
+    @property
+    def who(self) -> str:
+        return self.row.model if self.row.kind == "reference" else f"{self.row.model} ({self.row.agent})"
+
+
+@dataclass(frozen=True)
+class Page:
+    """One instance with all that is shown of it: the tests that change, and how many pass before and after."""
+
+    row: Any
+    statement: Statement
+    transitions: list[Any]
+    unchanged: int
+    attempts: list[Attempt]
+
+    @property
+    def heading(self) -> str:
+        repo, number = parse_instance_id(self.row.instance_id)
+        return f"{repo}#{number}: {self.row.title}"
+
+
+def pages(frames: Frames) -> list[Page]:
+    """The instances in order, each with its attempts: models first, then references."""
+    attempts, unchanged = _attempts(frames), frames.transitions["kind"] == "p2p"
+    telling = _by_instance(frames.transitions[~unchanged])
+    silent = frames.transitions[unchanged].groupby("instance_id").size().to_dict()
+    return [
+        Page(row, frames.statements[name], telling[name], silent.get(name, 0), attempts[name])
+        for row in _rows(frames.instances)
+        for name in [row.instance_id]
+    ]
+
+
+def _attempts(frames: Frames) -> dict[str, list[Attempt]]:
+    stages, tests = _stages(frames), _tests(frames)
+    found: dict[str, list[Attempt]] = defaultdict(list)
+    for row in _rows(frames.predictions.sort_values(["kind", "agent", "model"], kind="stable")):
+        key = row.agent, row.model, row.instance_id
+        found[row.instance_id].append(Attempt(row, frames.patches.get(key, ""), stages[key], tests[key]))
+    return found
+
+
+def _stages(frames: Frames) -> dict[Key, list[tuple[str, int]]]:
+    found: dict[Key, list[tuple[str, int]]] = defaultdict(list)
+    for row in _rows(frames.stages):
+        found[row.agent, row.model, row.instance_id].append((row.stage, row.count))
+    return found
+
+
+def _tests(frames: Frames) -> dict[Key, dict[str, list[str]]]:
+    found: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row in _rows(frames.results):
+        found[row.agent, row.model, row.instance_id][row.effect].append(row.name)
+    return found
+
+
+def _by_instance(frame: pd.DataFrame) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = defaultdict(list)
+    for row in _rows(frame):
+        found[row.instance_id].append(row)
+    return found
+
+
+def _rows(frame: pd.DataFrame) -> Iterable[Any]:
+    """The rows with None where nothing is known, as templates like it."""
+    return frame.astype(object).where(frame.notna(), None).itertuples(index=False)

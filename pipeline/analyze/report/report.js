@@ -1,0 +1,72 @@
+"use strict";
+// Tables that sort, and the list of instances that filters. Without this file everything can still be read.
+
+const value = cell => {
+  const text = (cell.dataset.sort ?? cell.textContent).trim();
+  const number = Number(text.replaceAll(",", ""));
+  return text === "–" || text === "" ? null : Number.isNaN(number) ? text : number;
+};
+
+// What is not known comes last, whichever way a table is sorted.
+const compare = (one, other, sign) => {
+  if (one === null || other === null) return (one === null) - (other === null);
+  const both = typeof one === "number" && typeof other === "number";
+  return sign * (both ? one - other : String(one).localeCompare(String(other), "en", { numeric: true }));
+};
+
+const sort = (table, column, button) => {
+  const head = button.closest("th");
+  const ascending = head.getAttribute("aria-sort") !== "ascending";
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  const rows = [...table.tBodies[0].rows].map(row => [value(row.cells[column]), row]);
+  rows.sort(([one], [other]) => compare(one, other, ascending ? 1 : -1));
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+};
+
+for (const table of document.querySelectorAll("table[data-sortable]")) {
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sort(table, column, button));
+  });
+}
+
+// -- the list of instances ------------------------------------------------------------------------------------------
+const matches = (row, want) => {
+  const words = name => (row.dataset[name] ?? "").split(" ");
+  const ends = want.model ? [row.dataset[`model${want.model}`]] : words("outcomes");
+  return (!want.repo || row.dataset.repo === want.repo)
+    && (!want.year || row.dataset.year === want.year)
+    && (!want.difficulty || row.dataset.difficulty === want.difficulty)
+    && (!want.principle || words("principles").includes(want.principle))
+    && (!want.outcome || ends.includes(want.outcome))
+    && row.textContent.toLowerCase().includes(want.text.toLowerCase().trim());
+};
+
+const form = document.querySelector("form");
+if (form) {
+  const rows = [...document.querySelectorAll("#list tbody tr")];
+  const filter = () => {
+    const want = Object.fromEntries(new FormData(form));
+    for (const row of rows) row.hidden = !matches(row, want);
+    const left = rows.filter(row => !row.hidden).length;
+    form.querySelector("output").textContent = `${left} of ${rows.length} instances`;
+  };
+  form.hidden = false;
+  form.addEventListener("input", filter);
+  form.addEventListener("reset", () => setTimeout(filter));
+  form.addEventListener("submit", event => event.preventDefault());
+}
+
+// -- the page of an instance is a page: it has the focus and the title ----------------------------------------------
+const title = document.title;
+const arrive = () => {
+  const page = document.querySelector("article:target");
+  document.title = page ? `${page.querySelector("h2").textContent} – ${title}` : title;
+  if (page) { page.focus(); scrollTo(0, 0); }
+};
+addEventListener("hashchange", arrive);
+arrive();

@@ -1,0 +1,80 @@
+"""The statistics that tables use. Pure functions over numbers; scipy does what it has.
+
+Intervals are 95 %. Not covered: anything that takes instances of one repository for independent is as good as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.core.errors import UserError
+
+#: resamples of the bootstrap, from one seed: the same data give the same interval
+RESAMPLES, SEED = 2000, 20251203
+
+
+class Interval(NamedTuple):
+    """Shares between 0 and 1."""
+
+    low: float
+    high: float
+
+
+def wilson(hits: int, of: int) -> Interval | None:
+    """Wilson's score interval of a share (Wilson 1927); None where there is nothing to count."""
+    from scipy.stats import binomtest
+
+    return Interval(*binomtest(hits, of).proportion_ci(method="wilson")) if of else None
+
+
+def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:
+    """Percentile interval of the mean of the groups' means, resampled within each group (Efron 1979).
+
+    Own code, since `scipy.stats.bootstrap` refuses a group of one. Groups of equal values give an interval of no width:
+    a resample can not show what the sample lacks.
+    """
+    groups = [np.asarray(group, dtype=float) for group in groups if len(group)]
+    if not groups:
+        return None
+    random = np.random.default_rng(SEED)
+    means = [group[random.integers(len(group), size=(RESAMPLES, len(group)))].mean(axis=1) for group in groups]
+    return Interval(*map(float, np.quantile(np.mean(means, axis=0), (0.025, 0.975))))
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """McNemar's exact test (1947): how likely so uneven a split of what only one of two solved is by chance."""
+    from scipy.stats import binomtest
+
+    both = only_first + only_second
+    return float(binomtest(only_first, both).pvalue) if both else 1.0
+
+
+def adjusted(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted for their number, whatever their dependence (Benjamini and Yekutieli 2001)."""
+    from scipy.stats import false_discovery_control
+
+    return [float(p) for p in false_discovery_control(list(p_values), method="by")] if len(p_values) else []
+
+
+def pass_at_k(samples: int, resolved: int, k: int) -> float:
+    """The unbiased estimate that one of k attempts resolves an instance (Chen et al. 2021, arXiv 2107.03374).
+
+    Raises UserError for a k that is larger than the number of attempts: nothing can be said of it.
+    """
+    if not 1 <= k <= samples:
+        hint = f"there are {samples} attempts at some instance; give more with --samples"
+        raise UserError(f"pass@{k} needs at least {k} attempts", field="k", hint=hint)
+    return 1 - comb(samples - resolved, k) / comb(samples, k)
+
+
+def kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
+    """Cohen's kappa (1960): agreement beyond chance; None where chance alone would agree on everything."""
+    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
+    if not len(one):
+        return None
+    chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean())
+    return None if chance == 1 else float(((one == other).mean() - chance) / (1 - chance))

@@ -1,0 +1,72 @@
+"""What a patch looks like: its files, lines and hunks, and how its files agree with another patch's. Pure, over text.
+
+The definitions are the thesis's (5.3.2, 5.3.3): a hunk is a contiguous block of changed lines, and localisation is the
+Jaccard index of the two sets of files. Renamed files count by their new name; binary files have no lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.core.patches import sections
+
+#: a plain unified diff, without git's headers, as some agents write it
+_PLAIN_FILE = re.compile(r"^(?=--- [^\n]*\n\+\+\+ )", re.MULTILINE)
+_PLAIN_NAME = re.compile(r"--- [^\n]*\n\+\+\+ (?:b/)?([^\t\n]+)")
+_FIRST_HUNK = re.compile(r"^@@ -", re.MULTILINE)
+_CHANGED = re.compile(r"^[+-]", re.MULTILINE)
+_BLOCK = re.compile(r"(?:^[+-].*\n?(?:\\ .*\n?)?)+", re.MULTILINE)
+
+
+class Structure(NamedTuple):
+    """Numbers of changed files, of lines added or removed, and of contiguous blocks of them."""
+
+    files: int
+    lines: int
+    hunks: int
+
+
+class Match(NamedTuple):
+    """How a patch's files agree with gold's. `localisation` is `perfect`, `partial` or `miss`."""
+
+    common: int
+    jaccard: float
+    localisation: str
+
+
+def changed_files(patch: str) -> frozenset[str]:
+    """The files that a patch changes."""
+    return frozenset(path for path, _ in _files(patch))
+
+
+def structure(patch: str) -> Structure:
+    """Count a patch's parts."""
+    bodies = [_body(text) for _, text in _files(patch)]
+    lines = sum(len(_CHANGED.findall(body)) for body in bodies)
+    return Structure(len(changed_files(patch)), lines, sum(len(_BLOCK.findall(body)) for body in bodies))
+
+
+def match(files: frozenset[str], gold: frozenset[str]) -> Match:
+    """Compare the files of a patch that is not empty with gold's."""
+    common = len(files & gold)
+    jaccard = common / (len(files | gold) or 1)
+    return Match(common, jaccard, "perfect" if jaccard == 1 else "partial" if jaccard else "miss")
+
+
+def _files(patch: str) -> Iterator[tuple[str, str]]:
+    found = list(sections(patch))
+    yield from found or _plain(patch)
+
+
+def _plain(patch: str) -> Iterator[tuple[str, str]]:
+    for part in _PLAIN_FILE.split(patch):
+        if name := _PLAIN_NAME.match(part):
+            yield name[1], part
+
+
+def _body(section: str) -> str:
+    """What follows the headers: `---` and `+++` lines in there are changed lines."""
+    start = _FIRST_HUNK.search(section)
+    return section[start.start() :] if start else ""

@@ -1,0 +1,85 @@
+"""A real browser, the report in it, and axe-core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from npm_package import NpmPackage
+
+from pipeline import analyze
+from pipeline.analyze.handcheck import sheet
+from pipeline.core import browser
+from pipeline.core.store import Store
+from tests.analysis_data import generate
+
+AXE = NpmPackage(
+    "axe-core@4.14.1",
+    "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    "axe.min.js",
+)
+#: the widths of a desk and of a phone
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
+        yield program
+        program.close()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory) -> Path:
+    """A report on generated data with every chapter, and a sheet for checking by hand."""
+    store = generate(Store(tmp_path_factory.mktemp("browser") / "data"))
+    frames = analyze.load(store, cutoffs={"model-a": "2023-06-30"})
+    sheet.export(sheet.sample(frames, 5, 1), store.root / "sheet")
+    analyze.write(frames, store)
+    return store.root
+
+
+@pytest.fixture
+def page(chromium, folder) -> Iterator[Any]:
+    """The report on a desk."""
+    with opened(chromium, folder, WIDTHS[0]) as page:
+        yield page
+
+
+@pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
+def any_page(chromium, folder, request) -> Iterator[Any]:
+    """The report on a desk, and on a phone."""
+    with opened(chromium, folder, request.param) as page:
+        yield page
+
+
+@contextmanager
+def opened(chromium: Any, folder: Path, width: int) -> Iterator[Any]:
+    """The report at one width. What it asks of the network fails the test, and what goes wrong in its script."""
+    asked: list[str] = []
+    context = chromium.new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    page = context.new_page()
+    page.on("request", lambda sent: asked.append(sent.url))
+    page.on("pageerror", lambda error: asked.append(str(error)))
+    page.goto((folder / "05_analysis" / "report.html").as_uri())
+    yield page
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    return AXE.file().read_text(encoding="utf-8")
+
+
+def violations(page: Any, axe: str) -> list[str]:
+    """What axe-core finds, all rules on: one line for each element, with rule and place."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [f"{rule['id']}: {node['target'][0]}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]

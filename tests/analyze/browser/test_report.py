@@ -1,0 +1,166 @@
+"""The report in a real browser: axe-core finds nothing, nothing overflows, and the keyboard reaches everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.analyze.browser.conftest import WIDTHS, violations
+
+pytestmark = pytest.mark.engine("browser")
+
+FIRST = "acme__forms-1"
+FOCUSED = """(one => (one.ariaLabel ?? one.labels?.[0]?.textContent ?? one.textContent).replace(/\\s+/g, " ").trim())
+    (document.activeElement)"""
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def shown_rows(page: Any) -> list[str]:
+    return page.locator("#list tbody tr:visible th a").all_inner_texts()
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def focused(page: Any) -> str:
+    """What has the focus, in words."""
+    return page.evaluate(FOCUSED)
+
+
+def tab_to(page: Any, wanted: str, limit: int = 120) -> None:
+    """Press Tab until what is wanted has the focus, as somebody without a mouse does."""
+    for _ in range(limit):
+        press(page, "Tab")
+        if focused(page).startswith(wanted):
+            return
+    pytest.fail(f"Tab does not reach '{wanted}'")
+
+
+# -- axe-core ----------------------------------------------------------------------------------------------------------
+def test_axe_finds_nothing_in_the_overview(any_page, axe):
+    any_page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert violations(any_page, axe) == []
+
+
+def test_axe_finds_nothing_on_the_page_of_an_instance(any_page, axe):
+    any_page.goto(f"{any_page.url}#{FIRST}")
+    any_page.evaluate("document.querySelectorAll('article:target details').forEach(one => { one.open = true })")
+    assert violations(any_page, axe) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_in_a_sheet_for_checking_by_hand(chromium, folder, axe, width):
+    page = chromium.new_page(viewport={"width": width, "height": 844})
+    page.goto((folder / "sheet" / "sheet.html").as_uri())
+    assert violations(page, axe) == []
+    assert page.evaluate(OVERFLOW) == 0
+    page.close()
+
+
+# -- room --------------------------------------------------------------------------------------------------------------
+def test_the_page_never_scrolls_sideways(any_page):
+    assert any_page.evaluate(OVERFLOW) == 0
+    any_page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert any_page.evaluate(OVERFLOW) == 0
+    any_page.goto(f"{any_page.url}#{FIRST}")
+    assert any_page.evaluate(OVERFLOW) == 0
+
+
+def test_no_figure_is_wider_than_the_page(any_page):
+    widths = any_page.evaluate("[...document.images].map(one => one.getBoundingClientRect().right)")
+    assert len(widths) > 10 and max(widths) <= any_page.viewport_size["width"]
+
+
+# -- the keyboard ------------------------------------------------------------------------------------------------------
+def test_the_first_tab_skips_to_the_results(page):
+    press(page, "Tab")
+    assert focused(page) == "Skip to the results"
+    press(page, "Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_table_is_sorted_from_the_keyboard(page):
+    table = page.locator("table[aria-labelledby=table-success_criteria]")
+    before = table.locator("tbody th").all_inner_texts()
+    tab_to(page, "WCAG success criteria")
+    press(page, "Enter")
+    tab_to(page, "Table: WCAG success criteria")
+    press(page, "Tab")
+    assert focused(page) == "criterion"
+    press(page, "Enter")
+    assert table.locator("thead th").first.get_attribute("aria-sort") == "ascending"
+    ascending = table.locator("tbody th").all_inner_texts()
+    assert ascending == sorted(before) != before
+    press(page, "Space")
+    assert table.locator("tbody th").all_inner_texts() == ascending[::-1]
+
+
+def test_numbers_are_sorted_as_numbers_and_totals_stay(page):
+    table = page.locator("table[aria-labelledby=table-costs]")
+    table.locator("thead button", has_text="cost per resolved").click()
+    values = table.locator("tbody tr td:last-child").all_inner_texts()
+    known = [float(value) for value in values if value != "–"]
+    assert known == sorted(known) and values[len(known) :] == ["–"] * (len(values) - len(known))
+    assert table.locator("tfoot th").inner_text() == "all"
+
+
+def test_an_explanation_opens_from_the_keyboard(page):
+    tab_to(page, "What the columns mean in Leaderboard")
+    press(page, "Enter")
+    assert page.locator("dd", has_text="Micro average").first.is_visible()
+
+
+def test_instances_are_filtered_from_the_keyboard(page):
+    tab_to(page, "Instances")
+    press(page, "Enter")
+    tab_to(page, "Words")
+    page.keyboard.type("forms")
+    assert {name.partition("-")[0] for name in shown_rows(page)} == {"acme__forms"}
+    assert page.locator("output").inner_text() == "8 of 24 instances"
+    press(page, "Tab", "Tab", "Tab")
+    assert focused(page).startswith("Difficulty")
+    page.keyboard.type("hard")
+    assert page.locator("output").inner_text() != "8 of 24 instances"
+    tab_to(page, "Show all")
+    press(page, "Enter")
+    assert len(shown_rows(page)) == 24
+
+
+def test_instances_are_filtered_by_how_a_model_did(page):
+    page.select_option("select[name=outcome]", "resolved")
+    page.select_option("select[name=model]", label="model-b (magentless)")
+    rows = page.locator("#list tbody tr:visible")
+    assert rows.count() > 0
+    assert {row.locator("td").nth(6).inner_text().split()[-1] for row in rows.all()} == {"resolved"}
+
+
+def test_an_instance_is_a_page_of_its_own(page):
+    page.locator(f"#list a[href='#{FIRST}']").focus()
+    press(page, "Enter")
+    page.wait_for_function(f"document.activeElement.id === '{FIRST}'")
+    assert page.title().startswith("acme/forms#1: ")
+    assert page.locator("article:visible").count() == 1 and not page.locator("nav").is_visible()
+    press(page, "Tab", "Tab")
+    assert focused(page).startswith("Next")
+    press(page, "Enter")
+    page.wait_for_function("document.activeElement.id === 'acme__forms-2'")
+    tab_to(page, "model-a (magentless)")
+    press(page, "Enter")
+    assert page.locator("article:visible details[open]").count() == 1
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("document.querySelector('nav').checkVisibility()")
+    assert page.title() == "A11y-Bench report: acme/forms, acme/ui, orbit/design-system"
+
+
+def test_without_its_script_everything_can_be_read(chromium, folder):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "05_analysis" / "report.html").as_uri() + f"#{FIRST}")
+    assert page.locator("article:visible").count() == 1
+    page.locator("a", has_text="All instances").first.click()
+    assert page.locator("#list").is_visible() and not page.locator("form").is_visible()
+    context.close()

@@ -1,0 +1,56 @@
+"""Tables on what was spent, counted by hand, to the last digit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.analyze.measures.conftest import rows
+
+
+@pytest.mark.rule("money-exact")
+def test_costs_add_up_exactly(tables):
+    """RULES, Money: amounts are decimals; as binary floats 0.10 + 0.20 is not 0.30."""
+    columns = ("repo", "model", "cost USD", "cost llm USD", "cost emb USD", "llm %")
+    assert rows(tables, "costs", *columns) == [
+        "acme/ui model-a 0.11 0.10 0.01 90.9",
+        "acme/ui lab/model-b 0.22 0.20 0.02 90.9",
+        "acme/forms lab/model-b 0.00 0.00 0 –",
+        "all – 0.33 0.30 0.03 90.9",
+    ]
+    assert all(isinstance(cost, Decimal) for cost in tables["costs"]["cost_usd"])
+
+
+def test_what_a_patch_and_a_resolved_instance_cost(tables):
+    columns = ("predicted", "cost per instance USD", "non empty", "non empty %", "resolved", "cost per resolved USD")
+    assert rows(tables, "costs", *columns) == [
+        "3 0.037 2 66.7 1 0.110",
+        "2 0.110 2 100.0 1 0.220",
+        "1 0.000 1 100.0 1 0.000",
+        "6 0.055 5 83.3 3 0.110",
+    ]
+
+
+def test_costs_by_model(tables):
+    columns = ("model", "cost USD", "predicted", "resolved", "cost per resolved USD", "seconds mean")
+    assert rows(tables, "model_costs", *columns) == ["lab/model-b 0.22 3 2 0.110 –", "model-a 0.11 3 1 0.110 1.0"]
+
+
+def test_requests_and_tokens_with_totals(tables):
+    assert rows(tables, "usage", "repo", "model", "req llm", "tok llm", "req emb", "tok emb") == [
+        "acme/ui model-a 10 1,000 2 200",
+        "acme/ui lab/model-b 20 3,000 4 400",
+        "acme/forms lab/model-b 5 500 0 0",
+        "all – 35 4,500 6 600",
+    ]
+
+
+@pytest.mark.rule("money-exact")
+def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
+    """RULES, Money: per-instance costs, with `shared`, are the ledger's sum."""
+    assert rows(tables, "instance_costs", "repo", "holder", "requests", "tokens", "cost USD", "seconds") == [
+        "acme/ui shared 1 110 0.01 0.5",
+        "acme/ui acme__ui-1 2 220 0.10 1.0",
+        "all – 3 330 0.11 1.5",
+    ]

@@ -1,0 +1,222 @@
+"""Tables on models, against the small data directory of conftest, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from pipeline import analyze
+from pipeline.analyze.measures import model
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome
+from pipeline.core.store import Store
+from tests.analyze.conftest import UI, add_metadata, add_run, add_verdicts, check_by_hand
+from tests.analyze.measures.conftest import rows
+from tests.factories import make_prediction, make_verdict
+
+
+@pytest.mark.trap("denominator")
+def test_every_instance_is_in_the_denominator(tables):
+    """TRAPS: instances without a prediction vanish from the denominator."""
+    columns = ("model", "instances", "evaluated", "resolved", "resolved %", "resolved interval")
+    assert rows(tables, "resolution", *columns) == [
+        "lab/model-b 4 2 2 50.0 15.0–85.0",
+        "model-a 4 3 1 25.0 4.6–69.9",
+    ]
+
+
+def test_micro_and_macro_averages_side_by_side(tables):
+    """model-a: 1 of 3 and 0 of 1, so 25 % and a mean of 33.3 and 0; model-b: 1 of 3 and 1 of 1."""
+    assert rows(tables, "resolution", "model", "resolved %", "macro %") == [
+        "lab/model-b 50.0 66.7",
+        "model-a 25.0 16.7",
+    ]
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("incomplete-is-marked")
+def test_what_is_not_evaluated_is_no_failure_and_marks_the_run_incomplete(tables):
+    """Invariant 4: an infrastructure fault stays in the accounting as not evaluated, and is no model's failure."""
+    assert rows(tables, "resolution", "model", "resolved of evaluated %", "incomplete") == [
+        "lab/model-b 100.0 yes",
+        "model-a 33.3 yes",
+    ]
+
+
+def test_nothing_evaluated_is_an_unknown_rate_and_not_zero(store):
+    prediction = make_prediction(1, agent="other")
+    add_run(store, UI, [prediction])
+    add_verdicts(store, UI, [make_verdict(prediction, Outcome.NOT_EVALUATED, cause="engine")])
+    tables = analyze.tables(analyze.load(store, "acme/ui"))
+    found = rows(tables, "resolution", "agent", "evaluated", "resolved %", "resolved of evaluated %")
+    assert "other 0 0.0 –" in found
+
+
+@pytest.mark.rule("references")
+def test_references_are_marked_and_stand_in_no_comparison(store):
+    """RULES, Running: oracle and nop need no model; they check the dataset."""
+    prediction = make_prediction(1, agent="oracle", model_name_or_path="oracle")
+    add_run(store, UI, [prediction])
+    add_verdicts(store, UI, [make_verdict(prediction)])
+    tables = analyze.tables(analyze.load(store))
+    assert rows(tables, "resolution", "model", "kind")[-1] == "oracle reference"
+    others = {name for name, table in tables.items() if "model" in table and "kind" not in table}
+    assert not any((tables[name]["model"] == "oracle").any() for name in others)
+    assert rows(tables, "together", "repo", "models")[-1] == "all 2"
+
+
+def test_outcomes_add_up_to_the_dataset(tables):
+    assert rows(tables, "outcomes", "model", "resolved", "unresolved", "empty patch", "not evaluated") == [
+        "lab/model-b 2 0 0 2",
+        "model-a 1 1 1 1",
+    ]
+    counts = [outcome.value for outcome in Outcome if outcome is not Outcome.EMPTY]
+    assert tables["outcomes"][[*counts, "empty_patch"]].sum(axis="columns").tolist() == [4, 4]
+
+
+def test_pairs_are_compared_on_what_both_were_evaluated_on(tables):
+    """Both were evaluated on the first instance of acme/ui only, and both resolved it."""
+    assert rows(tables, "comparison") == ["lab/model-b model-a 1 1 0 0 0 1.000 1.000"]
+
+
+def test_mcnemar_counts_what_only_one_of_two_resolved():
+    names = [f"acme__ui-{number}" for number in range(8)]
+    first = [True, True, True, True, True, True, False, False]
+    second = [False, False, False, False, False, True, True, False]
+    pair = model._pair(pd.DataFrame({"one": first, "two": second}, index=names))
+    counted = ("instances", "both", "only_first", "only_second", "neither")
+    assert [pair[name] for name in counted] == [8, 1, 5, 1, 1]
+    assert pair["p_value"] == pytest.approx(0.21875)
+
+
+def test_one_attempt_gives_pass_at_one(tables):
+    """What is not evaluated is no attempt: model-b has two, model-a three."""
+    assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 2 1 100.0", "model-a magentless 1 3 1 33.3"]
+
+
+def test_pass_at_k_of_two_attempts(store, tmp_path):
+    """model-a: instance 1 resolved in one of two; 2 in none; so pass@1 is (1/2 + 0) / 2, pass@2 is (1 + 0) / 2."""
+    again = Store(tmp_path / "again")
+    add_verdicts(again, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2, 3)])
+    frames = analyze.load(store, "acme/ui", samples=[again.root])
+    kept = frames.samples.query("model == 'model-a' and instance_id != 'acme__ui-3'")
+    frames = replace(frames, samples=kept)
+    assert model.pass_at_k(frames)[["k", "pass_at_k_pct"]].to_numpy().tolist() == [[1, 25], [2, 50]]
+    with pytest.raises(UserError, match="pass@3 needs at least 3 attempts"):
+        model.pass_at_k(frames, up_to=3)
+
+
+def test_empty_patches_micro_and_macro(tables):
+    columns = ("model", "predicted", "non empty", "empty patches", "non empty %", "non empty macro %")
+    assert rows(tables, "patches", *columns) == ["lab/model-b 3 3 0 100.0 100.0", "model-a 3 2 1 66.7 66.7"]
+
+
+def test_localisation_of_patches_and_of_all_answers(tables):
+    """model-a: gold's file once, another file once, and one empty answer."""
+    columns = ("model", "jaccard mean", "perfect", "partial", "miss", "perfect %", "miss %")
+    assert rows(tables, "localisation", *columns) == [
+        "lab/model-b 1.00 3 0 0 100.0 0.0",
+        "model-a 0.50 1 0 1 50.0 50.0",
+    ]
+    assert rows(tables, "localisation", "jaccard of all", "perfect of all %", "touched of all %") == [
+        "1.00 100.0 100.0",
+        "0.33 33.3 33.3",
+    ]
+
+
+def test_the_size_of_patches_against_their_own_gold(store):
+    """Two added lines more than gold's two, in one block as gold's."""
+    longer = make_prediction(1).model_patch + "+one more;\n+and another;\n"
+    add_run(store, UI, [make_prediction(1, model_patch=longer), make_prediction(2, model_patch="")])
+    tables = analyze.tables(analyze.load(store, "acme/ui"))
+    columns = ("model", "non empty", "files mean", "files change %", "lines mean", "gold lines mean", "lines change %")
+    assert rows(tables, "structure", *columns)[1] == "model-a 1 1.0 0.0 4.0 2.0 100.0"
+
+
+def test_the_funnel_of_an_agent_goes_on_into_the_evaluation(store):
+    add_metadata(store, "acme__ui-1", funnel={"located": 3, "matched": 1})
+    add_metadata(store, "acme__ui-2", funnel={"located": 2, "matched": 0})
+    tables = analyze.tables(analyze.load(store))
+    assert rows(tables, "stages", "model", "place", "stage", "reached", "reached %") == [
+        "model-a 1 located 2 66.7",
+        "model-a 2 matched 1 33.3",
+        "model-a 3 tests run 2 66.7",
+        "model-a 4 resolved 1 33.3",
+    ]
+
+
+def test_how_far_the_right_files_came(store):
+    add_metadata(store, "acme__ui-1", sets=[{"located": ["src/Menu.tsx"], "shown": ["src/Menu.tsx"]}])
+    add_metadata(store, "acme__ui-2", sets=[{"located": ["src/Menu.tsx"], "shown": ["a.css"]}])
+    tables = analyze.tables(analyze.load(store) if add_metadata(store, "acme__ui-3", funnel={"located": 1}) else None)
+    assert "model-a 2 100.0 50.0 50.0" in rows(
+        tables, "seen", "model", "gold files", "located %", "shown %", "edited %"
+    )
+
+
+def test_where_instances_ended(tables):
+    assert rows(tables, "causes", "model", "ended", "outcome", "instances") == [
+        "lab/model-b patch resolved 2",
+        "lab/model-b no answer not_evaluated 1",
+        "lab/model-b patch not_evaluated 1",
+        "model-a no answer not_evaluated 1",
+        "model-a patch empty 1",
+        "model-a patch resolved 1",
+        "model-a patch unresolved 1",
+    ]
+
+
+def test_results_by_principle(tables):
+    columns = ("model", "principle", "criteria resolved", "instances resolved", "criteria resolved %")
+    assert rows(tables, "by_principle", *columns) == [
+        "lab/model-b perceivable 2 1 100.0",
+        "lab/model-b operable 0 0 0.0",
+        "lab/model-b robust 1 1 100.0",
+        "lab/model-b unassigned 0 1 –",
+        "model-a perceivable 2 1 100.0",
+        "model-a operable 0 0 0.0",
+        "model-a robust 1 1 100.0",
+        "model-a unassigned 0 0 –",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ("by_difficulty", ["easy 1 1", "hard 1 0", "unknown 2 1", "easy 1 1", "hard 1 0", "unknown 2 0"]),
+        ("by_size", ["1 file 4 2", "1 file 4 1"]),
+        ("by_year", ["2024 4 2", "2024 4 1"]),
+        ("by_statement", ["issue 3 2", "pull_request 1 0", "issue 3 1", "pull_request 1 0"]),
+    ],
+)
+def test_results_by_class(tables, table, expected):
+    """model-b first; instance 3, which it was not asked about, still counts."""
+    (column,) = set(tables[table].columns) & {"difficulty", "size", "year", "statement_source"}
+    assert rows(tables, table, column.replace("_", " "), "instances", "resolved") == expected
+
+
+def test_results_before_and_after_the_cutoff(store):
+    tables = analyze.tables(analyze.load(store, cutoffs={"model-a": "2023-01-01"}))
+    assert rows(tables, "by_cutoff", "model", "after cutoff", "instances", "resolved") == ["model-a yes 4 1"]
+
+
+def test_patches_checked_by_hand(store):
+    """Instance 1: two of three say that it fixes the issue, for the patch of both models. The tests agree."""
+    check_by_hand(store, 1, "fixes", "no", "fixes")
+    check_by_hand(store, 2, "fixes", "no")
+    tables = analyze.tables(analyze.load(store))
+    columns = ("model", "hand checked", "hand fixes", "hand fixes %", "hand agree %")
+    assert rows(tables, "hands", *columns) == ["lab/model-b 2 1 50.0 100.0", "model-a 1 1 100.0 100.0"]
+
+
+def test_what_other_stages_will_give_has_its_tables(frames):
+    """Made of columns that are empty until stage 04 records them: counted over the models' predictions."""
+    given = {"equivalent": True, "axe_fixed": 2, "axe_remaining": 1, "axe_introduced": 0, "judge": -1, "score": 0.5}
+    model_a = frames.predictions["model"] == "model-a"
+    columns = {name: frames.predictions[name].mask(model_a, value) for name, value in given.items()}
+    tables = analyze.tables(replace(frames, predictions=frames.predictions.assign(**columns)))
+    assert rows(tables, "equivalence", "model", "resolved", "equivalent") == ["lab/model-b 2 –", "model-a 1 4"]
+    assert rows(tables, "accessibility")[1] == "model-a magentless 4 8 4 0 0.50"
+    assert rows(tables, "leaderboard", "model", "equivalent %") == ["lab/model-b –", "model-a 100.0"]

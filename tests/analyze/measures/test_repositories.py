@@ -1,0 +1,28 @@
+"""Tables on repositories, counted by hand."""
+
+from __future__ import annotations
+
+from tests.analyze.measures.conftest import rows
+
+
+def test_resolution_by_repository_and_model(tables):
+    """A repository on which a model has no verdict at all has no row."""
+    columns = ("repo", "model", "instances", "evaluated", "resolved", "resolved %", "incomplete")
+    assert rows(tables, "repositories", *columns) == [
+        "acme/forms lab/model-b 1 1 1 100.0 no",
+        "acme/ui lab/model-b 3 1 1 33.3 yes",
+        "acme/ui model-a 3 3 1 33.3 no",
+    ]
+
+
+def test_what_models_resolve_together(tables):
+    """Both resolve the first of acme/ui; forms is resolved by one, and two instances by none."""
+    assert rows(tables, "together") == ["acme/forms 1 2 1 100.0 0 0", "acme/ui 3 2 1 33.3 1 2", "all 4 2 2 50.0 1 2"]
+
+
+def test_patches_by_repository(tables):
+    assert rows(tables, "repository_patches", "repo", "model", "predicted", "non empty %", "perfect", "miss") == [
+        "acme/forms lab/model-b 1 100.0 1 0",
+        "acme/ui lab/model-b 2 100.0 2 0",
+        "acme/ui model-a 3 66.7 1 1",
+    ]

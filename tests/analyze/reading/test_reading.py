@@ -1,0 +1,234 @@
+"""What is read of the stages, what is said to be missing, and what is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from pipeline import analyze
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome
+from pipeline.core.store import Store, write_bytes, write_json, write_records
+from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
+from tests.factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
+
+
+def refusal(store: Store) -> UserError:
+    with pytest.raises(UserError) as caught:
+        analyze.load(store)
+    return caught.value
+
+
+def test_missing_stages_are_said_and_left_out(tmp_path):
+    store = Store(tmp_path)
+    collect(store)
+    frames = analyze.load(store)
+    assert "02 build: nothing yet for acme/ui." in frames.notes
+    assert "03 predict: nothing yet for acme/ui." in frames.notes
+    assert "Costs: none recorded yet." in frames.notes
+    assert list(analyze.tables(frames)) == ["funnel", "rejections"]
+    assert frames.predictions.empty and frames.costs.empty
+    assert [plot.name for plot in analyze.figures(frames)] == ["funnel"]
+
+
+def test_a_prediction_without_evaluation_is_said_and_left_out(store):
+    add_run(store, UI, [make_prediction(1, agent="other")])
+    frames = analyze.load(store)
+    assert "04 evaluate: nothing yet of other, model-a on acme/ui." in frames.notes
+    assert "other" not in set(analyze.tables(frames)["resolution"]["agent"])
+
+
+def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
+    add_run(store, UI, [make_prediction(1, run="n" * 32)], time="20250101T000000Z")
+    frames = analyze.load(store, "acme/ui")
+    newest = frames.predictions[frames.predictions["model"] == "model-a"]
+    assert newest.loc[newest["predicted"], "run"].tolist() == ["n" * 32]
+    assert not newest["judged"].any()
+    assert "04 evaluate: 3 verdicts of magentless, model-a on acme/ui are of older patches or images." in frames.notes
+
+
+@pytest.mark.trap("verdict-of-another-patch")
+def test_a_patch_that_was_written_anew_is_not_evaluated(store):
+    """TRAPS: results are cached by instance, so a changed patch is reported with the old one's verdict."""
+    anew = [make_prediction(1, model_patch="another"), make_prediction(2, model_patch="")]
+    add_run(store, UI, anew)
+    outcomes = analyze.tables(analyze.load(store, "acme/ui"))["outcomes"].set_index("model")
+    assert outcomes.loc["model-a", ["resolved", "empty_patch", "not_evaluated"]].tolist() == [0, 1, 2]
+
+
+def test_one_repository_alone(store):
+    frames = analyze.load(store, "acme__forms")
+    assert frames.instances["instance_id"].tolist() == ["acme__forms-1"]
+    assert frames.costs["repo"].tolist() == ["acme/forms"]
+
+
+def test_an_unknown_repository_lists_what_there_is(store):
+    with pytest.raises(UserError, match="there is: acme/forms, acme/ui"):
+        analyze.load(store, "acme/nothing")
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    assert "nothing to analyse" in str(refusal(Store(tmp_path)))
+
+
+@pytest.mark.rule("statement-source")
+def test_instances_without_an_issue_can_be_left_out(store):
+    """RULES, Mining: a pull request's own text can give the solution away, so every table can leave it out."""
+    frames = analyze.load(store, issues_only=True)
+    assert "acme__ui-3" not in set(frames.instances["instance_id"]) | set(frames.predictions["instance_id"])
+    assert "Left out: 2 without a linked issue. Funnel and costs are of all." in frames.notes
+
+
+def test_an_instance_twice_in_a_dataset_is_refused(store):
+    write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
+    error = refusal(store)
+    assert error.path == store.dataset(UI) and "acme__ui-1 stands here twice" in error.message
+
+
+def test_an_instance_in_another_repositorys_dataset_is_refused(store):
+    write_records(store.dataset(FORMS), [make_instance(1)])
+    assert refusal(store).path == store.dataset(FORMS)
+
+
+def test_an_instance_that_is_also_rejected_is_refused(store):
+    path = store.qualification(UI) / "rejections.jsonl"
+    write_records(path, [make_rejection(1)])
+    assert refusal(store).path == path
+
+
+def test_a_verdict_on_an_unknown_instance_is_refused(store):
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(99))])
+    error = refusal(store)
+    assert error.path == path and "acme__ui-99 is not in the dataset" in error.message
+
+
+def test_a_prediction_for_an_unknown_instance_is_refused(store):
+    path = add_run(store, UI, [make_prediction(99)], time="20250101T000000Z")
+    assert refusal(store).path == path
+
+
+@pytest.mark.trap("verdict-of-another-model")
+def test_a_verdict_in_another_models_folder_is_refused(store):
+    """TRAPS: model B is reported with model A's verdict."""
+    path = store.evaluation(UI, "magentless", "model-a") / "verdicts.jsonl"
+    write_records(path, [make_verdict(make_prediction(1, model_name_or_path="lab/model-b"))])
+    error = refusal(store)
+    assert error.path == path and "lab/model-b" in error.message
+
+
+def test_a_resolved_verdict_with_broken_tests_is_refused(store):
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken=("opens",))])
+    error = refusal(store)
+    assert (error.path, error.field) == (path, "outcome")
+
+
+def test_a_rater_who_rates_twice_is_refused(store):
+    write_records(store.reviews(UI), [make_review(1), make_review(1, status="bad")])
+    assert refusal(store).path == store.reviews(UI)
+
+
+def test_a_broken_funnel_names_the_field(store):
+    write_json(store.raw(UI) / "funnel.json", {"repo": "acme/ui", "total": "many"})
+    assert refusal(store).field == "total"
+
+
+def test_a_broken_cost_row_names_line_and_field(store):
+    with store.costs.open("a") as lines:
+        lines.write("acme/ui,m,a,,1,1,free,0,0,0\n")
+    error = refusal(store)
+    assert (error.line, error.field) == (5, "cost_llm_usd")
+
+
+def test_an_experiment_twice_in_the_costs_is_refused(store):
+    lines = store.costs.read_text().splitlines()
+    write_bytes(store.costs, "\n".join([*lines, lines[1], ""]).encode())
+    assert refusal(store).path == store.costs
+
+
+def test_a_broken_ledger_is_refused(store):
+    write_bytes(store.ledger, b"no database, but long enough to look like one" * 100)
+    assert refusal(store).path == store.ledger
+
+
+def test_costs_that_disagree_with_the_ledger_are_said(store):
+    fill_ledger(store)
+    notes = analyze.load(store).notes
+    assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction makes it anew." in notes
+
+
+def test_a_verdict_in_another_image_is_of_another_dataset(store):
+    write_records(store.dataset(FORMS), [make_instance(1, FORMS, image="j" * 32)])
+    frames = analyze.load(store)
+    assert not frames.predictions.query("instance_id == 'acme__forms-1'")["judged"].any()
+    assert (
+        "04 evaluate: 1 verdicts of magentless, lab/model-b on acme/forms are of older patches or images."
+        in frames.notes
+    )
+
+
+@pytest.mark.rule("swe-bench-predictions")
+def test_predictions_that_name_no_agent_are_of_their_folders(store):
+    """RULES, Names and records: SWE-bench predictions are read too."""
+    path = add_run(store, UI, [make_prediction(1, agent="other")])
+    write_records(path, [make_prediction(1, agent="")])
+    assert "other" in set(analyze.load(store).predictions["agent"])
+
+
+def test_a_funnel_that_does_not_count_is_refused(store):
+    path = add_metadata(store, "acme__ui-1", funnel={"located": "many"})
+    error = refusal(store)
+    assert (error.path, error.field) == (path, "funnel")
+
+
+def test_metadata_that_is_no_object_is_refused(store):
+    path = add_metadata(store, "acme__ui-1")
+    write_json(path, ["located"])
+    assert refusal(store).path == path
+
+
+def test_why_an_answer_is_missing(store):
+    path = add_run(store, UI, [make_prediction(1)])
+    write_json(path.with_name("metadata.json"), {"unanswered": {"acme__ui-2": "rate_limited"}})
+    rows = analyze.load(store).predictions.query("model == 'model-a'").set_index("instance_id")
+    assert rows.loc["acme__ui-2", ["predicted", "ended"]].tolist() == [False, "rate_limited"]
+
+
+def test_a_run_without_any_answer_is_told_by_its_description(store):
+    path = add_run(store, UI, [make_prediction(1, agent="silent")])
+    write_records(path, [])
+    rows = analyze.load(store).predictions.query("agent == 'silent'")
+    assert len(rows) == 4 and not rows["predicted"].any()
+
+
+@pytest.mark.rule("money-adds-up")
+def test_an_instance_has_what_it_spent(store):
+    """RULES, Money: per instance, for any agent; what serves several is not of any."""
+    fill_ledger(store)
+    rows = analyze.load(store).predictions.dropna(subset="cost_usd")
+    spent = rows[["model", "instance_id", "requests", "tokens", "cost_usd", "seconds"]]
+    assert spent.to_numpy().tolist() == [["model-a", "acme__ui-1", 2, 220, Decimal("0.10"), 1.0]]
+
+
+def test_what_the_agent_saw_of_the_right_files(store):
+    add_metadata(store, "acme__ui-1", sets=[{"located": ["src/Menu.tsx", "a.css"], "shown": []}])
+    rows = analyze.load(store).predictions.dropna(subset="gold_located")
+    assert rows[["gold_files", "gold_located", "gold_shown", "gold_edited"]].to_numpy().tolist() == [[1, 1, 0, 1]]
+
+
+def test_attempts_in_other_data_directories_are_samples(store, tmp_path):
+    other = Store(tmp_path / "second")
+    add_verdicts(other, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2)])
+    rows = analyze.load(store, samples=[other.root]).samples.query("model == 'model-a'")
+    assert rows.groupby("instance_id")["resolved"].agg(list).to_dict() == {
+        "acme__ui-1": [True, False],
+        "acme__ui-2": [False, False],
+        "acme__ui-3": [False],
+    }
+
+
+def test_samples_of_another_dataset_are_refused(store, tmp_path):
+    other = Store(tmp_path / "second")
+    add_verdicts(other, UI, [make_verdict(make_prediction(1), image="j" * 32)])
+    with pytest.raises(UserError, match="another image"):
+        analyze.load(store, samples=[other.root])

@@ -1,0 +1,158 @@
+"""The report as a file: structure, access, escaping. It is read with a parser, not with patterns."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from bs4 import BeautifulSoup
+
+from pipeline import analyze
+from pipeline.core.store import Store
+from tests.analyze.conftest import HOSTILE, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger, make_data
+from tests.factories import make_prediction, make_verdict
+
+
+def report(store: Store) -> BeautifulSoup:
+    return BeautifulSoup(analyze.write(analyze.load(store), store).read_text(encoding="utf-8"), "html.parser")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> BeautifulSoup:
+    """Made once: the tests only read it."""
+    store = make_data(tmp_path_factory.mktemp("report") / "data")
+    fill_ledger(store)
+    add_metadata(store, "acme__ui-1", funnel={"located": 3, "selected": 1})
+    oracle = make_prediction(1, agent="oracle", model_name_or_path="oracle")
+    add_run(store, UI, [oracle])
+    add_verdicts(store, UI, [make_verdict(oracle)])
+    return report(store)
+
+
+def words(tag) -> str:
+    return " ".join(tag.get_text(" ", strip=True).split())
+
+
+# -- structure ---------------------------------------------------------------------------------------------------------
+def test_language_title_skip_link_and_landmarks(page):
+    assert page.html["lang"] == "en"
+    assert page.title.string == "A11y-Bench report: acme/forms, acme/ui"
+    assert page.find(id=page.select_one("a.skip")["href"].removeprefix("#")).name == "main"
+    assert len(page.find_all("main")) == len(page.find_all("h1")) == 1
+
+
+def test_chapters_are_the_seeds_four_analyses_and_the_instances(page):
+    chapters = [words(heading) for heading in page.select(".overview > section > h2")]
+    assert chapters == ["What is missing", "At a glance", "Dataset", "Cost", "Models", "Repositories", "Instances"]
+
+
+def test_headings_skip_no_level(page):
+    levels = [int(heading.name[1]) for heading in page.find_all(["h1", "h2", "h3", "h4"])]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+def test_tables_have_names_scopes_and_a_region_to_scroll(page):
+    for table in page.find_all("table"):
+        assert table.caption or page.find(id=table["aria-labelledby"])
+        assert all(cell.get("scope") in ("col", "row") for cell in table.find_all("th"))
+        assert (table.parent["role"], table.parent["tabindex"]) == ("region", "0")
+
+
+def test_every_column_of_a_table_is_explained(page):
+    for table in page.select("section > .body table"):
+        heads = [words(head) for head in table.thead.find_all("th")]
+        terms = table.find_parent(class_="data").select("details.meaning dt")
+        assert [words(term) for term in terms] == heads
+
+
+def test_identifiers_and_region_names_are_unique(page):
+    identifiers = [tag["id"] for tag in page.select("[id]")]
+    regions = [tag["aria-label"] for tag in page.select("[role=region]")]
+    assert len(identifiers) == len(set(identifiers))
+    assert len(regions) == len(set(regions))
+    assert all(page.find(id=tag["aria-labelledby"]) for tag in page.select("[aria-labelledby]"))
+    assert all(page.find(id=link["href"].removeprefix("#")) for link in page.select("a[href]"))
+
+
+def test_figures_have_a_text_alternative(page):
+    figures = {words(figure.figcaption): figure.img["alt"] for figure in page.find_all("figure")}
+    assert "lab/model-b: 2 of 4 (50.0 %)" in figures["Resolved instances by model"]
+    assert all(len(alternative) > 40 for alternative in figures.values())
+
+
+# -- what must not happen ----------------------------------------------------------------------------------------------
+def test_one_file_without_network(page):
+    assert not page.find_all(["link", "iframe"]) and not page.select("script[src]")
+    assert all(image["src"].startswith("data:") for image in page.find_all("img"))
+
+
+@pytest.mark.invariant(5)
+def test_the_reports_own_script_and_style_are_all_that_may_run(page):
+    """Invariant 5: a browser refuses whatever else a text might smuggle in, since the policy names two digests."""
+    policy = page.find("meta", attrs={"http-equiv": True})["content"]
+    assert policy.startswith("default-src 'none'; img-src data:; ") and "unsafe" not in policy
+    for name in ("script", "style"):
+        (tag,) = page.find_all(name)
+        digest = base64.b64encode(hashlib.sha256(tag.string.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert not page.select("[style], [onclick]")
+
+
+@pytest.mark.invariant(5)
+def test_text_of_repositories_and_models_is_escaped(page):
+    """Invariant 5: what a model or a repository wrote runs nowhere, not in a reader's browser either."""
+    code = [code.get_text() for code in page.select("pre code")]
+    assert sum(HOSTILE in text for text in code) == 2
+    assert HOSTILE in page.find(id="acme__ui-3").h2.get_text()
+
+
+# -- the page of an instance -------------------------------------------------------------------------------------------
+def test_an_instance_shows_issue_patches_tests_and_verdicts(page):
+    article = page.find("article", id="acme__ui-1")
+    assert [words(heading) for heading in article.find_all(["h2", "h3", "h4"])] == [
+        "acme/ui#1: Add aria-label to Menu",
+        "Issue",
+        "#101: Menu has no name",
+        "Gold patch",
+        "Tests",
+        "What the models made of it",
+    ]
+    assert "2 change, 1 pass throughout." in words(article)
+    assert [words(summary) for summary in article.find_all("summary")] == [
+        "lab/model-b (magentless): R resolved on acme__ui-1",
+        "model-a (magentless): R resolved on acme__ui-1",
+        "oracle, a reference: checks the dataset: R resolved on acme__ui-1",
+    ]
+
+
+def test_an_attempt_shows_its_funnel_tests_cost_and_patch(page):
+    attempt = page.find("article", id="acme__ui-1").find_all("details")[1]
+    said = words(attempt)
+    assert "Funnel: located 3, selected 1." in said
+    assert "Fixed (1): src/Menu.test.tsx > Menu > has a name" in said
+    assert "cost 0.10 USD" in said and "perfect (Jaccard 1.00)" in said
+    assert "+export const Menu" in attempt.find("ins").get_text()
+
+
+def test_the_list_says_how_every_model_ended(page):
+    rows = {words(row.th.a): [words(cell) for cell in row.find_all("td")[5:]] for row in page.select("#list tbody tr")}
+    assert rows == {
+        "acme__forms-1": ["R resolved", "– not evaluated"],
+        "acme__ui-1": ["R resolved", "R resolved"],
+        "acme__ui-2": ["– not evaluated", "E empty"],
+        "acme__ui-3": ["– not evaluated", "U unresolved"],
+    }
+
+
+def test_the_dataset_check_names_the_references(page):
+    assert "oracle (the gold patches) resolves 1 of 4 instances" in words(page.header)
+
+
+def test_what_is_missing_stands_in_the_report(tmp_path):
+    store = Store(tmp_path)
+    collect(store)
+    page = report(store)
+    assert "02 build: nothing yet for acme/ui." in page.find("section", attrs={"aria-labelledby": "missing"}).get_text()
+    assert not page.find(id="instances")
