@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,7 +101,7 @@ def references(pull: PullRequest, patterns: Patterns | None = None) -> Reference
     named = [one for pattern in (_URL, _QUALIFIED) for one in pattern.findall(text)] if "/" in text else []
     rest = _QUALIFIED.sub(" ", _ADDRESS.sub(" ", text)) if "/" in text else text
     here = [digits for name, digits in named if _same(name, pull.repository)]
-    here += [match[match.re.groups] or "" for match in (patterns or shipped()).reference.find(rest)]
+    here += [match[match.re.groups] or "" for _, match in (patterns or shipped()).reference.find([rest])]
     elsewhere = [f"{name}#{digits}" for name, digits in named if not _same(name, pull.repository)]
     own = [number for number in dict.fromkeys(map(_number, here)) if number not in (0, pull.number)]
     return References(tuple(own), tuple(dict.fromkeys(elsewhere)))
@@ -115,23 +117,28 @@ def _same(name: str, repo: Repo) -> bool:
     return name.lower() == str(repo).lower()
 
 
-def evidence(pull: PullRequest, issues: Iterable[Issue], patterns: Patterns | None = None) -> tuple[Evidence, ...]:
-    """Every match in the pull request and its issues, in that order."""
-    used = patterns or shipped()
-    found = _scan(used, "", pull)
-    for issue in issues:
-        found += _scan(used, f"issue {issue.number} ", issue)
-    return tuple(found)
+def evidence(
+    page: Sequence[tuple[PullRequest, Iterable[Issue]]], patterns: Patterns | None = None
+) -> list[tuple[Evidence, ...]]:
+    """Every match in each pull request and its issues, in that order; many at once are faster than one by one."""
+    owned = [(place, one) for place, (pull, issues) in enumerate(page) for one in (pull, *issues)]
+    rows = sorted(_scan(patterns or shipped(), [one for _, one in owned]), key=itemgetter(0))
+    found: list[tuple[Evidence, ...]] = [()] * len(page)
+    for place, group in groupby(rows, lambda row: owned[row[0]][0]):
+        found[place] = tuple(row for _, row in group)
+    return found
 
 
-def _scan(patterns: Patterns, owner: str, one: PullRequest | Issue) -> list[Evidence]:
-    """One look at all texts together first: most have nothing."""
-    if not patterns.title.suspects("\n".join((one.title, one.body, *one.labels))):
-        return []
-    fields = (("title", one.title, patterns.title), ("body", one.body, patterns.body))
-    labels = (("label", label, patterns.label) for label in one.labels)
-    return [
-        Evidence(field=owner + field, pattern=match.re.pattern, text=match[0], place=match.start())
-        for field, text, scanner in (*fields, *labels)
-        for match in scanner.find(text)
-    ]
+def _scan(patterns: Patterns, ones: Sequence[PullRequest | Issue]) -> Iterator[tuple[int, Evidence]]:
+    """Every match, with the index of what it is in: field by field, so that many texts are searched at once."""
+    labels = [(index, label) for index, one in enumerate(ones) for label in one.labels]
+    for field, scanner, owners, texts in (
+        ("title", patterns.title, range(len(ones)), [one.title for one in ones]),
+        ("body", patterns.body, range(len(ones)), [one.body for one in ones]),
+        ("label", patterns.label, [index for index, _ in labels], [label for _, label in labels]),
+    ):
+        for index, match in scanner.find(texts):
+            one = ones[owners[index]]
+            owner = f"issue {one.number} " if isinstance(one, Issue) else ""
+            row = Evidence(field=owner + field, pattern=match.re.pattern, text=match[0], place=match.start())
+            yield owners[index], row

@@ -6,7 +6,7 @@ for where they are missing), issues, evidence, and last the patches (docs/rules.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pipeline.collect.evidence import Patterns, evidence
@@ -45,22 +45,32 @@ def sift(
 ) -> Iterator[Decision]:
     """Decide on a page of pull requests; `chosen` numbers are taken whatever the filters say.
 
-    The issues of the whole page are asked for at once.
+    The issues of the whole page are asked for at once, and all its texts are searched at once.
     """
-    ruled_out = {one.pull.number: _untested(one) for one in pulls}
-    asked = {n: wanted(one, patterns) for n, one in _by_number(pulls) if n in chosen or not ruled_out[n]}
-    numbers = sorted({number for each in asked.values() for number in each.numbers})
-    found = source.issues(numbers) if numbers else {}
-    for number, one in _by_number(pulls):
-        if number in asked:
-            links = tuple(resolve(asked[number], found))
-            yield _decide(source, one, links, linked(one, links, found), patterns, number in chosen)
+    tested = []
+    for one in pulls:
+        reason = _untested(one)
+        if reason and one.pull.number not in chosen:
+            yield Decision(one, _reject(one, reason, "; ".join(one.files[:5])))
         else:
-            yield Decision(one, _reject(one, ruled_out[number], "; ".join(one.files[:5])))
+            tested.append(one)
+    related = list(_related(source, tested, patterns))
+    found = evidence([(one.pull, issues) for one, _, issues in related], patterns)
+    for (one, links, issues), each in zip(related, found, strict=True):
+        outcome = _decide(source, one, issues, each, one.pull.number in chosen)
+        yield Decision(one, outcome, links, issues, each)
 
 
-def _by_number(pulls: Iterable[Merged]) -> Iterator[tuple[int, Merged]]:
-    return ((one.pull.number, one) for one in pulls)
+def _related(
+    source: Source, pulls: Sequence[Merged], patterns: Patterns
+) -> Iterator[tuple[Merged, tuple[Link, ...], tuple[Issue, ...]]]:
+    """Each pull request with its links and its issues."""
+    asked = [wanted(one, patterns) for one in pulls]
+    numbers = sorted({number for each in asked for number in each.numbers})
+    found = source.issues(numbers) if numbers else {}
+    for one, each in zip(pulls, asked, strict=True):
+        links = tuple(resolve(each, found))
+        yield one, links, linked(one, links, found)
 
 
 def _untested(merged: Merged) -> str:
@@ -74,30 +84,10 @@ def _path_filters(merged: Merged) -> dict[str, bool]:
 
 
 def _decide(
-    source: Source,
-    merged: Merged,
-    links: tuple[Link, ...],
-    issues: tuple[Issue, ...],
-    patterns: Patterns,
-    chosen: bool,
-) -> Decision:
-    found = evidence(merged.pull, issues, patterns)
-    filters = _path_filters(merged) | {"no_a11y_evidence": bool(found)}
-    if not found and not chosen:
-        outcome = _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
-    else:
-        outcome = _candidate(source, merged, issues, found, filters, chosen)
-    return Decision(merged, outcome, links, issues, found)
-
-
-def _candidate(
-    source: Source,
-    merged: Merged,
-    issues: tuple[Issue, ...],
-    found: tuple[Evidence, ...],
-    filters: Mapping[str, bool],
-    chosen: bool,
+    source: Source, merged: Merged, issues: tuple[Issue, ...], found: tuple[Evidence, ...], chosen: bool
 ) -> Candidate | Rejection:
+    if not found and not chosen:
+        return _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
     try:
         patches = source.patches(merged)
     except Unavailable as error:
@@ -111,7 +101,7 @@ def _candidate(
         a11y_reason=found,
         statement_source="issue" if issues else "pull_request",
         chosen_by_hand=chosen,
-        filters=dict(filters),
+        filters=_path_filters(merged) | {"no_a11y_evidence": bool(found)},
     )
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from factories import make_pull_request
 
-from pipeline.collect.evidence import evidence, load_patterns, references
+from pipeline.collect.evidence import Patterns, evidence, load_patterns, references
 from pipeline.core.errors import UserError
-from pipeline.core.records import Evidence, Issue
+from pipeline.core.records import Evidence, Issue, PullRequest
 
 
 def refer(text: str, number: int = 99, title: str = "") -> list[int]:
     return list(references(make_pull_request(number, title=title, body=text)).here)
 
 
+def look(pull: PullRequest, issues: Sequence[Issue] = (), patterns: Patterns | None = None) -> tuple[Evidence, ...]:
+    """The evidence of one alone."""
+    (found,) = evidence([(pull, issues)], patterns)
+    return found
+
+
 def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues: tuple[Issue, ...] = ()) -> set[str]:
-    return {one.field for one in evidence(make_pull_request(title=title, body=body, labels=labels), issues)}
+    return {one.field for one in look(make_pull_request(title=title, body=body, labels=labels), issues)}
 
 
 @pytest.mark.trap("one-issue-per-keyword")
@@ -77,7 +84,7 @@ def test_closed_issues_come_first() -> None:
 
 @pytest.mark.rule("evidence")
 def test_evidence_says_field_pattern_text_and_place() -> None:
-    found = evidence(make_pull_request(title="Menu: ARIA", body="", labels=()), ())
+    found = look(make_pull_request(title="Menu: ARIA", body="", labels=()))
     assert found == (Evidence(field="title", pattern=r"\baria\b", text="ARIA", place=6),)
 
 
@@ -86,7 +93,7 @@ def test_every_match_is_kept() -> None:
     """What convinced the filter is shown to the people who rate it: all of it."""
     issue = Issue(number=5, title="a11y", body="No keyboard support", labels=("accessibility",))
     pull = make_pull_request(title="aria", body="Improve accessibility, missing alt text", labels=("a11y",))
-    places = [(one.field, one.text, one.place) for one in evidence(pull, [issue])]
+    places = [(one.field, one.text, one.place) for one in look(pull, [issue])]
     assert {
         ("title", "aria", 0),
         ("body", "Improve accessibility", 0),
@@ -98,6 +105,19 @@ def test_every_match_is_kept() -> None:
     } <= set(places)
     order = [field for field, *_ in places]
     assert order.index("body") < order.index("label") < order.index("issue 5 title")
+
+
+@pytest.mark.rule("evidence")
+def test_a_page_has_the_evidence_of_each_alone() -> None:
+    """What ends one text and begins the next is no match, and an issue of two pull requests is evidence of both."""
+    issue = Issue(number=5, title=" trap", body="aria label for", labels=("wcag", "bug", "a11y"))
+    half = make_pull_request(title="focus ", body="focus ", labels=("focus-",))
+    pulls = (half, make_pull_request(title="trap, aria", body="trap\nfocus trap", labels=("trap", "aria")), half)
+    page = [(pull, issues) for pull in pulls for issues in ((), (issue,), (Issue(number=6, title="ARIA"), issue))]
+    found = evidence(page)
+    assert found == [look(pull, issues) for pull, issues in page]
+    assert [[one.field for one in each] for each in found[:2]] == [[], ["issue 5 body", *["issue 5 label"] * 2]]
+    assert evidence([]) == []
 
 
 @pytest.mark.rule("label-patterns")
@@ -152,7 +172,7 @@ def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
     path.write_text(GOOD, encoding="utf-8")
     patterns = load_patterns(path)
     pull = make_pull_request(99, title="Fokus, aria", body="gh-7, fixes #8", labels=())
-    assert [one.text for one in evidence(pull, (), patterns)] == ["Fokus"]
+    assert [one.text for one in look(pull, (), patterns)] == ["Fokus"]
     assert references(pull, patterns).here == (7,)
 
 
