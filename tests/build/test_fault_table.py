@@ -104,7 +104,7 @@ INSTALL = [
     ("peer-rules", {}, "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve"),
     ("engine-rules", {}, "npm error code EBADENGINE"),
     (
-        "version-gone",
+        "day-unknown",
         {"name": "a", "old": "9.0.0"},
         "npm error notarget No matching version found for a@9.0.0 with a date before 5/6/2024, 12:00:00 AM.",
     ),
