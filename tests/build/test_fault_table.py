@@ -43,7 +43,7 @@ INSTALL = [
         'error a@2.0.0: The engine "node" is incompatible with this module. Expected version ">=18". Got "16.20.2"',
     ),
     ("secret-asked-for", {"variable": "NPM_TOKEN"}, "error Failed to replace env in config: ${NPM_TOKEN}"),
-    # yarn 3.8.7, 4.5.3 and 4.12.0
+    # yarn 2.1.1, 3.8.7, 4.5.3 and 4.12.0
     (
         "version-gone",
         GONE,
@@ -55,6 +55,7 @@ INSTALL = [
         "➤ YN0035: │ @no/body@npm:^1.0.0: The remote server failed to provide the requested resource\n"
         "➤ YN0035: │   Response Code: \x1b]8;;x\x07404\x1b]8;;\x07 (Not Found)",
     ),
+    ("version-gone", GONE, "➤ YN0001: │ HTTPError: is-number@npm:7.0.99: Response code 404 (Not Found)"),
     ("version-gone", GONE, "➤ YN0082: │ is-number@npm:7.0.99: No candidates found"),
     (
         "host-refused",
