@@ -5,6 +5,8 @@ Those of versions that are gone, refused hosts, lock files and checksums were pr
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pipeline.build import faults
@@ -212,6 +214,15 @@ def test_what_is_no_known_fault_of_an_install_is_left_alone(log: str) -> None:
 @pytest.mark.parametrize("log", HONEST)
 def test_what_tests_honestly_say_is_left_alone(log: str) -> None:
     assert list(faults.find("run", log)) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["ENOENT a ", "Cannot find module '../build/a.node'\n", "at x (/r/node_modules/a/b.js)\n"]
+)
+def test_a_flood_takes_no_time(line: str) -> None:
+    started = time.monotonic()
+    assert not [*faults.find("install", line * 200_000), *faults.find("run", line * 200_000)]
+    assert time.monotonic() - started < 20
 
 
 def test_every_row_has_a_log_a_known_remedy_and_a_reason() -> None:
