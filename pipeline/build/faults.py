@@ -16,6 +16,9 @@ from pipeline.core.store import digest
 
 Stage = Literal["install", "run"]
 
+#: characters of a log and of a line that are looked at: patterns must not take for ever on what a test prints
+END, LINE = 500_000, 1000
+
 #: what patterns may write in braces: a package, a version or range, a host
 _WORDS = {
     "{name}": r"(?P<name>(?:@[\w.~-]+(?:/|%2[fF]))?[\w.~-]+)",
@@ -55,8 +58,11 @@ def table_digest() -> str:
 
 
 def find(stage: Stage, log: str) -> Iterator[Finding]:
-    """The faults that a log shows, the table's first first, each with all that its patterns capture, once."""
-    seen = []
+    """The faults that a log shows, the table's first first, each with all that its patterns capture, once.
+
+    Of a long log its end is read, and of a long line its beginning.
+    """
+    log, seen = "\n".join(line[:LINE] for line in log[-END:].splitlines()), []
     for fault in (one for one in table() if one.stage == stage):
         for match in (match for pattern in fault.patterns for match in pattern.finditer(log)):
             finding = Finding(fault, {key: _plain(value) for key, value in match.groupdict().items() if value})

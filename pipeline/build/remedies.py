@@ -111,6 +111,9 @@ def rehost(case: Case) -> Environment | None:
 
 def reseal(case: Case) -> Environment | None:
     """Take the checksum that the registry's archive has now."""
+    locked = (content for path, content in case.there.files.items() if locks.is_lock(path))
+    if not any(case.found["old"].encode() in content for content in locked):
+        return None
     return _edited(case.environment, Edit(kind="reseal", name="checksum", old=case.found["old"], new=case.found["new"]))
 
 
@@ -131,6 +134,15 @@ def option(case: Case) -> Environment | None:
         return None
     install = (*case.environment.install, case.more["word"])
     return _thawed(case.environment.model_copy(update={"install": install}))
+
+
+def undated(case: Case) -> Environment | None:
+    """Leave out the date of an install without lock file: a mirror may know when it fetched a version, not its day."""
+    install = tuple(word for word in case.environment.install if not word.startswith("--before="))
+    name, wanted = case.found["name"], case.found["old"]
+    if install == case.environment.install or (wanted[0].isdigit() and wanted not in case.there.releases(name)):
+        return None
+    return case.environment.model_copy(update={"install": install})
 
 
 def install_env(case: Case) -> Environment | None:
@@ -172,8 +184,8 @@ def platform(case: Case) -> Environment | None:
 REMEDIES: dict[str, Remedy] = {
     remedy.__name__: remedy
     for remedy in (
-        substitute, drop, from_registry, rehost, reseal, unset, thaw, option, install_env, test_env, node, rebuild,
-        platform,
+        substitute, drop, from_registry, rehost, reseal, unset, thaw, option, undated, install_env, test_env, node,
+        rebuild, platform,
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pipeline.build import faults
@@ -87,10 +88,18 @@ def reason_of(log: str) -> str:
 
 
 def _remedied(state: Repair, end: Rejected, there: Situation) -> Iterator[Repair]:
-    for finding in faults.find(end.stage, end.log):
-        for remedy, more in finding.fault.remedies:
-            if after := apply(state, finding, remedy, more, there):
-                yield after
+    """What to try next: for the first fault, then the others, a remedy for everything that the log says of it."""
+    for _, findings in groupby(faults.find(end.stage, end.log), key=lambda finding: finding.fault.name):
+        after = state
+        for finding in findings:
+            after = next(_each_remedy(after, finding, there), after)
+        if after.environment != state.environment:
+            yield after
+
+
+def _each_remedy(state: Repair, finding: Finding, there: Situation) -> Iterator[Repair]:
+    tried = (apply(state, finding, remedy, more, there) for remedy, more in finding.fault.remedies)
+    return (after for after in tried if after)
 
 
 #: kind of an edit -> how a person reads it

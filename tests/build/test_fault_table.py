@@ -5,6 +5,8 @@ Those of versions that are gone, refused hosts, lock files and checksums were pr
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from pipeline.build import faults
@@ -43,7 +45,7 @@ INSTALL = [
         'error a@2.0.0: The engine "node" is incompatible with this module. Expected version ">=18". Got "16.20.2"',
     ),
     ("secret-asked-for", {"variable": "NPM_TOKEN"}, "error Failed to replace env in config: ${NPM_TOKEN}"),
-    # yarn 3.8.7, 4.5.3 and 4.12.0
+    # yarn 2.1.1, 3.8.7, 4.5.3 and 4.12.0
     (
         "version-gone",
         GONE,
@@ -55,6 +57,7 @@ INSTALL = [
         "➤ YN0035: │ @no/body@npm:^1.0.0: The remote server failed to provide the requested resource\n"
         "➤ YN0035: │   Response Code: \x1b]8;;x\x07404\x1b]8;;\x07 (Not Found)",
     ),
+    ("version-gone", GONE, "➤ YN0001: │ HTTPError: is-number@npm:7.0.99: Response code 404 (Not Found)"),
     ("version-gone", GONE, "➤ YN0082: │ is-number@npm:7.0.99: No candidates found"),
     (
         "host-refused",
@@ -104,7 +107,7 @@ INSTALL = [
     ("peer-rules", {}, "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve"),
     ("engine-rules", {}, "npm error code EBADENGINE"),
     (
-        "version-gone",
+        "day-unknown",
         {"name": "a", "old": "9.0.0"},
         "npm error notarget No matching version found for a@9.0.0 with a date before 5/6/2024, 12:00:00 AM.",
     ),
@@ -211,6 +214,15 @@ def test_what_is_no_known_fault_of_an_install_is_left_alone(log: str) -> None:
 @pytest.mark.parametrize("log", HONEST)
 def test_what_tests_honestly_say_is_left_alone(log: str) -> None:
     assert list(faults.find("run", log)) == []
+
+
+@pytest.mark.parametrize(
+    "line", ["ENOENT a ", "Cannot find module '../build/a.node'\n", "at x (/r/node_modules/a/b.js)\n"]
+)
+def test_a_flood_takes_no_time(line: str) -> None:
+    started = time.monotonic()
+    assert not [*faults.find("install", line * 200_000), *faults.find("run", line * 200_000)]
+    assert time.monotonic() - started < 20
 
 
 def test_every_row_has_a_log_a_known_remedy_and_a_reason() -> None:

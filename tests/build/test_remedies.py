@@ -29,10 +29,14 @@ RELEASES = {"icons": ["4.4.0", "4.5.0", "4.6.0"], "kept": ["1.0.0", "1.2.0", "2.
 
 
 def remedied(
-    remedy: str, found: dict[str, str] | None = None, manifest: dict[str, Any] | None = None, **more: Any
+    remedy: str,
+    found: dict[str, str] | None = None,
+    manifest: dict[str, Any] | None = None,
+    install: tuple[str, ...] = FROZEN,
+    **more: Any,
 ) -> Environment | None:
     """The environment after a remedy, from one of yarn 1 on Node 16."""
-    environment = make_environment(node="16.2.0", manager="yarn", manager_version="1.22.22", install=FROZEN)
+    environment = make_environment(node="16.2.0", manager="yarn", manager_version="1.22.22", install=install)
     files = {"package.json": json.dumps(manifest or {}).encode(), "yarn.lock": LOCK.encode()}
     files[".npmrc"] = b"@acme:registry=https://npm.acme.example/\n"
     situation = Situation(files, lambda name: RELEASES.get(name, []))
@@ -135,6 +139,17 @@ def test_a_platforms_package_has_the_version_of_its_parent() -> None:
     after = remedied("platform", {"name": "@rollup/rollup-linux-x64-gnu"})
     assert edits(after) == (Edit(kind="add", name="@rollup/rollup-linux-x64-gnu", new="4.1.0"),)
     assert remedied("platform", {"name": "@swc/core-linux-x64-gnu"}) is None
+
+
+@pytest.mark.parametrize(("old", "undated"), [("1.2.0", True), ("^1.5.0", True), ("1.2.3", False)])
+def test_a_day_is_left_out_where_the_registry_has_the_version(old: str, undated: bool) -> None:
+    after = remedied("undated", {"name": "kept", "old": old}, install=(*FROZEN, "--before=2020-01-01"))
+    assert (after.install if after else None) == (FROZEN if undated else None)
+
+
+def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
+    assert remedied("reseal", {"old": "sha512-A", "new": "sha512-B"}) is None
+    assert edits(remedied("reseal", {"old": "f1641de", "new": "aa"}))[0].kind == "reseal"
 
 
 def test_an_option_is_for_one_manager() -> None:

@@ -58,6 +58,17 @@ def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
     assert attempts.kept == {"repaired.1": log_of("peer-rules").encode(), "repaired.2": log_of("version-gone").encode()}
 
 
+def test_everything_that_one_log_says_of_a_fault_is_repaired_at_once() -> None:
+    """A manager that goes on after the first names all packages that are gone, and each attempt is an install."""
+    both = f'{log_of("version-gone")}\nerror Couldn\'t find package "@no/body" on the "npm" registry.'
+    attempts = Attempts(install(both))
+    assert [(edit.kind, edit.name) for edit in attempts.run().environment.edits] == [
+        ("pin", "is-number"),
+        ("drop", "@no/body"),
+    ]
+    assert len(attempts.tried) == 2
+
+
 def test_the_second_remedy_follows_where_the_first_did_not_help() -> None:
     log = log_of("engine-rules")
     attempts = Attempts(install(log), install(log))

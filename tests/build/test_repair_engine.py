@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.mark.rule("repairs-are-recorded")
 def test_a_library_that_asks_for_what_is_gone_qualifies(tmp_path: Path) -> None:
-    rotten = Rotten(tmp_path, DockerSandbox(cache_root()), devDependencies={"is-number": "999.0.0", "is-odd": "3.0.1"})
+    rotten = Rotten(tmp_path, DockerSandbox(cache_root()), devDependencies={"is-number": "999.0.0"})
     (instance,) = rotten.build(1)
     assert isinstance(instance, Instance), instance
     assert instance.environment.edits == (Edit(kind="drop", name="is-number"),)

@@ -60,7 +60,7 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
     What the specification sets wins.
     """
     trust = ("NODE_EXTRA_CA_CERTS", "npm_config_cafile") if ca else ()
-    classic = {"YARN_NETWORK_TIMEOUT": PATIENCE} if re.match(r"1\b", spec.manager_version) else {}
+    yarn_1 = re.match(r"1\b", spec.manager_version)
     return {
         **COMMON,
         "TMPDIR": scratch,
@@ -70,17 +70,18 @@ def variables(spec: Environment, scratch: str, registry: str, ca: str | None) ->
         "npm_config_manage_package_manager_versions": "false",
         "npm_config_registry": registry,
         "npm_config_fetch_timeout": PATIENCE,
-        "YARN_HTTP_TIMEOUT": PATIENCE,
         "YARN_CACHE_FOLDER": f"{scratch}/yarn",
         "YARN_GLOBAL_FOLDER": f"{scratch}/berry",
-        "YARN_ENABLE_TELEMETRY": "0",
         "YARN_IGNORE_PATH": "1",
-        "YARN_REGISTRY": registry,
-        "YARN_NPM_REGISTRY_SERVER": registry,
-        **classic,  # later ones refuse variables that they do not know
+        **({"YARN_NETWORK_TIMEOUT": PATIENCE, "YARN_REGISTRY": registry} if yarn_1 else _yarn_2(registry)),
         **dict.fromkeys(trust, ca or ""),
         **spec.install_env,
     }
+
+
+def _yarn_2(registry: str) -> dict[str, str]:
+    """Only what its first release knows: every release refuses variables that it does not."""
+    return {"YARN_HTTP_TIMEOUT": PATIENCE, "YARN_NPM_REGISTRY_SERVER": registry}
 
 
 def mask(text: str) -> str:
