@@ -6,10 +6,11 @@ every machine. Does not cover fetching: a clone is given.
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -121,20 +122,37 @@ def list_files(clone: git.Repo, sha: str) -> list[str]:
 
 def missing_files(clone: git.Repo, sha: str) -> list[str]:
     """The paths of a commit whose content the clone lacks: some copies leave out the largest files."""
-    entries = [entry.split("\t", 1) for entry in clone.git.ls_tree("-r", "-z", sha).split("\0") if entry]
-    blobs = {path: about.split()[2] for about, path in entries if about.split()[1] == "blob"}
-    command = ["git", f"--git-dir={clone.git_dir}", "cat-file", "--batch-check"]
-    asked = "".join(f"{blob}\n" for blob in blobs.values())
-    told = subprocess.run(command, input=asked, check=True, env=_environment(), capture_output=True, text=True)
-    lacking = {line.split()[0] for line in told.stdout.splitlines() if line.endswith(" missing")}
+    blobs = _blobs(clone, sha)
+    told = _cat_file(clone, "--batch-check", blobs.values()).decode()
+    lacking = {line.split()[0] for line in told.splitlines() if line.endswith(" missing")}
     return [path for path, blob in blobs.items() if blob in lacking]
 
 
 def read_blobs(clone: git.Repo, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """The files of a commit whose path is wanted, one process a file: threads may share a clone."""
-    for path in filter(wanted, list_files(clone, sha)):
-        raw = {"stdout_as_string": False, "strip_newline_in_stdout": False}
-        yield path, clone.git.cat_file("blob", f"{sha}:{path}", **raw)
+    """The files of a commit whose path is wanted, by a process of their own: threads may share a clone.
+
+    Raises UserError for a file whose content the clone lacks.
+    """
+    blobs = {path: blob for path, blob in _blobs(clone, sha).items() if wanted(path)}
+    told = io.BytesIO(_cat_file(clone, "--batch", blobs.values()))
+    for path in blobs:
+        blob, kind, *size = told.readline().decode().split()
+        if kind == "missing":
+            raise UserError(f"the clone lacks the content of {path} ({blob})", path=str(clone.git_dir))
+        yield path, told.read(int(size[0]))
+        told.readline()
+
+
+def _blobs(clone: git.Repo, sha: str) -> dict[str, str]:
+    """Path -> the name of its content."""
+    entries = [entry.split("\t", 1) for entry in clone.git.ls_tree("-r", "-z", sha).split("\0") if entry]
+    return {path: about.split()[2] for about, path in entries if about.split()[1] == "blob"}
+
+
+def _cat_file(clone: git.Repo, mode: str, blobs: Iterable[str]) -> bytes:
+    command = ["git", f"--git-dir={clone.git_dir}", "cat-file", mode]
+    asked = "".join(f"{blob}\n" for blob in blobs).encode()
+    return subprocess.run(command, input=asked, check=True, env=_environment(), capture_output=True).stdout
 
 
 def checkout(clone: git.Repo, sha: str, target: Path) -> None:

@@ -6,6 +6,7 @@ what the results mean (core.verdict).
 
 from __future__ import annotations
 
+import posixpath
 import secrets
 import shlex
 from collections.abc import Iterable, Sequence
@@ -145,28 +146,30 @@ def _protected(paths: Iterable[str]) -> list[str]:
 def run_tests(workspace: Workspace, plan: Plan) -> Run:
     """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
     environment = plan.environment
-    there = None if plan.files is None else _existing(workspace, plan.files)
-    if there == []:
+    entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
+    there = _existing(workspace, [*(plan.files or ()), *entries])
+    files = None if plan.files is None else [file for file in plan.files if file in there]
+    if files == []:
         return Run(log=b"none of the test files exists in this run\n")
-    entry = _existing(workspace, environment.entries, environment.folder)
-    if environment.entries and not entry:
+    entry = next((entry for path, entry in entries.items() if path in there), "")
+    if entries and not entry:
         return Run("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
     places = _places(workspace, environment, entry)
-    argv = command.argv(environment, places, there)
+    argv = command.argv(environment, places, files)
     with timed("tests"):
         done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
     run = _read(workspace, environment.parser, places["report"], done)
     return replace(run, log=f"$ {shlex.join(argv)}\n".encode() + done.output, seconds=done.seconds)
 
 
-def _places(workspace: Workspace, environment: Environment, entry: Sequence[str]) -> dict[str, str]:
+def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[str, str]:
     """What stands for the placeholders; the name of the report is not known before the tests start."""
     scratch = workspace.scratch
     places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
     if reporter := reports.reporter(environment.parser):
         places["reporter"] = f"{scratch}/{reporter.name}"
         workspace.write(places["reporter"], reporter.read_bytes())
-    return places | ({"entry": entry[0]} if entry else {})
+    return places | ({"entry": entry} if entry else {})
 
 
 def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
@@ -198,12 +201,10 @@ def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
     )
 
 
-def _existing(workspace: Workspace, files: Sequence[str], folder: str = "") -> list[str]:
-    """Those of the files that are there, in their order."""
-    if not files:
-        return []
-    listed = workspace.run(["ls", "-1d", "--", *files], folder=folder).output.decode(errors="replace").splitlines()
-    return [file for file in files if file in listed]
+def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that are there, asked at once."""
+    listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
+    return set(paths).intersection(listed.decode(errors="replace").splitlines())
 
 
 def _listed(workspace: Workspace, *argv: str) -> list[str]:

@@ -22,14 +22,14 @@ class Clock:
 
     def __init__(self) -> None:
         self._heard: dict[str, float] = {}
-        self._total = 0.0
+        self._ended: float | None = None
 
     def __enter__(self) -> Clock:
         self._started, self._before = time.monotonic(), _running.set(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._total = time.monotonic() - self._started
+        self._ended = time.monotonic()
         _running.reset(self._before)
 
     def add(self, kind: Kind, seconds: float) -> None:
@@ -37,8 +37,9 @@ class Clock:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds of the block by kind, to the hundredth."""
-        other = self._total - sum(self._heard.values())
+        """Seconds of the block by kind, so far or in all, to the hundredth."""
+        total = (self._ended or time.monotonic()) - self._started
+        other = total - sum(self._heard.values())
         return {kind: round((self._heard | {"other": other}).get(kind, 0), 2) for kind in KINDS}
 
 

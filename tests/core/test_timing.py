@@ -16,10 +16,11 @@ def test_a_clock_hears_of_what_its_thread_does_and_of_nothing_else() -> None:
         elsewhere.join()
         with suppress(ZeroDivisionError):
             spend("install", fail=True)
+        assert clock.seconds["other"] < 30, "it can be read meanwhile"
     spend("tests")
     assert tuple(clock.seconds) == KINDS
     assert clock.seconds["tests"] == 0
-    assert clock.seconds["install"] >= 0.05 <= clock.seconds["other"]
+    assert clock.seconds["install"] >= 0.05 and clock.seconds["other"] >= 0
 
 
 def spend(kind: str, fail: bool = False) -> None:

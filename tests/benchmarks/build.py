@@ -1,0 +1,181 @@
+"""Benchmark of stage 02: time and disk of an instance, against one image and one install for each pull request.
+
+`just bench build --clone PATH --repo ORG/REPO --pr N ... [--repeats 1] [--full] [--json FILE]`, with an engine. Ours is
+the stage itself, one job at a time, with nothing made before but Node and the package managers; theirs is
+`one_by_one`, for the instances that ours qualified. Both take one engine, the same limits, test files, repeats,
+manifests and commands. Writes a temporary folder; the images that it makes are removed at the end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import mean
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import click
+
+from benchmarks.goals import Figure, report
+from benchmarks.one_by_one import OneByOne
+from pipeline.build.environments import environment_of
+from pipeline.build.layers import least_useful
+from pipeline.build.qualify import Settings
+from pipeline.build.stage import build, candidates_of
+from pipeline.collect.stage import collect
+from pipeline.core.cache import cache_root
+from pipeline.core.console import say
+from pipeline.core.git import open_clone
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.records import Instance
+from pipeline.core.sandbox.base import Kept
+from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.sandbox.docker_engine import Engine
+from pipeline.core.store import Store, digest, now, read_json
+
+
+class FreshSandbox(DockerSandbox):
+    """A sandbox in which nothing was made before: its layers have names of their own."""
+
+    def __init__(self, cache: Path, mark: str) -> None:
+        super().__init__(cache)
+        self.mark = mark
+        self.names: set[str] = set()
+
+    def named(self, name: str) -> str:
+        """What a digest is called here."""
+        self.names.add(digest(self.mark, name))
+        return digest(self.mark, name)
+
+    def environment(self, spec: Any, digest: str, *more: Any) -> list[str]:
+        return super().environment(spec, self.named(digest), *more)
+
+    def has(self, digest: str) -> bool:
+        return super().has(self.named(digest))
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        super().instance(self.named(environment), self.named(digest), checkout)
+
+    def open(self, digest: str, **more: Any) -> Any:
+        return super().open(self.named(digest), **more)
+
+    def own(self) -> list[Kept]:
+        """What was made here."""
+        return [one for one in self.kept() if one.digest in self.names]
+
+
+class Ours(NamedTuple):
+    """What the stage took: seconds in all, by kind (see core.timing), and the instances that it qualified."""
+
+    total: float
+    seconds: dict[str, float]
+    overhead: float
+    instances: list[Instance]
+
+
+class Theirs(NamedTuple):
+    """What one instance took: seconds in all, of these in test processes, bytes of its image."""
+
+    total: float
+    tests: float
+    size: int
+
+
+@click.command()
+@click.option("--clone", type=click.Path(path_type=Path, exists=True), required=True, help="A clone of the repository.")
+@click.option("--repo", required=True, help="Its name, org/repo.")
+@click.option("--pr", "numbers", type=int, multiple=True, required=True, help="A pull request (several times).")
+@click.option("--repeats", type=int, default=1, show_default=True, help="Times that each run is repeated.")
+@click.option("--full", is_flag=True, help="Run all tests of every instance, too: the scope `full`.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
+def main(clone: Path, repo: str, numbers: Sequence[int], repeats: int, full: bool, path: Path | None) -> None:
+    """Measure stage 02 against its goals."""
+    with TemporaryDirectory() as folder, fresh_sandbox() as sandbox:
+        store, name = Store(Path(folder, "data")), parse_repo(repo)
+        collect(store, name, clone, numbers=numbers)
+        _make_tools(store, name, clone, sandbox)
+        ours = _ours(store, name, Settings(sandbox, repeats))
+        layers = {(one.kind, one.digest): one for one in sandbox.own()}
+        whole = _ours(Store(Path(folder, "data")), name, Settings(sandbox, repeats, scope="full")) if full else None
+        theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in ours.instances]
+        sizes = [_additional(sandbox, layers, one) for one in ours.instances]
+        report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
+
+
+@contextmanager
+def fresh_sandbox() -> Iterator[FreshSandbox]:
+    """A sandbox whose layers are removed at the end."""
+    sandbox = FreshSandbox(cache_root(), now())
+    sandbox.check()
+    try:
+        yield sandbox
+    finally:
+        for one in least_useful(sandbox.own(), ()):
+            sandbox.remove(one)
+
+
+def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) -> None:
+    """Node and the package managers, which both sides start from: an install of nothing needs them, too."""
+    for candidate in candidates_of(store, repo, []):
+        spec = environment_of(open_clone(clone), candidate).model_copy(update={"install": ("true",), "rebuild": ()})
+        with TemporaryDirectory() as folder:
+            sandbox.environment(spec, digest(spec.node, spec.manager, spec.manager_version), Path(folder), say)
+
+
+def _ours(store: Store, repo: Repo, settings: Settings) -> Ours:
+    started = time.monotonic()
+    outcomes = build(store, repo, settings, jobs=1)
+    total = time.monotonic() - started
+    summary = read_json(store.qualification(repo) / "summary.json")
+    instances = [one for one in outcomes if isinstance(one, Instance)]
+    return Ours(total, summary["seconds"], summary["overhead"], instances)
+
+
+def _theirs(clone: Path, instance: Instance, tools: str, repeats: int) -> Theirs:
+    def tell(text: str) -> None:
+        say(f"  one by one, {instance.instance_id}: {text}")
+
+    started = time.monotonic()
+    way = OneByOne(Engine(), open_clone(clone), instance, tools, tell)
+    with way.made() as size:
+        done = list(way.runs(repeats))
+        total = time.monotonic() - started
+    assert all(run.results for run in done), "a run without results would flatter the other side"
+    return Theirs(total, sum(run.seconds for run in done), size)
+
+
+def _tools(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> str:
+    """The image that the environment of an instance stands on."""
+    return layers["environment", sandbox.named(instance.environment_digest)].on
+
+
+def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> int:
+    """Bytes of an instance beside its environment: sources and the runner's cache."""
+    name = sandbox.named(instance.image)
+    return sum(layers[kind, name].size for kind in ("instance", "cache") if (kind, name) in layers)
+
+
+def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iterator[Figure]:
+    each, other = ours.total / len(theirs), mean(one.total for one in theirs)
+    size, image = mean(sizes) / 1e6, mean(one.size for one in theirs) / 1e6
+    environments = len({one.environment_digest for one in ours.instances})
+    yield Figure("instances", len(theirs), "")
+    yield Figure("environments", environments, "")
+    yield Figure("time of an instance, ours", each, "s")
+    yield Figure("time of an instance, one by one", other, "s")
+    yield Figure("one by one takes", other / each, "times", ("at least", 3))
+    yield Figure("of it test processes, ours", ours.seconds["tests"] / len(theirs), "s")
+    yield Figure("of it test processes, one by one", mean(one.tests for one in theirs), "s")
+    yield Figure("of ours installs, all together", ours.seconds["install"], "s")
+    yield Figure("of ours overhead", ours.overhead * 100, "%", ("below", 10))
+    yield Figure("disk of an additional instance, ours", size, "MB")
+    yield Figure("disk of an additional instance, one by one", image, "MB")
+    yield Figure("one by one takes", image / size, "times", ("at least", 5))
+
+
+def _of_scope(touched: Ours, full: Ours) -> Iterator[Figure]:
+    for name, side in (("touched", touched), ("full", full)):
+        yield Figure(f"test processes of an instance, scope {name}", side.seconds["tests"] / len(side.instances), "s")
+    yield Figure("the scope full takes", full.seconds["tests"] / touched.seconds["tests"], "times")

@@ -1,0 +1,103 @@
+"""Multi-SWE-bench's way to run an instance, made of our own parts: nothing is shared between pull requests.
+
+One image for each, with its sources and an install whose downloads stay in it; for each run a container with network
+that installs again, and tests that start without a cache. It is told the manifests, commands and limits that our own
+way found to work, so that both do the same work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import git
+from docker.models.containers import Container
+
+from pipeline.core import edits, images, runs
+from pipeline.core.git import checkout
+from pipeline.core.patches import is_protected, select
+from pipeline.core.records import Instance
+from pipeline.core.runs import Plan, Run
+from pipeline.core.sandbox import install, node, tar
+from pipeline.core.sandbox.base import DEFAULT
+from pipeline.core.sandbox.docker_engine import Engine, commit, put, start
+from pipeline.core.sandbox.docker_exec import execute
+from pipeline.core.sandbox.docker_names import HOME, LAYER, PARENT, REPO, RUNNER_CACHE, SCRATCH
+from pipeline.core.sandbox.docker_workspace import DockerWorkspace
+
+#: where downloads stay, as they do in the home of whoever installs
+DOWNLOADS = ".downloads"
+
+
+class OneByOne:
+    """One instance; `tools` is the image with its Node and package manager. `say` takes progress lines."""
+
+    def __init__(
+        self, engine: Engine, clone: git.Repo, instance: Instance, tools: str, say: Callable[[str], None]
+    ) -> None:
+        self.engine, self.clone, self.instance, self.tools, self.say = engine, clone, instance, tools, say
+        self.image = f"a11y-bench/one-by-one:{instance.image}"
+        self.base = images.manifests_of(clone, instance.base.sha)
+        wanted = images.manifests_of(clone, instance.manifests)
+        self.manifests = edits.apply(instance.environment.edits, wanted, node.registry)
+
+    @contextmanager
+    def made(self) -> Iterator[int]:
+        """Make the image; the bytes that it takes beside its tools. It is removed at the end."""
+        self.say("image and install")
+        with self._container(self.tools) as container, TemporaryDirectory() as folder:
+            checkout(self.clone, self.instance.base.sha, Path(folder, "repo"))
+            put(container, PARENT, tar.of_folder(Path(folder, "repo"), "repo"))
+            ca = install.host_ca()
+            kept = {DOWNLOADS: None} | ({f"{DOWNLOADS}/{ca.name}": ca.read_bytes()} if ca else {})
+            put(container, HOME, tar.of_entries(kept))
+            execute(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE], folder=PARENT, env={}, limits=DEFAULT)
+            self._install(container)
+            commit(container, self.image, {LAYER: "instance"})
+        try:
+            yield self.engine.size(self.image) - self.engine.size(self.tools)
+        finally:
+            self.engine.settle()
+            self.engine.api.remove_image(self.image)
+
+    def runs(self, repeats: int) -> Iterator[Run]:
+        """The three runs, each as often. Raises InstallFailed, PatchFailed and InfrastructureError."""
+        configuration = select(self.instance.fix_patch, is_protected)
+        test = [("gold configuration", configuration), ("test", self.instance.test_patch)]
+        fix = ("fix", select(self.instance.fix_patch, lambda path: not is_protected(path)))
+        for name, steps in (("run", []), ("test", test), ("fix", [*test, fix])):
+            for number in range(1, repeats + 1):
+                self.say(f"{name} {number} of {repeats}")
+                yield self._run(steps)
+
+    def _run(self, steps: list[tuple[str, str]]) -> Run:
+        plan = Plan(None, self.image, self.instance.environment, self.instance.selected)
+        with self._container(self.image) as container:
+            self._install(container)
+            workspace = DockerWorkspace(container, DEFAULT)
+            for name, patch in steps:
+                runs.apply(workspace, patch, name)
+            return runs.run_tests(workspace, plan)
+
+    @contextmanager
+    def _container(self, image: str) -> Iterator[Container]:
+        with self.engine.container(image, "benchmark", install.LIMITS, network_mode="bridge") as container:
+            start(container)
+            yield container
+
+    def _install(self, container: Container) -> None:
+        """With the manifests that work, in the place of the base's where they differ."""
+        spec, ca, registry = self.instance.environment, install.host_ca(), node.registry()
+        bundle = f"{HOME}/{DOWNLOADS}/{ca.name}" if ca else None
+        env = {"HOME": HOME} | install.variables(spec, f"{HOME}/{DOWNLOADS}", registry, bundle)
+        self._put(container, self.manifests)
+        run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
+        install.run_all(spec, registry, run)
+        self._put(container, self.base)
+
+    def _put(self, container: Container, files: dict[str, bytes]) -> None:
+        if self.manifests != self.base:
+            put(container, REPO, tar.of_entries(files))
