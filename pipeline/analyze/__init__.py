@@ -9,8 +9,8 @@
     handcheck/                sheets for checking patches by hand
     writing                   every file of 05_analysis
 
-For notebooks: `frames = analyze.load("data")`, then `analyze.tables(frames)`, `analyze.figure(frames, "resolution")`
-and `frames.notes`. The names load on first use, so that the command line stays free of pandas.
+For notebooks: `frames = analyze.load("data")`, `analyze.tables(frames)`, `analyze.figure(frames, "resolution")`.
+The names load on first use, so that the command line stays free of pandas.
 """
 
 from __future__ import annotations

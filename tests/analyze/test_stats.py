@@ -51,8 +51,9 @@ def test_p_values_are_adjusted_for_their_number():
     assert stats.adjusted([]) == []
 
 
+@pytest.mark.rule("pass-at-k")
 def test_pass_at_k_is_the_share_of_choices_with_a_resolved_one():
-    """Counted: of all choices of k among n attempts, those with at least one of c."""
+    """RULES, Analysis. Counted: of all choices of k among n attempts, those with at least one of c."""
     n, c, k = 6, 2, 3
     hits = [any(one < c for one in chosen) for chosen in combinations(range(n), k)]
     assert stats.pass_at_k(n, c, k) == pytest.approx(sum(hits) / len(hits))

@@ -40,7 +40,9 @@ def tab_to(page: Any, wanted: str, limit: int = 120) -> None:
 
 
 # -- axe-core ----------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("report-for-everybody")
 def test_axe_finds_nothing_in_the_overview(any_page, axe):
+    """RULES, Analysis: a report on accessibility that shuts people out would be a poor one."""
     any_page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert violations(any_page, axe) == []
 

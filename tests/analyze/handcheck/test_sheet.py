@@ -69,7 +69,9 @@ def test_references_are_not_sampled(store):
     assert "+gold only" not in {check.patch for check in sheet.sample(analyze.load(store), 30, 1)}
 
 
+@pytest.mark.rule("blinded")
 def test_a_sheet_does_not_say_whose_a_patch_is(exported):
+    """RULES, Analysis: who knows the model rates the model."""
     text = exported.read_text(encoding="utf-8") + exported.with_name("sheet.html").read_text(encoding="utf-8")
     assert not [word for word in ("model-a", "model-b", "magentless", "resolved on") if word in text]
     assert "Menu has no name" in text

@@ -27,8 +27,9 @@ def test_every_instance_is_in_the_denominator(tables):
     ]
 
 
+@pytest.mark.rule("micro-and-macro")
 def test_micro_and_macro_averages_side_by_side(tables):
-    """model-a: 1 of 3 and 0 of 1, so 25 % and a mean of 33.3 and 0; model-b: 1 of 3 and 1 of 1."""
+    """RULES, Analysis. model-a: 1 of 3 and 0 of 1, so 25 % and a mean of 33.3 and 0; model-b: 1 of 3 and 1 of 1."""
     assert rows(tables, "resolution", "model", "resolved %", "macro %") == [
         "lab/model-b 50.0 66.7",
         "model-a 25.0 16.7",
@@ -113,8 +114,9 @@ def test_empty_patches_micro_and_macro(tables):
     assert rows(tables, "patches", *columns) == ["lab/model-b 3 3 0 100.0 100.0", "model-a 3 2 1 66.7 66.7"]
 
 
+@pytest.mark.rule("two-denominators")
 def test_localisation_of_patches_and_of_all_answers(tables):
-    """model-a: gold's file once, another file once, and one empty answer."""
+    """RULES, Analysis. model-a: gold's file once, another file once, and one empty answer."""
     columns = ("model", "jaccard mean", "perfect", "partial", "miss", "perfect %", "miss %")
     assert rows(tables, "localisation", *columns) == [
         "lab/model-b 1.00 3 0 0 100.0 0.0",

@@ -20,7 +20,9 @@ def refusal(store: Store) -> UserError:
     return caught.value
 
 
+@pytest.mark.rule("missing-is-said")
 def test_missing_stages_are_said_and_left_out(tmp_path):
+    """RULES, Analysis: what is not there is no zero."""
     store = Store(tmp_path)
     collect(store)
     frames = analyze.load(store)
@@ -80,7 +82,9 @@ def test_instances_without_an_issue_can_be_left_out(store):
     assert "Left out: 2 without a linked issue. Funnel and costs are of all." in frames.notes
 
 
+@pytest.mark.rule("contradictions-are-refused")
 def test_an_instance_twice_in_a_dataset_is_refused(store):
+    """RULES, Analysis: with the file, so that somebody can mend it."""
     write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
     error = refusal(store)
     assert error.path == store.dataset(UI) and "acme__ui-1 stands here twice" in error.message
