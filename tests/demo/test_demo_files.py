@@ -122,7 +122,7 @@ def test_shapes_of_the_special_ones() -> None:
     assert len(changed(22)[0]) == 3
     assert [Path(path).suffix for path in changed(19)[1]] == [".snap"]
     assert [Path(path).suffix for path in changed(27)[0]] == [".css"]
-    assert "file:./packages/icons" in PULLS[36]["patch"] and max(PULLS) == 36
+    assert "file:./vendor/harbor-icons-1.0.0.tgz" in PULLS[36]["patch"] and max(PULLS) == 36
 
 
 @pytest.mark.parametrize("number", QUALIFIED)

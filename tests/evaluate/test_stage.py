@@ -40,12 +40,13 @@ def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
         "toggle": "not_applied",
         "tabs": "no_prediction",
         "icon": "no_prediction",
+        "hash": "no_prediction",
     }
     assert "the candidate patch does not apply" in verdicts["toggle"].cause
     folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
     assert read_records(folder / "verdicts.jsonl", Verdict) == list(verdicts.values())
     report = read_json(folder / "final_report.json")
-    assert (report["total_instances"], report["incomplete_instances"]) == (5, 2)
+    assert (report["total_instances"], report["incomplete_instances"]) == (6, 3)
     assert report["resolved_ids"] == [instance_id("menu")]
 
 

@@ -46,7 +46,7 @@ def named(tree: Tree) -> list[Named]:
 def load(text: str) -> Any:
     """A YAML document with all scalars as texts; None for what is no YAML."""
     try:
-        return yaml.load(text, _Texts)
+        return _Texts(text).get_single_data()
     except yaml.YAMLError:
         return None
 

@@ -128,14 +128,14 @@ class Engine:
             self.probe("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
             return OPEN_FILES
         except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
-            most = int(self.probe("ulimit -Hn"))
+            most = int(self.probe("sh", "-c", "ulimit -Hn"))
             log.info("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
             return most
 
-    def probe(self, script: str, **options: Any) -> str:
-        """What a script of our own prints in a container of the base image. Raises what the Docker SDK raises."""
+    def probe(self, *words: str, **options: Any) -> str:
+        """What a command of our own prints in a container of the base image. Raises what the Docker SDK raises."""
         settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
-        container = self._client.containers.create(base_image(), ["sh", "-c", script], **settings, **options)
+        container = self._client.containers.create(base_image(), list(words), **settings, **options)
         try:
             container.start()
             container.wait()
@@ -146,7 +146,7 @@ class Engine:
     @faults()
     def machine(self) -> Machine:
         """The engine's own processors, memory and disk, wherever it runs."""
-        free = self.probe("df --block-size=1 --output=avail /").split()[-1]
+        free = self.probe("df", "--block-size=1", "--output=avail", "/").split()[-1]
         return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
 
     @faults()

@@ -41,7 +41,7 @@ def storage(engine: Engine) -> Fact:
 @faults()
 def disk(engine: Engine) -> Fact:
     """The file system of its layers, as a container sees it: the engine may be on another machine."""
-    free = int(engine.probe("df -Pk / | tail -1").split()[3]) * 2**10
+    free = engine.machine().free
     return Fact(f"{_gb(free)} free in {engine.info['DockerRootDir']}", free >= ROOM)
 
 

@@ -31,8 +31,10 @@ EVERY = 2.0
 #: forks, since it has to work where there is no process left
 GROUPS = "/sys/fs/cgroup"
 COUNTERS = ("memory.events", "memory/memory.oom_control", "pids.events", "pids/pids.events")
-SCRIPT = 'for f; do while read -r line; do echo "$f:$line"; done < "$f"; done 2> /dev/null; exec df -Pk /'
-LOOK = ("sh", "-c", SCRIPT, "sh", *(f"{GROUPS}/{name}" for name in COUNTERS))
+LOOK = (
+    *("sh", "-c", 'for f; do while read -r line; do echo "$f:$line"; done < "$f"; done 2> /dev/null; exec df -Pk /'),
+    *("sh", *(f"{GROUPS}/{name}" for name in COUNTERS)),
+)
 
 #: limit -> the line that says that it was reached at least once since the container was started
 REACHED: tuple[tuple[Limit, bytes], ...] = (

@@ -50,7 +50,7 @@ def test_what_instances_are_made_of(tables):
 
 @pytest.mark.rule("two-denominators")
 def test_principles_over_criteria_and_over_instances(tables):
-    """RULES, Analysis. Instance 1 has two criteria of one principle and one of another, 2 a principle, two have none."""
+    """RULES, Analysis. Instance 1 has two criteria of one principle and one of another, 2 has one, two have none."""
     assert rows(tables, "principles") == [
         "perceivable 2 50.0 1 25.0",
         "operable 1 25.0 1 25.0",
