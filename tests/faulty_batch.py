@@ -9,7 +9,7 @@ from pathlib import Path
 import docker
 import docker.errors
 import factories
-from tiny_library import NAMED, Pull, make_library
+from tiny_library import IMPATIENT, NAMED, Pull, make_library
 
 from pipeline.build.qualify import Settings, recipe
 from pipeline.build.stage import Outcome, build
@@ -26,7 +26,6 @@ from pipeline.core.store import Store, read_records
 
 REPO = factories.REPO
 LIMITS = Limits(seconds=15, memory=256 * 2**20, processes=100, output=200_000, disk=60 * 2**20)
-IMPATIENT = Patience(tries=2, seconds=0.1)
 
 #: two sound pull requests
 PAIR = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED)}

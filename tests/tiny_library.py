@@ -22,12 +22,15 @@ from pipeline.collect.stage import collect
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate, Instance
+from pipeline.core.retry import Patience
 from pipeline.core.sandbox.base import DEFAULT, Cache, Limits, Workspace
 from pipeline.core.sandbox.local import LocalSandbox
 from pipeline.core.store import Store, read_records, write_records
 
 #: a run that writes more is at its end; time is not limited closely, since machines differ
 LIMITS = Limits(seconds=120, output=200_000)
+#: the machine fails on purpose: no need to wait
+IMPATIENT = Patience(tries=2, seconds=0.1)
 MANIFEST = '{{"name": "tiny", "version": "1.0.0", "private": true, "devDependencies": {{{}}}}}\n'
 JEST = '"jest": "file:./jest"'
 
@@ -148,7 +151,7 @@ class Bench:
     def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
         """Build some pull requests, or all. `outcomes` are those of all that are built, by the pull request's name."""
         numbers = [NUMBERS[name] for name in names]
-        how = {"numbers": numbers, "trust_local": True, "repeats": {NUMBERS["tabs"]: 2}} | more
+        how = {"numbers": numbers, "trust_local": True, "patience": IMPATIENT, "repeats": {NUMBERS["tabs"]: 2}} | more
         outcomes = build(self.store, REPO, settings or Settings(self.sandbox, repeats=1, limits=LIMITS), **how)
         self.outcomes = {list(PULLS)[int(one.instance_id.rpartition("-")[2]) - 1]: one for one in outcomes}
         return self.outcomes

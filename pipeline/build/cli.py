@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, repos_argument, sandbox_option, size_option, trust_local_option
+from pipeline.core.options import (
+    data_option,
+    repos_argument,
+    sandbox_option,
+    size_option,
+    tries_option,
+    trust_local_option,
+)
 
 
 @click.command()
@@ -29,6 +36,7 @@ from pipeline.core.options import data_option, repos_argument, sandbox_option, s
     type=click.IntRange(1),
     help="Instances side by side [default: one per processor with 4 GB of memory]. One environment more is made ahead.",
 )
+@tries_option
 @size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
 @sandbox_option
 @trust_local_option
@@ -41,6 +49,7 @@ def command(
     scope: Any,
     timeout: int,
     jobs: int | None,
+    tries: int,
     disk: int | None,
     sandbox: str,
     trust_local: bool,
@@ -67,6 +76,7 @@ def command(
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say
     from pipeline.core.images import source
+    from pipeline.core.retry import Patience
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sandbox.base import Limits
     from pipeline.core.store import read_json
@@ -78,6 +88,7 @@ def command(
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)
     how = {"numbers": numbers, "reviewed": reviewed, "trust_local": trust_local, "jobs": jobs, "disk": disk}
+    how |= {"patience": Patience(tries)}
     for repo in repos:
         say(f"== {repo}")
         build(store, repo, settings, **how)

@@ -44,7 +44,8 @@ def build(
     `jobs` are worked on side by side, by default as many as the machine has processors and memory for; layers take at
     most `disk` bytes (see Budget). `repeats` overrides the settings' for single pull requests; what the machine fails
     at is tried again, with `patience`. Returns every outcome of the repository, old and new. Raises UserError before
-    any work on bad input: a number that is no candidate, a commit that the clone lacks.
+    any work on bad input: a number that is no candidate, a commit that the clone lacks. Raises InfrastructureError
+    when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
     overrides.read(repo)

@@ -92,6 +92,14 @@ def size_option(name: str, help: str) -> Decorator:
     return click.option(name, metavar="SIZE", callback=parse, help=help)
 
 
+tries_option: Decorator = click.option(
+    "--tries",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    help="Times that an instance is tried while the machine fails (engine, registry, disk); waits grow.",
+)
+
 jobs_option: Decorator = click.option(
     "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances that are worked on side by side."
 )

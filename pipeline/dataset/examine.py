@@ -16,6 +16,7 @@ from pipeline.core.images import source
 from pipeline.core.llm.models import SHIPPED
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Outcome
+from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.store import Store
 from pipeline.dataset.check import CHECKS, Case, Finding, check
@@ -34,11 +35,12 @@ MEANINGS = {
 
 
 class Place(NamedTuple):
-    """Where the references run."""
+    """Where and how the references run: arguments of `evaluate`."""
 
     sandbox: Sandbox
     jobs: int = 2
     trust_local: bool = False
+    patience: Patience = PATIENT
 
 
 def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Finding]:
@@ -71,6 +73,6 @@ def _references(store: Store, repo: Repo, place: Place) -> Iterator[Finding]:
         say(f"{repo}: {name}")
         Predictor(store, repo, name, name, models=SHIPPED, jobs=place.jobs).predict()
         subject = Subject(repo, name, name)
-        verdicts = evaluate(store, subject, place.sandbox, jobs=place.jobs, trust_local=place.trust_local)
+        verdicts = evaluate(store, subject, **place._asdict())
         wrong = (one for one in verdicts if one.outcome is not wanted)
         yield from (Finding(one.instance_id, name, f"{one.outcome} {one.cause}".strip()) for one in wrong)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gzip
 import logging
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import git
 
@@ -19,6 +20,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance, Outcome, Status
+from pipeline.core.retry import Patience, patiently
 from pipeline.core.runs import Plan, Run
 from pipeline.core.sandbox.base import Limits, Sandbox
 from pipeline.core.store import Store, Unit, digest, write_bytes
@@ -30,14 +32,20 @@ log = logging.getLogger(__name__)
 _APART = ("log", "report", "seconds")
 
 
+class How(NamedTuple):
+    """Where and within which limits patches are run, and how often what the machine fails at is tried."""
+
+    sandbox: Sandbox
+    limits: Limits
+    patience: Patience
+
+
 class Bench:
     """Where a repository's patches are run. The instance border: what breaks is recorded as data."""
 
-    def __init__(
-        self, store: Store, repo: Repo, sandbox: Sandbox, limits: Limits, clone: git.Repo, progress: Progress
-    ) -> None:
-        self.store, self.repo, self.sandbox, self.limits = store, repo, sandbox, limits
-        self.clone, self.progress = clone, progress
+    def __init__(self, store: Store, repo: Repo, how: How, clone: git.Repo, progress: Progress) -> None:
+        self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
+        self.sandbox, self.limits, self.patience = how
 
     def grade(self, instance: Instance, patch: str) -> Graded:
         """How a patch that is not empty fares."""
@@ -58,7 +66,7 @@ class Bench:
         unit = Unit(self.store.root / "04_evaluation" / "runs" / self.repo.slug / digest(inputs))
         if unit.is_done(**inputs):
             return _load(unit.result())
-        run = self._fresh(instance, patch)
+        run = patiently(lambda: self._fresh(instance, patch), partial(self._say, instance), self.patience)
         if run.end != "out_of_memory":
             write_bytes(unit.folder / "tests.log.gz", gzip.compress(run.log, mtime=0))
             write_bytes(unit.folder / "report.json.gz", gzip.compress(run.report, mtime=0))
@@ -72,9 +80,7 @@ class Bench:
         return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
 
     def _fresh(self, instance: Instance, patch: str) -> Run:
-        def say(text: str) -> None:
-            self.progress.step(instance.instance_id, text)
-
+        say = partial(self._say, instance)
         made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
         if made.image != instance.image:
             hint = f"run: just build-run {self.repo} --pr {instance.number}"
@@ -83,6 +89,9 @@ class Bench:
         say("running the tests")
         plan = Plan(self.sandbox, instance.image, instance.environment, instance.selected, self.limits)
         return runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch)
+
+    def _say(self, instance: Instance, text: str) -> None:
+        self.progress.step(instance.instance_id, text)
 
 
 def _load(result: dict[str, Any]) -> Run:

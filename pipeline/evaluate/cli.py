@@ -13,6 +13,7 @@ from pipeline.core.options import (
     model_argument,
     repo_argument,
     sandbox_option,
+    tries_option,
     trust_local_option,
 )
 
@@ -26,9 +27,19 @@ from pipeline.core.options import (
 @sandbox_option
 @trust_local_option
 @jobs_option
+@tries_option
 @data_option
 def command(
-    repo: Any, model: str, agent: str, run: str, timeout: int, sandbox: str, trust_local: bool, jobs: int, store: Any
+    repo: Any,
+    model: str,
+    agent: str,
+    run: str,
+    timeout: int,
+    sandbox: str,
+    trust_local: bool,
+    jobs: int,
+    tries: int,
+    store: Any,
 ) -> None:
     """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
 
@@ -43,15 +54,15 @@ def command(
     from pipeline.core.cache import cache_root
     from pipeline.core.options import agent_of
     from pipeline.core.records import Outcome
+    from pipeline.core.retry import Patience
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sandbox.base import Limits
     from pipeline.evaluate.answers import Subject
     from pipeline.evaluate.stage import evaluate
 
     subject = Subject(repo, agent_of(agent, model), model, run)
-    limits = Limits(seconds=timeout)
-    place = open_sandbox(sandbox, cache_root())
-    verdicts = evaluate(store, subject, place, limits=limits, trust_local=trust_local, jobs=jobs)
+    how = {"limits": Limits(seconds=timeout), "patience": Patience(tries), "trust_local": trust_local, "jobs": jobs}
+    verdicts = evaluate(store, subject, open_sandbox(sandbox, cache_root()), **how)
     _report(subject, verdicts)
     if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
         raise SystemExit(1)

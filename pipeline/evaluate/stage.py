@@ -13,11 +13,12 @@ from pipeline.core.engine import Interrupts, each
 from pipeline.core.errors import UserError
 from pipeline.core.git import require_commit
 from pipeline.core.records import Instance, Verdict
+from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.core.store import Store, write_json
 from pipeline.core.trust import require_trust
 from pipeline.evaluate.answers import Answers, Subject, read_answers
-from pipeline.evaluate.bench import Bench
+from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.final_report import final_report
 from pipeline.evaluate.grade import sign, without_run
 
@@ -28,6 +29,7 @@ def evaluate(
     sandbox: Sandbox,
     *,
     limits: Limits = DEFAULT,
+    patience: Patience = PATIENT,
     trust_local: bool = False,
     jobs: int = 2,
 ) -> list[Verdict]:
@@ -38,7 +40,7 @@ def evaluate(
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
-        bench = Bench(store, subject.repo, sandbox, limits, clone, progress)
+        bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
 
         def give(instance: Instance) -> Verdict:
             return _verdict(bench, subject, answers, instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,11 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
     return fresh
 
 
-def call(bench: Bench, *names: str, **given: str) -> Result:
+def call(bench: Bench, *names: str, words: Sequence[str] = (), **given: str) -> Result:
     numbers = [word for name in names for word in ("--pr", str(NUMBERS[name]))]
     options = ["--repeats", "1", "--sandbox", "local", "--trust-local", "--data", str(bench.store.root)]
     given = {"A11Y_BENCH_CACHE": str(bench.cache)} | given
-    return CliRunner().invoke(command, ["acme/ui", *numbers, *options], env=given)
+    return CliRunner().invoke(command, ["acme/ui", *numbers, *options, *words], env=given)
 
 
 def test_every_outcome_is_shown_with_its_meaning(bench: Bench) -> None:
@@ -40,6 +41,7 @@ def test_a_machine_that_fails_has_an_exit_code_of_its_own(bench: Bench, tmp_path
     """The registry does not answer: no fault of the pull request's, and the same command tries again."""
     bench.cache = tmp_path / "cache"
     shutil.rmtree(bench.cache, ignore_errors=True)
-    result = call(bench, "menu", npm_config_registry="http://127.0.0.1:9", npm_config_fetch_retries="0")
+    away = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
+    result = call(bench, "menu", words=["--tries", "1"], **away)
     assert result.exit_code == 1
     assert "rejected: not_evaluated" in result.output and "run the command again" in result.output

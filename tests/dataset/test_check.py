@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from factories import REPO
-from tiny_library import QUALIFIED, Bench, instance_id
+from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome
@@ -127,7 +127,7 @@ def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
 @pytest.mark.rule("dataset-check")
 def test_the_references_go_through_the_stages(bench: Bench) -> None:
     """A dataset for which oracle and nop do not hold is not published."""
-    assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True)) == []
+    assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
     models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
     assert models == set(WANTED)
     assert len(bench.sandbox.opened) == len(QUALIFIED)
@@ -138,11 +138,13 @@ def test_the_references_go_through_the_stages(bench: Bench) -> None:
 def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
     """What the machine failed at proves nothing."""
     bench.break_image("menu")
-    (found,) = examine(bench.store, REPO, Place(bench.sandbox, trust_local=True))
+    (found,) = examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT))
     assert found == Finding(instance_id("menu"), "oracle", f"{Outcome.NOT_EVALUATED} engine: the engine is gone")
 
 
 def test_what_is_wrong_already_is_not_run(bench: Bench) -> None:
     spoil(bench, SPOILED["no base"][0])
-    assert {one.check for one in examine(bench.store, REPO, Place(bench.sandbox, trust_local=True))} == {"commits"}
+    assert {
+        one.check for one in examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT))
+    } == {"commits"}
     assert bench.sandbox.opened == []

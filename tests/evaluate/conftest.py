@@ -6,7 +6,7 @@ from pathlib import Path
 
 import factories
 import pytest
-from tiny_library import LIMITS, NUMBERS, Bench
+from tiny_library import IMPATIENT, LIMITS, NUMBERS, Bench
 
 from pipeline.core.records import Verdict
 from pipeline.core.store import write_records
@@ -48,7 +48,9 @@ class Evaluation:
     def evaluate(self, model: str = "model-a", run: str = "", **more: object) -> dict[str, Verdict]:
         """Verdicts by the pull request's name."""
         subject = Subject(factories.REPO, "magentless", model, run)
-        verdicts = evaluate(self.store, subject, self.sandbox, **{"limits": LIMITS, "trust_local": True} | more)
+        verdicts = evaluate(
+            self.store, subject, self.sandbox, **{"limits": LIMITS, "patience": IMPATIENT, "trust_local": True} | more
+        )
         names = {number: name for name, number in NUMBERS.items()}
         return {names[int(one.instance_id.rpartition("-")[2])]: one for one in verdicts}
 

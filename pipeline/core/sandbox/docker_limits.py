@@ -132,6 +132,9 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     except APIError:
         return died(container)
     if looked == NOT_STARTED:
+        container.reload()
+        if not container.attrs["State"]["Running"]:
+            return died(container)
         if _processes(container) + STARTING >= limits.processes:
             return "processes"
         raise InfrastructureError(f"the engine starts no command: {said.decode(errors='replace')}", cause="engine")

@@ -6,11 +6,13 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import docker
 import pytest
+from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.sandbox.base import Completed, InstallFailed, Limits
@@ -119,12 +121,18 @@ def test_a_command_can_not_end_its_container(bench: Bench) -> None:
         assert workspace.run(["id", "-un"]).output == b"bench\n"
 
 
+def kill_when(container: Container, command: str) -> None:
+    while command not in str(container.top()):
+        time.sleep(0.05)
+    container.kill()
+
+
 @pytest.mark.invariant(4)
 def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
     """A restarted engine ends its containers, and a command in one then looks like one that was killed."""
     with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
         name = workspace.run(["hostname"]).output.decode().strip()
-        threading.Timer(0.5, docker.from_env().containers.get(name).kill).start()
+        threading.Thread(target=kill_when, args=(docker.from_env().containers.get(name), "sleep 60")).start()
         workspace.run(["sleep", "60"])
     assert caught.value.cause == "workspace_gone"
 
