@@ -59,7 +59,7 @@ def _cell(kind: str, value: Any) -> Any:
     if value is None:
         return None
     if kind == "string":
-        return str(value)
+        return str(value) or None
     return len(value) if kind == "Int64" and not isinstance(value, int) else value
 
 

@@ -23,11 +23,12 @@ def funnel(frames: Frames) -> pd.DataFrame:
 def qualification(frames: Frames) -> pd.DataFrame:
     """How many candidates of each repository that was built became instances; the others are rejected or pending."""
     rejected = frames.rejections[frames.rejections["stage"] == "build"]
-    parts = {"candidates": frames.candidates, "qualified": frames.instances, "rejected": rejected}
+    done = {*frames.instances["instance_id"], *rejected["instance_id"]}
+    pending = frames.candidates[~frames.candidates["instance_id"].isin(done)]
+    parts = {"candidates": frames.candidates, "qualified": frames.instances, "rejected": rejected, "pending": pending}
     counts = pd.DataFrame({name: part.groupby("repo").size() for name, part in parts.items()}).astype("Int64")
     counts = counts.dropna(how="all", subset=["qualified", "rejected"])
-    counts = counts.fillna({"qualified": 0, "rejected": 0})
-    counts["pending"] = counts["candidates"] - counts["qualified"] - counts["rejected"]
+    counts = counts.fillna({"qualified": 0, "rejected": 0, "pending": 0})
     counts["kept"] = _kept(frames).reindex(counts.index)
     table = with_total(counts.reset_index(), "repo")
     return table.assign(qualified_pct=percent(table["qualified"], table["qualified"] + table["rejected"]))

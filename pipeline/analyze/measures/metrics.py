@@ -96,6 +96,15 @@ def llm_share(group: Group) -> float | None:
     return share(llm(group), spent) if (spent := cost(group)) else None
 
 
+# -- accessibility -----------------------------------------------------------------------------------------------------
+axe_fixed, axe_introduced = summed("axe_fixed"), summed("axe_introduced")
+
+
+def axe_delta(group: Group) -> int | None:
+    gone, new = axe_fixed(group), axe_introduced(group)
+    return None if gone is None or new is None else new - gone
+
+
 # -- what people and models say ----------------------------------------------------------------------------------------
 def hand_agree(group: Group) -> float | None:
     voted = _voted(group)
@@ -135,9 +144,10 @@ METRICS: dict[str, Metric] = {
     "equivalent": equivalent,
     "equivalent_pct": ratio(equivalent, instances),
     "audited": known("axe_fixed"),
-    "axe_fixed": summed("axe_fixed"),
+    "axe_fixed": axe_fixed,
     "axe_remaining": summed("axe_remaining"),
-    "axe_introduced": summed("axe_introduced"),
+    "axe_introduced": axe_introduced,
+    "axe_delta": axe_delta,
     "judge_mean": judge_mean,
     "score_mean": mean("score"),
     "hand_checked": known("hand_checks"),

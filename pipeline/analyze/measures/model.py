@@ -95,10 +95,10 @@ def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
 
 
 def causes(frames: Frames) -> pd.DataFrame:
-    """The agent's own word for its end, with the outcome of the evaluation."""
+    """The agent's own word for its end, with the outcome of the evaluation and its cause."""
     rows = attempts(frames, "predicted")
     rows = rows.assign(ended=rows["ended"].fillna("no answer"))
-    counts = rows.groupby([*WHO, "ended", "outcome"]).size().rename("instances").reset_index()
+    counts = rows.groupby([*WHO, "ended", "outcome", "cause"], dropna=False).size().rename("instances").reset_index()
     counts = counts.sort_values([*WHO, "instances"], ascending=[True, True, False], kind="stable")
     return counts.assign(instances_pct=percent(counts["instances"], len(frames.instances)))
 

@@ -14,6 +14,15 @@ from pipeline.analyze.columns import Column
 #: unit -> digits behind the point
 _DIGITS = {"%": 1, "USD": 3, "p": 3, "s": 1, "": 2}
 NOTHING = "–"
+#: part of a column's name -> what people read, and the same for whole names
+_WORDS = {"pct": "%", "usd": "USD", "low": "interval", "llm": "LLM", "emb": "embedding", "repo": "repository"}
+_NAMES = {
+    "req_llm": "LLM requests",
+    "tok_llm": "LLM tokens",
+    "req_emb": "embedding requests",
+    "tok_emb": "embedding tokens",
+    "pass_at_k_pct": "pass@k %",
+}
 
 
 class Heading(NamedTuple):
@@ -41,10 +50,8 @@ def shown(table: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
 
 
 def _label(name: str) -> str:
-    """`resolved_pct` as `resolved %`."""
-    for ending, words in (("_pct", " %"), ("_usd", " USD"), ("_low", " interval")):
-        name = name.replace(ending, words)
-    return name.replace("_", " ")
+    """`cost_llm_usd` as `cost LLM USD`."""
+    return _NAMES.get(name) or " ".join(_WORDS.get(part, part) for part in name.split("_"))
 
 
 def _interval(low: str, high: str) -> str:

@@ -24,17 +24,20 @@ def stacked(
     axes: Axes,
     names: Sequence[str],
     parts: Mapping[str, Sequence[float]],
-    digits: int = 0,
+    form: str = ".0f",
     fills: Sequence[Fill] = FILLS,
 ) -> None:
-    """Bars whose parts stand one behind the other, with a legend; `parts` are values by name, one for each bar."""
+    """Bars whose parts stand one behind the other, with a legend.
+
+    `parts` are values by name, one for each bar; `form` is how their numbers are written.
+    """
     ends = [0.0] * len(names)
     widest = max((sum(values) for values in zip(*parts.values(), strict=True)), default=1) or 1
     for place, (name, values) in enumerate(parts.items()):
         color, hatch = fills[place % len(fills)]
         style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6}
         bars = axes.barh(range(len(names)), values, left=ends, label=name, **style)
-        told = [f"{value:.{digits}f}" if value > _NARROW * widest else "" for value in values]
+        told = [format(value, form) if value > _NARROW * widest else "" for value in values]
         box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
         for text in axes.bar_label(bars, told, label_type="center", fontsize=8):
             text.set_bbox(box if text.get_text() else None)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.plots.bars import plain
+from pipeline.analyze.plots.bars import legend, plain
 from pipeline.analyze.plots.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
 
 
@@ -19,6 +19,7 @@ def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     plain(axes, list(counts), list(counts.values()), [f"{count:,}" for count in counts.values()])
     axes.set_xscale("symlog", linthresh=1)
     axes.set(xlim=(0, 8 * max(counts.values())), xlabel="pull requests (logarithmic)")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     return figure, f"Bars, one below the other. {listed(list(counts.items()))}."
 
 
@@ -38,7 +39,7 @@ def _steps(made: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 def principles(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     """Two bars for each principle: its share of assigned criteria, and of instances (the thesis's figure 5.1)."""
     table = made["principles"]
-    figure = canvas(2 * len(table), each=0.24, head=0.9)
+    figure = canvas(2 * len(table), each=0.24, head=1.1)
     axes = figure.subplots()
     series = (("criteria", "of assigned criteria", ORANGE, "//"), ("instances", "of instances", BLUE, ""))
     for offset, (name, label, color, hatch) in zip((-0.2, 0.2), series, strict=True):
@@ -49,7 +50,7 @@ def principles(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     axes.set_yticks(range(len(table)), table["principle"])
     axes.invert_yaxis()
     axes.set(xlim=(0, 118), xlabel="%")
-    axes.legend(loc="lower right")
+    legend(axes, len(series))
     said = [(row.principle, f"{row.criteria} criteria, {row.instances} instances") for row in table.itertuples()]
     return figure, f"Pairs of bars. {listed(said)}."
 

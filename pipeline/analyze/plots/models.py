@@ -16,13 +16,13 @@ from pipeline.analyze.plots import grids
 from pipeline.analyze.plots.bars import legend, plain, stacked
 from pipeline.analyze.plots.style import (
     BLUE,
+    DARK_GREY,
     EDGE,
     GREEN,
     GREY,
     GRID,
     INK,
     LINES,
-    ORANGE,
     PURPLE,
     SKY,
     VERMILION,
@@ -40,10 +40,10 @@ Tables = Mapping[str, pd.DataFrame]
 #: outcome -> (fill, letter), letters in black on all of them
 MARKS = {
     Outcome.RESOLVED: (SKY, "R"),
-    Outcome.UNRESOLVED: (ORANGE, "U"),
+    Outcome.UNRESOLVED: (GREY, "U"),
     Outcome.EMPTY: (YELLOW, "E"),
     Outcome.NOT_APPLIED: (PURPLE, "A"),
-    Outcome.NO_PREDICTION: (GREY, "P"),
+    Outcome.NO_PREDICTION: (DARK_GREY, "P"),
     Outcome.TAMPERED: (VERMILION, "X"),
     Outcome.TIMEOUT: (GREEN, "T"),
     Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),

@@ -19,7 +19,8 @@ from pipeline.analyze.measures.model import named
 
 #: Okabe and Ito's palette, which the colour-blind can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
-YELLOW, VERMILION, PURPLE, GREY = "#F0E442", "#D55E00", "#CC79A7", "#D9D9D9"
+YELLOW, VERMILION, PURPLE = "#F0E442", "#D55E00", "#CC79A7"
+GREY, DARK_GREY = "#D9D9D9", "#A6A6AE"
 #: a colour and a pattern
 Fill = tuple[str, str]
 #: fills of parts of a bar, each with a pattern of its own

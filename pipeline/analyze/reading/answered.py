@@ -24,6 +24,7 @@ class Run(NamedTuple):
     predictions: dict[str, Prediction]
     metadata: dict[str, Any]
     unanswered: dict[str, str]
+    path: Path
 
 
 def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> dict[Who, Run]:
@@ -69,6 +70,7 @@ def _run(records: list[Prediction], path: Path) -> Run:
         predictions=dict(zip(names, records, strict=True)),
         metadata={name: _optional(_metadata(path, name)) for name in names},
         unanswered=_optional(path.with_name("metadata.json")).get("unanswered", {}),
+        path=path,
     )
 
 

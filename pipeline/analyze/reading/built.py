@@ -25,9 +25,9 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Kn
     for one in checks.unique(each_record(path, Instance), path):
         checks.belongs(one, repo, path)
         known[one.instance_id] = _add(rows, one, ratings)
-    path = store.qualification(repo) / "rejections.jsonl"
-    for one in checks.unique(each_record(path, Rejection), path):
-        checks.not_kept(one, known, path)
+    rejected = store.qualification(repo) / "rejections.jsonl"
+    for one in checks.unique(each_record(rejected, Rejection), rejected):
+        checks.not_kept(one, known, rejected, path)
         rows.add("rejections", Rejection=one, Case={"repo": repo})
     rows.known |= known
     return known

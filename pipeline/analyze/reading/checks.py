@@ -13,9 +13,11 @@ from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name
-from pipeline.core.records import Instance, Outcome, Record, Rejection, Verdict
+from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
 
 R = TypeVar("R", bound=Record)
+#: outcomes that tell whether the patch changes anything
+_SAY_WHETHER_EMPTY = (Outcome.EMPTY, Outcome.RESOLVED, Outcome.UNRESOLVED)
 
 
 def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
@@ -30,13 +32,14 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
 
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
     """The records of one file, no two of which have the same key."""
-    seen: set[tuple[Any, ...]] = set()
-    for record in records:
+    seen: dict[tuple[Any, ...], int] = {}
+    for place, record in enumerate(records, 1):
         values = tuple(getattr(record, field) for field in key)
         if values in seen:
             name = " ".join(filter(None, map(str, values)))
-            raise UserError(f"{name} stands here twice", path=path, field=key[0], hint="keep one of them")
-        seen.add(values)
+            message = f"{name} stands here twice, as record {seen[values]} and {place}"
+            raise UserError(message, path=path, field=key[0], hint="keep one of them")
+        seen[values] = place
         yield record
 
 
@@ -47,10 +50,10 @@ def belongs(instance: Instance, repo: Repo, path: Path) -> None:
         raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
 
 
-def not_kept(rejection: Rejection, kept: Container[str], path: Path) -> None:
-    """Nothing is both kept and rejected by one stage."""
+def not_kept(rejection: Rejection, kept: Container[str], path: Path, other: Path) -> None:
+    """Nothing is both kept (in the `other` file) and rejected by one stage."""
     if rejection.instance_id in kept:
-        message = f"{rejection.instance_id} is kept and rejected"
+        message = f"{rejection.instance_id} is rejected here and kept in {other}"
         raise UserError(message, path=path, field="instance_id", hint="run that stage again")
 
 
@@ -65,6 +68,16 @@ def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
     """A record is of the agent and model that its folder (agent/repository/model) is named by."""
     if (folder_name(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
         raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
+
+
+def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> None:
+    """A verdict says that a patch is empty when it is (in the `other` file), and only then; and none resolves so."""
+    empty = not answer.model_patch.strip()
+    if (verdict.outcome is Outcome.EMPTY) != empty and verdict.outcome in _SAY_WHETHER_EMPTY:
+        message = (
+            f"{verdict.instance_id} is {verdict.outcome}, and its patch in {other} is {'' if empty else 'not '}empty"
+        )
+        raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
 
 
 def consistent(verdict: Verdict, path: Path) -> None:

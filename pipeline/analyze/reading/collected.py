@@ -19,7 +19,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> None:
     for one in checks.unique(each_record(path, Candidate), path):
         rows.add("candidates", Candidate=one)
         candidates.add(one.instance_id)
-    path = folder / "rejections.jsonl"
-    for one in checks.unique(each_record(path, Rejection), path):
-        checks.not_kept(one, candidates, path)
+    rejected = folder / "rejections.jsonl"
+    for one in checks.unique(each_record(rejected, Rejection), rejected):
+        checks.not_kept(one, candidates, rejected, path)
         rows.add("rejections", Rejection=one, Case={"repo": repo})

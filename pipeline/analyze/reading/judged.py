@@ -25,6 +25,7 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
     for one in verdicts(store, repo, known):
         who = one.agent, one.model
         if holds(one, runs.get(who), known[one.instance_id]):
+            _agrees(store, repo, one, runs.get(who))
             rows.extend("results", _telling(one))
             found[*who, one.instance_id] = one.model_copy(update={"tests": {}})
         else:
@@ -33,6 +34,13 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
     for note in _notes(repo, set(runs), evaluated, stale):
         rows.note(note)
     return found
+
+
+def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None:
+    answer = run.predictions.get(verdict.instance_id) if run else None
+    if run and answer:
+        path = store.evaluation(repo, verdict.agent, verdict.model) / "verdicts.jsonl"
+        checks.agrees(verdict, answer, path, run.path)
 
 
 def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:

@@ -14,7 +14,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import pandas as pd
@@ -26,7 +26,7 @@ from pipeline.analyze.measures.shown import headings, shown
 from pipeline.analyze.plots.style import Plot
 from pipeline.analyze.report.diff import marked
 from pipeline.analyze.report.pages import MARKS, pages
-from pipeline.analyze.report.summary import check, facts
+from pipeline.analyze.report.summary import check, counted, facts
 from pipeline.core.store import now
 
 #: chapter -> its title and what it is about
@@ -65,7 +65,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    found.filters |= {"diff": marked, "words": _words, "percent": _percent}
+    found.filters |= {"diff": marked, "words": _words, "percent": _percent, "counted": counted}
     return found
 
 
@@ -101,15 +101,32 @@ def _chapters(made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> list[dict[
     return chapters
 
 
+class Row(NamedTuple):
+    """The cells of a row, and its share with the ends of its interval, where it has them, to be drawn as a bar."""
+
+    cells: tuple[str, ...]
+    bar: tuple[float, float, float] | None
+
+
+def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
+    """Share and interval of each row, in percent; None where they are not known."""
+    names = ["resolved_pct", "resolved_low", "resolved_high"]
+    if not set(names) <= set(data):
+        return [None] * len(data)
+    known = data[names].astype(float).round(1)
+    return [None if row.hasnans else tuple(row) for _, row in known.iterrows()]
+
+
 def _part(table: Table, data: pd.DataFrame, plots: list[Plot]) -> dict[str, Any]:
     """A table with its figures, its rows of totals apart."""
-    rows = [list(row) for row in shown(data, table.dictionary).itertuples(index=False)]
-    single = [row for row in rows if ALL not in row]
+    cells = shown(data, table.dictionary).itertuples(index=False, name=None)
+    rows = [Row(*pair) for pair in zip(cells, _bars(data), strict=True)]
+    single = [row for row in rows if ALL not in row.cells]
     return {
         "table": table,
         "headings": headings(data, table.dictionary),
         "rows": single[:MOST_ROWS],
-        "totals": [row for row in rows if ALL in row],
+        "totals": [row for row in rows if ALL in row.cells],
         "left_out": max(0, len(single) - MOST_ROWS),
         "plots": [(plot, _data_uri(plot)) for plot in plots if plot.table == table.name],
     }

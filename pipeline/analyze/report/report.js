@@ -24,6 +24,33 @@ const sort = (table, column, button) => {
   table.tBodies[0].append(...rows.map(([, row]) => row));
 };
 
+// -- long tables have a field for words ------------------------------------------------------------------------------
+const LONG = 12;
+const narrow = (rows, want) => {
+  for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(want.toLowerCase().trim());
+  return rows.filter(row => !row.hidden).length;
+};
+
+const filterable = table => {
+  const rows = [...table.tBodies[0].rows];
+  const label = document.createElement("label");
+  const field = Object.assign(document.createElement("input"), { type: "search" });
+  const count = document.createElement("output");
+  const show = () => { count.textContent = `${narrow(rows, field.value)} of ${rows.length} rows`; };
+  label.append("Filter the rows ", field);
+  const line = document.createElement("p");
+  line.className = "filter";
+  line.append(label, " ", count);
+  table.parentElement.before(line);
+  field.addEventListener("input", show);
+  show();
+};
+
+for (const table of document.querySelectorAll(".data table")) {
+  if (table.tBodies[0].rows.length > LONG) filterable(table);
+}
+
+// -- tables that sort ------------------------------------------------------------------------------------------------
 for (const table of document.querySelectorAll("table[data-sortable]")) {
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = document.createElement("button");
@@ -70,3 +97,12 @@ const arrive = () => {
 };
 addEventListener("hashchange", arrive);
 arrive();
+
+// -- the contents mark where the reader is --------------------------------------------------------------------------
+const links = new Map([...document.querySelectorAll("nav a")].map(link => [link.hash.slice(1), link]));
+const headings = [...links.keys()].map(id => document.getElementById(id));
+const mark = () => {
+  const passed = headings.filter(heading => heading.getBoundingClientRect().top < innerHeight / 3);
+  for (const [id, link] of links) link.toggleAttribute("aria-current", id === passed.at(-1)?.id);
+};
+addEventListener("scroll", mark, { passive: true });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -10,21 +11,21 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
 from pipeline.core.llm.prices import total
 
-#: reference -> what it answers with
-REFERENCES = {"oracle": "the gold patches", "nop": "no patch at all"}
+#: reference -> what it answers with, and the share of instances that it resolves where the dataset holds
+REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
 
 
 def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
     """What there is, as label and value; what there is not is left out."""
     models = frames.predictions[frames.predictions["kind"] == "model"]
     found = {
-        "repositories": len(frames.repos),
-        "candidates": len(frames.candidates),
-        "instances": len(frames.instances),
-        "models": len(models[WHO].drop_duplicates()),
-        "answers": int(models["predicted"].sum()),
+        "repository": len(frames.repos),
+        "candidate": len(frames.candidates),
+        "instance": len(frames.instances),
+        "model": len(models[WHO].drop_duplicates()),
+        "answer": int(models["predicted"].sum()),
     }
-    shown = [(label, f"{value:,}") for label, value in found.items() if value]
+    shown = [(plural(value, noun), f"{value:,}") for noun, value in found.items() if value]
     if "together" in made:
         last = made["together"].iloc[-1]
         shown.append(("resolved by any model", f"{last['by_any']} of {last['instances']}"))
@@ -34,11 +35,28 @@ def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, s
     return shown
 
 
-def check(made: Mapping[str, pd.DataFrame]) -> list[str]:
-    """What the references say of the dataset; empty where none was evaluated."""
-    if "resolution" not in made:
-        return []
-    table = made["resolution"].set_index("model")
-    there = [(name, what) for name, what in REFERENCES.items() if name in table.index]
-    rows = [(name, what, table.loc[name]) for name, what in there]
-    return [f"{name} ({what}) resolves {row['resolved']} of {row['instances']} instances" for name, what, row in rows]
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """The form of a noun that goes with a number."""
+    return noun if number == 1 else noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+
+
+class Check(NamedTuple):
+    """What the references say of the dataset: it holds when oracle resolves every instance and nop none."""
+
+    holds: bool
+    said: list[str]
+
+
+def check(made: Mapping[str, pd.DataFrame]) -> Check | None:
+    """None where no reference was evaluated."""
+    table = made["resolution"].set_index("model") if "resolution" in made else pd.DataFrame()
+    there = [(table.loc[name], name, *rest) for name, rest in REFERENCES.items() if name in table.index]
+    said = [
+        f"{name} ({what}) resolves {row['resolved']} of {row['instances']} instances" for row, name, what, _ in there
+    ]
+    return Check(all(row["resolved_pct"] == share for row, *_, share in there), said) if there else None

@@ -60,10 +60,14 @@ def any_page(chromium, folder, request) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(chromium: Any, folder: Path, width: int) -> Iterator[Any]:
-    """The report at one width. What it asks of the network fails the test, and what goes wrong in its script."""
+def opened(chromium: Any, folder: Path, width: int, scheme: str = "light") -> Iterator[Any]:
+    """The report at one width, in a light or dark scheme.
+
+    What it asks of the network fails the test, and what goes wrong in its script."""
     asked: list[str] = []
-    context = chromium.new_context(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    context = chromium.new_context(
+        viewport={"width": width, "height": 844}, reduced_motion="reduce", color_scheme=scheme
+    )
     page = context.new_page()
     page.on("request", lambda sent: asked.append(sent.url))
     page.on("pageerror", lambda error: asked.append(str(error)))

@@ -12,7 +12,7 @@ from tests.analyze.measures.conftest import rows
 @pytest.mark.rule("money-exact")
 def test_costs_add_up_exactly(tables):
     """RULES, Money: amounts are decimals; as binary floats 0.10 + 0.20 is not 0.30."""
-    columns = ("repo", "model", "cost USD", "cost llm USD", "cost emb USD", "llm %")
+    columns = ("repository", "model", "cost USD", "cost LLM USD", "cost embedding USD", "LLM %")
     assert rows(tables, "costs", *columns) == [
         "acme/ui model-a 0.11 0.10 0.01 90.9",
         "acme/ui lab/model-b 0.22 0.20 0.02 90.9",
@@ -38,7 +38,9 @@ def test_costs_by_model(tables):
 
 
 def test_requests_and_tokens_with_totals(tables):
-    assert rows(tables, "usage", "repo", "model", "req llm", "tok llm", "req emb", "tok emb") == [
+    assert rows(
+        tables, "usage", "repository", "model", "LLM requests", "LLM tokens", "embedding requests", "embedding tokens"
+    ) == [
         "acme/ui model-a 10 1,000 2 200",
         "acme/ui lab/model-b 20 3,000 4 400",
         "acme/forms lab/model-b 5 500 0 0",
@@ -49,7 +51,7 @@ def test_requests_and_tokens_with_totals(tables):
 @pytest.mark.rule("money-exact")
 def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
     """RULES, Money: per-instance costs, with `shared`, are the ledger's sum."""
-    assert rows(tables, "instance_costs", "repo", "holder", "requests", "tokens", "cost USD", "seconds") == [
+    assert rows(tables, "instance_costs", "repository", "holder", "requests", "tokens", "cost USD", "seconds") == [
         "acme/ui shared 1 110 0.01 0.5",
         "acme/ui acme__ui-1 2 220 0.10 1.0",
         "all – 3 330 0.11 1.5",

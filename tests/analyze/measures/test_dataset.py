@@ -10,7 +10,9 @@ from tests.analyze.measures.conftest import rows
 @pytest.mark.rule("table-4.1")
 def test_funnel_counts_totals_and_the_median_share(tables):
     """RULES, Mining: the columns of the seed's table 4.1; the median of two shares is their mean."""
-    assert rows(tables, "funnel", "repo", "total", "tests", "a11y", "a11y %", "issues", "sample", "without issue") == [
+    assert rows(
+        tables, "funnel", "repository", "total", "tests", "a11y", "a11y %", "issues", "sample", "without issue"
+    ) == [
         "acme/forms 1 1 1 100.0 1 1 0",
         "acme/ui 7 5 4 80.0 4 4 1",
         "all 8 6 5 90.0 5 5 1",
@@ -19,7 +21,7 @@ def test_funnel_counts_totals_and_the_median_share(tables):
 
 def test_qualification_says_what_is_kept_and_pending(tables):
     """Candidates 1 and 2 are rated super, 4 bad, 3 and 5 not at all; nobody rated forms."""
-    columns = ("repo", "candidates", "kept", "qualified", "rejected", "pending", "qualified %")
+    columns = ("repository", "candidates", "kept", "qualified", "rejected", "pending", "qualified %")
     assert rows(tables, "qualification", *columns) == [
         "acme/forms 1 – 1 0 0 100.0",
         "acme/ui 5 2 3 1 1 75.0",
@@ -33,7 +35,7 @@ def test_rejections_by_reason(tables):
 
 def test_what_instances_are_made_of(tables):
     columns = (
-        "repo",
+        "repository",
         "instances",
         "with issue",
         "first year",

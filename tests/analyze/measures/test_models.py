@@ -65,7 +65,7 @@ def test_references_are_marked_and_stand_in_no_comparison(store):
     assert rows(tables, "resolution", "model", "kind")[-1] == "oracle reference"
     others = {name for name, table in tables.items() if "model" in table and "kind" not in table}
     assert not any((tables[name]["model"] == "oracle").any() for name in others)
-    assert rows(tables, "together", "repo", "models")[-1] == "all 2"
+    assert rows(tables, "together", "repository", "models")[-1] == "all 2"
 
 
 def test_outcomes_add_up_to_the_dataset(tables):
@@ -159,14 +159,14 @@ def test_how_far_the_right_files_came(store):
 
 
 def test_where_instances_ended(tables):
-    assert rows(tables, "causes", "model", "ended", "outcome", "instances") == [
-        "lab/model-b patch resolved 2",
-        "lab/model-b no answer not_evaluated 1",
-        "lab/model-b patch not_evaluated 1",
-        "model-a no answer not_evaluated 1",
-        "model-a patch empty 1",
-        "model-a patch resolved 1",
-        "model-a patch unresolved 1",
+    assert rows(tables, "causes", "model", "ended", "outcome", "cause", "instances") == [
+        "lab/model-b patch resolved – 2",
+        "lab/model-b no answer not_evaluated – 1",
+        "lab/model-b patch not_evaluated engine 1",
+        "model-a no answer not_evaluated – 1",
+        "model-a patch empty – 1",
+        "model-a patch resolved – 1",
+        "model-a patch unresolved – 1",
     ]
 
 
@@ -220,5 +220,5 @@ def test_what_other_stages_will_give_has_its_tables(frames):
     columns = {name: frames.predictions[name].mask(model_a, value) for name, value in given.items()}
     tables = analyze.tables(replace(frames, predictions=frames.predictions.assign(**columns)))
     assert rows(tables, "equivalence", "model", "resolved", "equivalent") == ["lab/model-b 2 –", "model-a 1 4"]
-    assert rows(tables, "accessibility")[1] == "model-a magentless 4 8 4 0 0.50"
+    assert rows(tables, "accessibility")[1] == "model-a magentless 4 8 4 0 -8 0.50"
     assert rows(tables, "leaderboard", "model", "equivalent %") == ["lab/model-b –", "model-a 100.0"]

@@ -7,7 +7,7 @@ from tests.analyze.measures.conftest import rows
 
 def test_resolution_by_repository_and_model(tables):
     """A repository on which a model has no verdict at all has no row."""
-    columns = ("repo", "model", "instances", "evaluated", "resolved", "resolved %", "incomplete")
+    columns = ("repository", "model", "instances", "evaluated", "resolved", "resolved %", "incomplete")
     assert rows(tables, "repositories", *columns) == [
         "acme/forms lab/model-b 1 1 1 100.0 no",
         "acme/ui lab/model-b 3 1 1 33.3 yes",
@@ -21,7 +21,7 @@ def test_what_models_resolve_together(tables):
 
 
 def test_patches_by_repository(tables):
-    assert rows(tables, "repository_patches", "repo", "model", "predicted", "non empty %", "perfect", "miss") == [
+    assert rows(tables, "repository_patches", "repository", "model", "predicted", "non empty %", "perfect", "miss") == [
         "acme/forms lab/model-b 1 100.0 1 0",
         "acme/ui lab/model-b 2 100.0 2 0",
         "acme/ui model-a 3 66.7 1 1",
