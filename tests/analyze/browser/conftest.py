@@ -63,7 +63,8 @@ def any_page(chromium, folder, request) -> Iterator[Any]:
 def opened(chromium: Any, folder: Path, width: int, scheme: str = "light") -> Iterator[Any]:
     """The report at one width, in a light or dark scheme.
 
-    What it asks of the network fails the test, and what goes wrong in its script."""
+    What it asks of the network fails the test, and what goes wrong in its script.
+    """
     asked: list[str] = []
     context = chromium.new_context(
         viewport={"width": width, "height": 844}, reduced_motion="reduce", color_scheme=scheme
