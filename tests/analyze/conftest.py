@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+from click.testing import CliRunner, Result
 
+from pipeline.analyze.cli import command
 from pipeline.analyze.handcheck.records import HandCheck, patch_key
 from pipeline.core.llm.experiment import SHARED
 from pipeline.core.llm.ledger import Booking, Key, Ledger, key_hash
@@ -40,6 +42,25 @@ HOSTILE_PATCH = FIX_PATCH.replace('<nav aria-label="Menu" />', HOSTILE)
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return make_data(tmp_path / "data")
+
+
+class Analysed(NamedTuple):
+    """A data directory with its analysis, and what the console program said."""
+
+    store: Store
+    said: Result
+
+
+@pytest.fixture(scope="session")
+def analysed(tmp_path_factory: pytest.TempPathFactory) -> Analysed:
+    """The small data directory with a ledger, an agent's funnel and an oracle, analysed once: it is only read."""
+    store = make_data(tmp_path_factory.mktemp("analysed") / "data")
+    fill_ledger(store)
+    add_metadata(store, "acme__ui-1", funnel={"located": 3, "selected": 1})
+    oracle = make_prediction(1, agent="oracle", model_name_or_path="oracle")
+    add_run(store, UI, [oracle])
+    add_verdicts(store, UI, [make_verdict(oracle)])
+    return Analysed(store, CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False))
 
 
 def make_data(root: Path) -> Store:

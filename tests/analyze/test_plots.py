@@ -65,8 +65,9 @@ def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
     write_records(store.dataset(UI), [make_instance(number) for number in range(1, LARGEST_GRID + 2)])
     add_run(store, UI, [prediction])
     add_verdicts(store, UI, [make_verdict(prediction)])
-    names = [plot.name for plot in analyze.figures(analyze.load(store))]
-    assert "outcomes" in names and "grid" not in names
+    frames = analyze.load(store)
+    made = analyze.tables(frames)
+    assert analyze.figure(frames, "outcomes", made) and not analyze.figure(frames, "grid", made)
 
 
 def test_cells_carry_letters(plots):

@@ -12,7 +12,7 @@ import pytest
 from pipeline import analyze
 from pipeline.analyze import columns
 from pipeline.core.store import Store, write_records
-from tests.analyze.conftest import UI, collect, fill_ledger, make_data
+from tests.analyze.conftest import UI, collect
 from tests.factories import make_instance
 
 STAMPED = ("report.html", "manifest.json")
@@ -24,12 +24,8 @@ def written(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    """An analysis, made once: the tests only read it."""
-    store = make_data(tmp_path_factory.mktemp("writing") / "data")
-    fill_ledger(store)
-    analyze.write(analyze.load(store), store)
-    return store.analysis
+def folder(analysed) -> Path:
+    return analysed.store.analysis
 
 
 def test_frames_tables_figures_and_the_dictionary(folder):

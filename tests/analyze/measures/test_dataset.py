@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from pipeline.analyze.measures import dataset
 from tests.analyze.measures.conftest import rows
 
 
@@ -27,6 +30,13 @@ def test_qualification_says_what_is_kept_and_pending(tables):
         "acme/ui 5 2 3 1 1 75.0",
         "all 6 – 4 1 1 80.0",
     ]
+
+
+def test_an_instance_that_is_no_candidate_makes_nothing_pending(frames):
+    """A dataset can come from elsewhere; pending is counted by name, so it is never less than nothing."""
+    elsewhere = frames.candidates[frames.candidates["number"] == 5]
+    table = dataset.qualification(replace(frames, candidates=elsewhere))
+    assert table[["candidates", "qualified", "rejected", "pending"]].iloc[1].tolist() == [1, 3, 1, 1]
 
 
 def test_rejections_by_reason(tables):

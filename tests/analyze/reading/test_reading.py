@@ -87,7 +87,7 @@ def test_an_instance_twice_in_a_dataset_is_refused(store):
     """RULES, Analysis: with the file, so that somebody can mend it."""
     write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
     error = refusal(store)
-    assert error.path == store.dataset(UI) and "acme__ui-1 stands here twice" in error.message
+    assert error.path == store.dataset(UI) and error.message == "acme__ui-1 stands here twice, as record 1 and 2"
 
 
 def test_an_instance_in_another_repositorys_dataset_is_refused(store):
@@ -98,7 +98,8 @@ def test_an_instance_in_another_repositorys_dataset_is_refused(store):
 def test_an_instance_that_is_also_rejected_is_refused(store):
     path = store.qualification(UI) / "rejections.jsonl"
     write_records(path, [make_rejection(1)])
-    assert refusal(store).path == path
+    error = refusal(store)
+    assert error.path == path and error.message == f"acme__ui-1 is rejected here and kept in {store.dataset(UI)}"
 
 
 def test_a_verdict_on_an_unknown_instance_is_refused(store):
@@ -125,6 +126,25 @@ def test_a_resolved_verdict_with_broken_tests_is_refused(store):
     path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken=("opens",))])
     error = refusal(store)
     assert (error.path, error.field) == (path, "outcome")
+
+
+@pytest.mark.parametrize(
+    ("patch", "outcome", "said"), [("", Outcome.RESOLVED, "resolved"), ("diff", Outcome.EMPTY, "empty")]
+)
+def test_an_outcome_that_the_patch_belies_is_refused_with_both_files(store, patch, outcome, said):
+    prediction = make_prediction(1, agent="other", model_patch=patch)
+    answers = add_run(store, UI, [prediction])
+    path = add_verdicts(store, UI, [make_verdict(prediction, outcome, fixed=())])
+    error = refusal(store)
+    assert (error.path, error.field) == (path, "outcome")
+    assert f"acme__ui-1 is {said}, and its patch in {answers} is" in error.message
+
+
+def test_a_candidate_that_is_kept_and_rejected_is_refused_with_both_files(store):
+    folder = store.raw(UI)
+    write_records(folder / "rejections.jsonl", [make_rejection(1, stage="collect", reason="no_test_changes")])
+    error = refusal(store)
+    assert error.path == folder / "rejections.jsonl" and str(folder / "candidates.jsonl") in error.message
 
 
 def test_a_rater_who_rates_twice_is_refused(store):

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from pathlib import Path
 
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
+from pipeline.analyze.report.summary import check, counted
 from pipeline.core.store import Store
-from tests.analyze.conftest import HOSTILE, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger, make_data
-from tests.factories import make_prediction, make_verdict
+from tests.analyze.conftest import HOSTILE, collect
 
 
-def report(store: Store) -> BeautifulSoup:
-    return BeautifulSoup(analyze.write(analyze.load(store), store).read_text(encoding="utf-8"), "html.parser")
+def parsed(report: Path) -> BeautifulSoup:
+    return BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser")
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory) -> BeautifulSoup:
-    """Made once: the tests only read it."""
-    store = make_data(tmp_path_factory.mktemp("report") / "data")
-    fill_ledger(store)
-    add_metadata(store, "acme__ui-1", funnel={"located": 3, "selected": 1})
-    oracle = make_prediction(1, agent="oracle", model_name_or_path="oracle")
-    add_run(store, UI, [oracle])
-    add_verdicts(store, UI, [make_verdict(oracle)])
-    return report(store)
+def page(analysed) -> BeautifulSoup:
+    return parsed(analysed.store.analysis / "report.html")
 
 
 def words(tag) -> str:
@@ -146,13 +141,43 @@ def test_the_list_says_how_every_model_ended(page):
     }
 
 
-def test_the_dataset_check_names_the_references(page):
-    assert "oracle (the gold patches) resolves 1 of 4 instances" in words(page.header)
+@pytest.mark.invariant(2)
+def test_a_dataset_that_its_own_gold_patches_do_not_resolve_does_not_hold(page):
+    """Invariant 2: oracle resolves every qualified instance, and here it was asked about one of four."""
+    said = "The dataset does not hold: oracle (the gold patches) resolves 1 of 4 instances."
+    assert words(page.header.find(class_="check")) == said
+
+
+@pytest.mark.parametrize(("oracle", "nop", "holds"), [(100, 0, True), (100, 50, False), (50, 0, False)])
+def test_a_dataset_holds_when_oracle_resolves_all_and_nop_none(oracle, nop, holds):
+    rows = {"model": ["oracle", "nop"], "resolved": [1, 2], "instances": [4, 4], "resolved_pct": [oracle, nop]}
+    assert check({"resolution": pd.DataFrame(rows)}).holds is holds
+    assert check({}) is None
+
+
+@pytest.mark.parametrize(("number", "noun", "said"), [(1, "file", "1 file"), (0, "file", "0 files")])
+def test_nouns_go_with_their_numbers(number, noun, said):
+    assert counted(number, noun) == said
+    assert counted(2, "repository") == "2 repositories"
+
+
+def test_an_interval_is_drawn_where_it_is_known(page):
+    bars = page.select("table[aria-labelledby=table-leaderboard] svg.bar")
+    assert [bar.select_one(".share")["width"] for bar in bars] == ["50.0", "25.0"]
+    assert bars[0].select_one(".ends")["d"] == "M15.0 4H85.0"
+    assert all(bar["aria-hidden"] == "true" for bar in bars), "the numbers stand beside it"
+
+
+def test_the_contents_lead_to_every_table(page):
+    targets = [link["href"] for link in page.select("nav ul a")]
+    assert targets == [
+        f"#{heading['id']}" for heading in page.select(".overview h3") if heading["id"] != "table-leaderboard"
+    ]
 
 
 def test_what_is_missing_stands_in_the_report(tmp_path):
     store = Store(tmp_path)
     collect(store)
-    page = report(store)
+    page = parsed(analyze.write(analyze.load(store), store))
     assert "02 build: nothing yet for acme/ui." in page.find("section", attrs={"aria-labelledby": "missing"}).get_text()
     assert not page.find(id="instances")
