@@ -70,6 +70,20 @@ def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
     assert analyze.figure(frames, "outcomes", made) and not analyze.figure(frames, "grid", made)
 
 
+def test_long_names_of_models_do_not_overlap(tmp_path):
+    """The names over a grid of letters stand upright, in lines; no two of them cover the same place."""
+    store, model = Store(tmp_path), "Qwen3-Coder-480B-A35B-Instruct-Turbo"
+    write_records(store.dataset(UI), [make_instance(1)])
+    for name in (f"{model}-one", f"{model}-two"):
+        prediction = make_prediction(1, model_name_or_path=name)
+        add_run(store, UI, [prediction])
+        add_verdicts(store, UI, [make_verdict(prediction)])
+    figure = analyze.figure(analyze.load(store), "grid").figure
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_xticklabels()]
+    assert not boxes[0].overlaps(boxes[1])
+    assert all(figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1 for box in boxes)
+
+
 def test_cells_carry_letters(plots):
     (axes,) = plots["grid"].figure.axes
     assert [text.get_text() for text in axes.texts] == ["R", "–", "R", "R", "–", "E", "–", "U"]

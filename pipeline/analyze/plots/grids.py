@@ -27,8 +27,13 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
         hits, of = getattr(row, part), getattr(row, whole)
         percent = 100 * hits / of if of else 0
         box(axes, x, y, shade(percent / 120), f"{hits}/{of}", "white" if percent > _DARK else "black")
-    frame(axes, [wrapped(str(head), 14) for head in heads], [wrapped(name) for name in names])
+    frame(axes, [_head(str(head), len(heads)) for head in heads], [wrapped(name) for name in names])
     return figure
+
+
+def _head(name: str, heads: int) -> str:
+    """On as many lines as it needs over its column; a repository's name is cut behind its organisation too."""
+    return wrapped(name.replace("/", "/ "), max(14, 36 // heads)).replace("/ ", "/")
 
 
 def box(axes: Axes, x: int, y: int, fill: object, text: str, ink: str = "black") -> None:
@@ -40,8 +45,7 @@ def box(axes: Axes, x: int, y: int, fill: object, text: str, ink: str = "black")
 def frame(axes: Axes, heads: Sequence[str], names: Sequence[str], rotation: int = 0) -> None:
     """Names to the left, heads above, no lines."""
     axes.set(xlim=(0, len(heads)), ylim=(len(names), 0))
-    alignment = {"rotation": rotation, "ha": "left" if rotation else "center"}
-    axes.set_xticks([place + 0.5 for place in range(len(heads))], heads, **alignment)
+    axes.set_xticks([place + 0.5 for place in range(len(heads))], heads, rotation=rotation)
     axes.set_yticks([place + 0.5 for place in range(len(names))], names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)

@@ -8,6 +8,7 @@ from itertools import cycle
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import attempts
@@ -32,6 +33,7 @@ from pipeline.analyze.plots.style import (
     canvas,
     listed,
     who,
+    wrapped,
 )
 from pipeline.core.records import Outcome
 
@@ -86,6 +88,7 @@ def outcomes(_frames: Frames, made: Tables) -> Drawing | None:
     parts = {outcome.value.replace("_", " "): list(table[outcome.value]) for outcome in there}
     stacked(axes, names, parts, fills=[(MARKS[outcome][0], PATTERNS[outcome]) for outcome in there])
     axes.set_xlabel("instances")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     rows = table[[outcome.value for outcome in there]].to_dict("records")
     said = [
         (name, ", ".join(f"{count} {end.replace('_', ' ')}" for end, count in row.items()))
@@ -100,15 +103,17 @@ def grid(frames: Frames, _made: Tables) -> Drawing | None:
     if rows.empty or len(frames.instances) > LARGEST_GRID:
         return None
     table = rows.assign(who=named(rows)).pivot(index="instance_id", columns="who", values="outcome")
-    figure = Figure(figsize=(max(WIDTH, 2.4 + 0.5 * table.shape[1]), 1.9 + 0.26 * len(table)))
+    names = [wrapped(name) for name in table.columns]
+    longest = max(len(line) for name in names for line in name.split("\n"))
+    figure = Figure(figsize=(max(WIDTH, 2.4 + 0.5 * len(names)), 1.2 + 0.08 * longest + 0.26 * len(table)))
     axes = figure.subplots()
     for y, (_, row) in enumerate(table.iterrows()):
         for x, outcome in enumerate(row):
             grids.box(axes, x, y, *MARKS[Outcome(outcome)])
-    grids.frame(axes, list(table.columns), list(table.index), rotation=30)
+    grids.frame(axes, names, list(table.index), rotation=90)
     there = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
     handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in there]
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.3, -0.02), ncols=2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure, f"Grid of {len(table)} instances by {table.shape[1]} models. {_ends(table)}"
 
 
@@ -128,16 +133,13 @@ def empty_patches(_frames: Frames, made: Tables) -> Drawing:
     names = [name.replace("\n", " ") for name in who(table)]
     if "repo" in table:
         names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
-    figure = canvas(len(table), each=0.3)
+    told = [wrapped(name, 30) for name in names]
+    figure = canvas(len(table), each=0.15 + 0.15 * max(name.count("\n") + 1 for name in told))
     axes = figure.subplots()
     shares = list(100 - table["non_empty_pct"].astype(float))
-    plain(axes, [_short(name) for name in names], shares, labels, color=YELLOW)
+    plain(axes, told, shares, labels, color=YELLOW)
     axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="empty patches, % of answers")
     return figure, f"Bars of the share of empty patches. {listed(zip(names, labels, strict=True))}."
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 34 else f"{name[:32]}…"
 
 
 def localisation(_frames: Frames, made: Tables) -> Drawing | None:
@@ -240,6 +242,7 @@ def accessibility(_frames: Frames, made: Tables) -> Drawing:
     axes = figure.subplots()
     stacked(axes, names, {kind: [float(value) for value in table[f"axe_{kind}"]] for kind in kinds})
     axes.set_xlabel("violations")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     rows = table[[f"axe_{kind}" for kind in kinds]].to_numpy().tolist()
     said = [
         (name, ", ".join(f"{n} {k}" for n, k in zip(row, kinds, strict=True)))

@@ -27,6 +27,7 @@ from pipeline.analyze.plots.style import Plot
 from pipeline.analyze.report.diff import marked
 from pipeline.analyze.report.pages import MARKS, pages
 from pipeline.analyze.report.summary import check, counted, facts
+from pipeline.core.records import PRINCIPLES
 from pipeline.core.store import now
 
 #: chapter -> its title and what it is about
@@ -50,6 +51,7 @@ def render(frames: Frames, made: Mapping[str, pd.DataFrame], plots: list[Plot]) 
         check=check(made),
         pages=pages(frames),
         marks=MARKS,
+        principles=[one for one in PRINCIPLES if one in set(frames.criteria["principle"])],
         notes=frames.notes,
         repos=[str(repo) for repo in frames.repos],
         made_at=now(),

@@ -13,14 +13,19 @@ from npm_package import NpmPackage
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.core import browser
-from pipeline.core.store import Store
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, each_record
 from tests.analysis_data import generate
+from tests.analyze.conftest import UI, add_run, add_verdicts
+from tests.factories import make_prediction, make_verdict
 
 AXE = NpmPackage(
     "axe-core@4.14.1",
     "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
     "axe.min.js",
 )
+#: a name that no column and no field has room for
+LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
 #: the widths of a desk and of a phone
 WIDTHS = (1280, 390)
 
@@ -39,6 +44,9 @@ def chromium() -> Iterator[Any]:
 def folder(tmp_path_factory) -> Path:
     """A report on generated data with every chapter, and a sheet for checking by hand."""
     store = generate(Store(tmp_path_factory.mktemp("browser") / "data"))
+    long = make_prediction(1, model_name_or_path=LONG)
+    add_run(store, UI, [long])
+    add_verdicts(store, UI, [make_verdict(long, image=next(each_record(store.dataset(UI), Instance)).image)])
     frames = analyze.load(store, cutoffs={"model-a": "2023-06-30"})
     sheet.export(sheet.sample(frames, 5, 1), store.root / "sheet")
     analyze.write(frames, store)
