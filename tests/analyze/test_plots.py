@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline import analyze
 from pipeline.analyze.plots import FIGURES
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
 from pipeline.analyze.plots.style import FILLS, LINES
+from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
 from tests.analysis_data import Size, generate
@@ -16,9 +19,13 @@ from tests.factories import make_instance, make_prediction, make_verdict
 
 
 @pytest.fixture(scope="module")
-def plots(tmp_path_factory):
+def frames(tmp_path_factory):
+    return analyze.load(make_data(tmp_path_factory.mktemp("plots") / "data"))
+
+
+@pytest.fixture(scope="module")
+def plots(frames):
     """The figures of the small data directory."""
-    frames = analyze.load(make_data(tmp_path_factory.mktemp("plots") / "data"))
     return {plot.name: plot for plot in analyze.figures(frames)}
 
 
@@ -58,6 +65,20 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
 )
 def test_the_alternative_says_what_the_figure_shows(plots, name, said):
     assert said in plots[name].alternative
+
+
+def test_violations_before_and_after(frames):
+    """Drawn of columns that stage 04 does not record yet: four instances of each model, two of them audited."""
+    given = {"axe_fixed": 3, "axe_remaining": 1, "axe_introduced": 0}
+    audited = frames.predictions["instance_id"].isin(["acme__ui-1", "acme__ui-2"])
+    columns = {name: frames.predictions[name].mask(audited, value) for name, value in given.items()}
+    plot = analyze.figure(replace(frames, predictions=frames.predictions.assign(**columns)), "accessibility")
+    assert plot.alternative.endswith("model-a: 6 fixed, 2 remaining, 0 introduced.")
+
+
+def test_an_unknown_figure_lists_what_there_is(frames):
+    with pytest.raises(UserError, match="there is: accessibility, by_difficulty"):
+        analyze.figure(frames, "pie")
 
 
 def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
