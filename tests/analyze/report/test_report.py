@@ -122,13 +122,22 @@ def test_an_instance_shows_issue_patches_tests_and_verdicts(page):
     ]
 
 
-def test_an_attempt_shows_its_funnel_tests_cost_and_patch(page):
+def test_an_attempt_shows_its_funnel_tests_and_cost(page):
     attempt = page.find("article", id="acme__ui-1").find_all("details")[1]
     said = words(attempt)
     assert "Funnel: located 3, selected 1." in said
     assert "Fixed (1): src/Menu.test.tsx > Menu > has a name" in said
     assert "cost 0.10 USD" in said and "perfect (Jaccard 1.00)" in said
-    assert "+export const Menu" in attempt.find("ins").get_text()
+    assert said.endswith("The answer is the gold patch, as above.") and not attempt.find("pre")
+
+
+def test_a_patch_that_is_not_golds_is_shown(page):
+    attempts = page.find("article", id="acme__ui-3").find_all("details")
+    assert "+export const Menu" in attempts[-1].find("ins").get_text()
+    assert (
+        page.find("article", id="acme__ui-2").find_all("details")[-1].find_all("p")[-1].string
+        == "The answer changes nothing."
+    )
 
 
 def test_the_list_says_how_every_model_ended(page):
