@@ -25,9 +25,8 @@ def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
     names = who(grid.index.to_frame(index=False))
     figure = canvas(len(grid), head=1.1)
     axes = figure.subplots()
-    stacked(
-        axes, names, {repo: list(grid[repo]) for repo in grid}, form=".2f" if grid.to_numpy().max() >= 0.1 else ".2g"
-    )
+    form = ".2f" if grid.to_numpy().max() >= 0.1 else ".2g"
+    stacked(axes, names, {repo: list(grid[repo]) for repo in grid}, form)
     axes.set_xlabel("USD")
     said = [(name, f"{total:.4g} USD") for name, total in zip(names, grid.sum(axis=1), strict=True)]
     return figure, f"Bars of cost in parts by repository. {listed(said)}."

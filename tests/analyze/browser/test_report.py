@@ -133,7 +133,7 @@ def test_the_rows_of_a_long_table_are_filtered_from_the_keyboard(page):
 def test_the_contents_mark_where_the_reader_is(page):
     tab_to(page, "WCAG success criteria")
     press(page, "Enter")
-    page.wait_for_selector("nav a[aria-current][href='#table-success_criteria']")
+    page.wait_for_selector("nav a[aria-current=location][href='#table-success_criteria']")
     assert page.locator("nav a[aria-current]").count() == 1
 
 
