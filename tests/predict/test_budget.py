@@ -21,10 +21,10 @@ pytestmark = pytest.mark.engine("LLM gateway")
 
 def predictor(bench: Bench, model: ScriptedModel, budget: str | None) -> Predictor:
     given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
-    spendable = None if budget is None else Decimal(budget)
-    return Predictor(
-        bench.store, factories.REPO, "magentless", "scripted", models=DEMO, jobs=1, budget=spendable, given=given
-    )
+    settings = bench.store.root / "one_request.toml"
+    settings.write_text('[retrieval]\nmodel = ""\n')
+    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings}
+    return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, given=given, **asked)
 
 
 @pytest.mark.rule("budget")

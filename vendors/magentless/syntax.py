@@ -1,61 +1,37 @@
 """What a file means apart from its form: its syntax tree without comments, white space, quotes and trailing commas.
 
-Grammars: TSX for JavaScript and its relatives (a superset of JSX), TypeScript, CSS. Other files are compared as text
-with white space collapsed, and are never found to have errors (SCSS and Less are not CSS to a CSS grammar).
+Files without a grammar are compared as text with white space collapsed, and so are those that a grammar which is not
+strict cannot read; neither is ever found to have errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
-import tree_sitter_css
-import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Tree
+from tree_sitter import Node
 
-# grammar, extensions
-GRAMMARS = (
-    (tree_sitter_typescript.language_tsx, ("tsx", "jsx", "js", "mjs", "cjs")),
-    (tree_sitter_typescript.language_typescript, ("ts", "mts", "cts")),
-    (tree_sitter_css.language, ("css",)),
-)
-FORM = {"comment", "js_comment", "html_comment", ";", '"', "'"}
+from magentless.grammars import nodes, trees
+
+FORM = {"comment", "js_comment", "html_comment", "raw_text", ";", '"', "'"}
 CLOSING = {")", "]", "}", ">"}
 
 
 def fingerprint(path: str, text: str) -> str:
     """A string that two texts share when they differ in form and comments only."""
-    tree = _tree(path, text)
-    return "\0".join(_meaning(tree.root_node)) if tree else collapsed(text)
+    found = trees(path, text)
+    if not found or any(tree.root.has_error and not tree.strict for tree in found):
+        return collapsed(text)
+    return "\0".join(word for tree in found for word in _meaning(tree.root))
 
 
 def errors(path: str, text: str) -> int:
     """Number of places that are no syntax: what the grammar cannot read, and JSX closed under another name."""
-    tree = _tree(path, text)
-    return sum(map(_is_wrong, _nodes(tree.root_node))) if tree else 0
+    return sum(_is_wrong(node) for tree in trees(path, text) if tree.strict for node in nodes(tree.root))
 
 
 def collapsed(text: str) -> str:
     """The text with each run of white space as one blank."""
     return " ".join(text.split())
-
-
-@cache
-def _parsers() -> dict[str, Parser]:
-    return {extension: Parser(Language(grammar())) for grammar, names in GRAMMARS for extension in names}
-
-
-def _tree(path: str, text: str) -> Tree | None:
-    parser = _parsers().get(path.rpartition(".")[2].lower())
-    return parser.parse(text.encode()) if parser else None
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(node.children)
 
 
 def _is_wrong(node: Node) -> bool:
