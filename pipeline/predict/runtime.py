@@ -121,7 +121,6 @@ def _environment(job: Job, place: Path) -> dict[str, str]:
         **passed,
         "HOME": str(place),
         "PYTHONPATH": str(VENDORS),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OPENAI_BASE_URL": job.base_url,
         "OPENAI_API_KEY": job.key,
         "OPENAI_SHARED_API_KEY": job.shared_key or job.key,

@@ -80,12 +80,22 @@ class Checkout:
 
         Raises Ended (INVALID_PATCH) when git cannot hold these files together.
         """
+        made = [path for path, text in files.items() if text]
+        if clash := [path for path in made if any(other.startswith(f"{path}/") for other in made)]:
+            raise Ended(Cause.INVALID_PATCH, f"{clash[0]} cannot be a file and a folder")
         with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
             env = self._separate(Path(scratch))
-            self._git("read-tree", "HEAD", env=env)
-            for path, text in files.items():
-                self._stage(path, text, env)
+            (Path(scratch) / "index").write_bytes(self._index)
+            entries = "".join(f"{self._entry(path, text, env)}\t{path}\0" for path, text in files.items())
+            self._git("update-index", "-z", "--index-info", env=env, stdin=entries.encode())
             return self._git(*DIFF, *PREFIXES, "HEAD", env=env)
+
+    def _entry(self, path: str, text: str, env: Mapping[str, str]) -> str:
+        """Mode and name of a file's new content, which is put into the object store; a removed file has none."""
+        mode, sha = self._entries.get(path, (NEW_FILE_MODE, ""))
+        if not text:
+            return f"0 {'0' * len(sha)}"
+        return f"{mode} {self._git('hash-object', '-w', '--stdin', env=env, stdin=text.encode()).decode().strip()}"
 
     @cached_property
     def _folders(self) -> frozenset[str]:
@@ -102,13 +112,24 @@ class Checkout:
         except subprocess.CalledProcessError as error:
             raise Ended(Cause.INVALID_PATCH, error.stderr.decode(errors="replace").strip()) from None
 
+    @cached_property
+    def _index(self) -> bytes:
+        """The index of HEAD, which each diff begins with."""
+        with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
+            index = Path(scratch) / "index"
+            self._git("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+            return index.read_bytes()
+
+    @cached_property
+    def _objects(self) -> str:
+        return self._git("rev-parse", "--path-format=absolute", "--git-path", "objects").decode().rstrip("\n")
+
     def _separate(self, scratch: Path) -> dict[str, str]:
-        objects = self._git("rev-parse", "--path-format=absolute", "--git-path", "objects").decode().rstrip("\n")
         (scratch / "objects").mkdir()
         return {
             "GIT_INDEX_FILE": str(scratch / "index"),
             "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": self._objects,
         }
 
     def _git(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:

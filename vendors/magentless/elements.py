@@ -1,8 +1,8 @@
 """The elements of a file: functions, classes, methods, components, types, rules and tags, with their lines.
 
-The names of inner elements stand behind those of the outer ones: `Menu.onKeyDown`, `.menu :hover`. Rules of style
-sheets are named by their selectors, tags by their name and id. Not covered: what a call makes (`describe('…', …)`),
-values inside objects.
+`queries/` says what they are in each language. The names of inner elements stand behind those of the outer ones:
+`Menu.onKeyDown`, `.menu :hover`. Rules of style sheets are named by their selectors, tags by their name and id. Not
+covered: what a call makes (`describe('…', …)`), values inside objects.
 """
 
 from __future__ import annotations
@@ -12,34 +12,18 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from magentless.grammars import TSX, TYPESCRIPT, SyntaxTree, trees
+from magentless.grammars import SyntaxTree, matches, trees
 
 LONGEST_NAME = 80
-DEEPEST_TAG = 3  # tags inside tags
-FUNCTIONS = {"arrow_function", "function_expression", "class", "generator_function"}
+LONGEST_HEAD = 400  # bytes of an element without a name of its own, in which one is looked for
 
-# node, the field or child that names it
-NAMED = {
-    **dict.fromkeys(
-        (
-            *("function_declaration", "generator_function_declaration", "class_declaration", "method_definition"),
-            *("abstract_class_declaration", "interface_declaration", "type_alias_declaration", "enum_declaration"),
-            *("variable_declarator", "public_field_definition"),
-        ),
-        "name",
-    ),
-    "rule_set": "selectors",
-    "media_statement": "",
-    "at_rule": "",
-    "mixin_statement": "identifier",
-    "keyframes_statement": "keyframes_name",
-    "element": "",
-    "script_element": "",
-    "style_element": "",
+# language: the file of `queries/`, and what stands between an outer and an inner name
+LANGUAGES = {
+    **dict.fromkeys(("tsx", "typescript"), ("javascript", ".")),
+    **dict.fromkeys(("css", "less"), ("css", " ")),
+    "scss": ("scss", " "),
+    **dict.fromkeys(("html", "svelte"), ("html", " ")),
 }
-TAGS = {"element", "script_element", "style_element"}
-VALUES = {"variable_declarator", "public_field_definition"}
-TOP = {"program", "export_statement", "lexical_declaration", "variable_declaration", "namespace"}
 
 
 class Element(NamedTuple):
@@ -57,56 +41,31 @@ def elements(path: str, text: str) -> list[Element]:
 
 
 def _of_tree(tree: SyntaxTree) -> Iterator[Element]:
-    joint = "." if tree.grammar in (TSX, TYPESCRIPT) else " "
-    pending: list[tuple[Node, str, int]] = [(tree.root, "", 0)]
-    while pending:
-        node, outer, depth = pending.pop()
-        name = _name(node, depth)
-        if name:
-            outer = f"{outer}{joint}{name}" if outer else name
-            yield Element(outer, tree.line + node.start_point.row + 1, tree.line + node.end_point.row + 1)
-        pending.extend((child, outer, depth + (node.type == "element")) for child in node.children)
+    """Each element behind those that it is inside of."""
+    query, joint = LANGUAGES[tree.grammar]
+    found = {(one["element"][0].start_byte, -one["element"][0].end_byte): one for one in matches(tree, query)}
+    outer: list[tuple[int, str]] = []
+    for (start, end), captured in sorted(found.items(), key=lambda item: item[0]):
+        while outer and outer[-1][0] <= start:
+            outer.pop()
+        node = captured["element"][0]
+        name = joint.join([*(outer[-1][1:] if outer else ()), _name(node, captured.get("name"))])
+        outer.append((-end, name))
+        yield Element(name, tree.line + node.start_point.row + 1, tree.line + node.end_point.row + 1)
 
 
-def _name(node: Node, depth: int) -> str:
-    if node.type in VALUES and not _is_kept(node):
-        return ""
-    if node.type in TAGS:
-        return _tag(node) if depth < DEEPEST_TAG else ""
-    if node.type == "export_statement" and node.child_by_field_name("value"):
-        return "default"
-    if node.type not in NAMED:
-        return ""
-    return _text(_namer(node) or node).partition("{")[0].strip()[:LONGEST_NAME]
+def _name(node: Node, named: list[Node] | None) -> str:
+    if named:
+        return _text(named[0])[:LONGEST_NAME]
+    head = _text(node)
+    return (_tag(head) if head.startswith("<") else head.partition("{")[0].strip())[:LONGEST_NAME]
 
 
-def _namer(node: Node) -> Node | None:
-    kind = NAMED[node.type]
-    named = kind and node.child_by_field_name(kind)
-    return named or next((child for child in node.children if child.type == kind), None)
-
-
-def _is_kept(node: Node) -> bool:
-    """A value is an element at the top of a file, and further in when it is a function."""
-    value, place = node.child_by_field_name("value"), node.parent
-    while place and place.type in TOP and place.parent:
-        place = place.parent
-    return place is None or place.type in TOP or (value is not None and _is_function(value))
-
-
-def _is_function(value: Node) -> bool:
-    """A function, or a call that is given one: `useCallback(() => …)`."""
-    given = value.child_by_field_name("arguments") if value.type == "call_expression" else None
-    return value.type in FUNCTIONS or any(child.type in FUNCTIONS for child in (given.children if given else ()))
-
-
-def _tag(node: Node) -> str:
-    opening = next((child for child in node.children if child.type.endswith("tag")), None)
-    words = _text(opening).strip("</>").split() if opening else []
-    name = words[0] if words else "tag"
+def _tag(head: str) -> str:
+    words = head.partition(">")[0].strip("</").split()
     ids = [word for word in words if word.startswith("id=")]
-    return f"<{' '.join([name, *ids[:1]])}>"[:LONGEST_NAME]
+    return f"<{' '.join([*words[:1], *ids[:1]])}>"
 
 
 def _text(node: Node) -> str:
-    return " ".join((node.text or b"").decode(errors="replace").split())
+    return " ".join((node.text or b"")[:LONGEST_HEAD].decode(errors="replace").split())

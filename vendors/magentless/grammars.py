@@ -12,9 +12,12 @@ import ctypes
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
+
+QUERIES = Path(__file__).with_name("queries")
 
 TSX, TYPESCRIPT, CSS = "tsx", "typescript", "css"
 
@@ -35,6 +38,8 @@ EXTENSIONS = {
     **dict.fromkeys(("html", "htm", "vue"), "html"),
     **{name: name for name in (CSS, "less", "scss", "svelte")},
 }
+# grammars of files with other languages inside
+PAGES = ("html", "svelte")
 # node whose text is of another language, its grammar unless `lang` says otherwise
 INSIDE = {"script_element": TSX, "style_element": CSS}
 LANGUAGES = {b"ts": TYPESCRIPT, b"tsx": TSX, b"scss": "scss", b"less": "less"}
@@ -59,7 +64,12 @@ def trees(path: str, text: str) -> list[SyntaxTree]:
     if grammar is None:
         return []
     tree = _parsed(grammar, text.encode(), 0)
-    return [tree, *(inner for node in nodes(tree.root) if node.type in INSIDE for inner in _inner(node))]
+    return [tree, *_inner(tree)]
+
+
+def matches(tree: SyntaxTree, query: str) -> list[dict[str, list[Node]]]:
+    """What a query of `queries/` captures, match by match."""
+    return [captured for _, captured in QueryCursor(_query(tree.grammar, query)).matches(tree.root)]
 
 
 def nodes(root: Node) -> Iterator[Node]:
@@ -71,17 +81,23 @@ def nodes(root: Node) -> Iterator[Node]:
         pending.extend(reversed(node.children))
 
 
-def _inner(element: Node) -> Iterator[SyntaxTree]:
-    said = {child.text for tag in element.children[:1] for child in nodes(tag) if child.type == "attribute_value"}
-    grammar = next((LANGUAGES[name] for name in said if name in LANGUAGES), INSIDE[element.type])
-    for child in element.children:
-        if child.type == "raw_text":
-            yield _parsed(grammar, child.text or b"", child.start_point.row)
+def _inner(tree: SyntaxTree) -> Iterator[SyntaxTree]:
+    """The scripts and styles that are inside."""
+    for found in matches(tree, "inside") if tree.grammar in PAGES else ():
+        (element,), (text,) = found["element"], found["text"]
+        said = (LANGUAGES.get(node.text or b"") for node in found.get("value", ()))
+        grammar = next(filter(None, said), INSIDE[element.type])
+        yield _parsed(grammar, text.text or b"", text.start_point.row)
 
 
 def _parsed(grammar: str, text: bytes, line: int) -> SyntaxTree:
     """A parser serves one thread, so each text has its own."""
     return SyntaxTree(Parser(_language(grammar)).parse(text).root_node, grammar, line)
+
+
+@cache
+def _query(grammar: str, name: str) -> Query:
+    return Query(_language(grammar), (QUERIES / f"{name}.scm").read_text(encoding="utf-8"))
 
 
 @cache

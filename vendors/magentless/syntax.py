@@ -7,15 +7,17 @@ strict cannot read; neither is ever found to have errors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from tree_sitter import Node
 
-from magentless.grammars import nodes, trees
+from magentless.grammars import TSX, SyntaxTree, matches, nodes, trees
 
 FORM = {"comment", "js_comment", "html_comment", "raw_text", ";", '"', "'"}
 CLOSING = {")", "]", "}", ">"}
 
 
+@lru_cache(maxsize=256)
 def fingerprint(path: str, text: str) -> str:
     """A string that two texts share when they differ in form and comments only."""
     found = trees(path, text)
@@ -24,9 +26,10 @@ def fingerprint(path: str, text: str) -> str:
     return "\0".join(word for tree in found for word in _meaning(tree.root))
 
 
+@lru_cache(maxsize=256)
 def errors(path: str, text: str) -> int:
     """Number of places that are no syntax: what the grammar cannot read, and JSX closed under another name."""
-    return sum(_is_wrong(node) for tree in trees(path, text) if tree.strict for node in nodes(tree.root))
+    return sum(_mistakes(tree) for tree in trees(path, text) if tree.strict)
 
 
 def collapsed(text: str) -> str:
@@ -34,16 +37,14 @@ def collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _is_wrong(node: Node) -> bool:
-    if node.type == "jsx_element":
-        return _tag(node, "open_tag") != _tag(node, "close_tag")
-    return node.is_error or node.is_missing
+def _mistakes(tree: SyntaxTree) -> int:
+    unread = sum(node.is_error or node.is_missing for node in nodes(tree.root)) if tree.root.has_error else 0
+    tags = matches(tree, "tags") if tree.grammar == TSX else ()
+    return unread + sum(_names(one, "opened") != _names(one, "closed") for one in tags)
 
 
-def _tag(element: Node, field: str) -> bytes | None:
-    tag = element.child_by_field_name(field)
-    name = tag and tag.child_by_field_name("name")
-    return name.text if name else None
+def _names(captured: dict[str, list[Node]], tag: str) -> list[bytes | None]:
+    return [node.text for node in captured.get(tag, ())]
 
 
 def _meaning(root: Node) -> Iterator[str]:

@@ -6,9 +6,10 @@ what stands in the files.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable
-from fnmatch import fnmatch
+from collections.abc import Collection, Iterable
+from fnmatch import translate
 
 from magentless.inputs import Files, Task
 from magentless.words import parts
@@ -16,7 +17,8 @@ from magentless.words import parts
 
 def offered(files: Iterable[str], settings: Files) -> list[str]:
     """The files that the settings let through. Folders are compared as whole path segments, never as substrings."""
-    return [path for path in files if _is_offered(path, settings)]
+    folders, names = _any(settings.excluded_folders), _any(settings.excluded_names)
+    return [path for path in files if _is_offered(path.lower(), settings.extensions, folders, names)]
 
 
 def ranked(paths: Iterable[str], task: Task) -> list[str]:
@@ -48,11 +50,12 @@ def below(path: str, folders: Iterable[str]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 
-def _is_offered(path: str, settings: Files) -> bool:
-    *folders, name = path.lower().split("/")
-    stem, dot, extension = name.rpartition(".")
-    return (
-        extension in settings.extensions
-        and not any(folder in settings.excluded_folders for folder in folders)
-        and not any(fnmatch(name, pattern) for pattern in settings.excluded_names)
-    )
+def _is_offered(path: str, extensions: Collection[str], folders: re.Pattern[str], names: re.Pattern[str]) -> bool:
+    *above, name = path.split("/")
+    known = name.rpartition(".")[2] in extensions
+    return known and not names.match(name) and not any(folders.match(folder) for folder in above)
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    """What matches a name that one of the patterns matches."""
+    return re.compile("|".join(map(translate, patterns)) or "(?!)")

@@ -6,6 +6,7 @@ tried again here is a gateway that is not reached, or that says nothing. No key 
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -13,14 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+from urllib3 import HTTPResponse, PoolManager, Retry
+from urllib3.exceptions import HTTPError, MaxRetryError
 
 from magentless.causes import ERRORS_BY_TEXT, FAULTS_BY_STATUS, Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
 
 ERROR_TEXT_CHARS = 200  # the beginning tells the kind; further on a provider may quote the prompt
-WORTH_ANOTHER_TRY = (408, 409, 425, 429)
-LONGEST_PAUSE = 60.0  # seconds
+WORTH_ANOTHER_TRY = (408, 409, 425, 429, *range(500, 600))
+LONGEST_PAUSE = 60  # seconds
+CONNECTIONS = 64  # that are kept open; more are opened where they are needed
 
 
 @dataclass(frozen=True)
@@ -56,51 +59,57 @@ class Clock:
             self._under_way, self._since = self._under_way + by, now
 
 
+class Patience(Retry):
+    """Tries again unless the gateway says that this was done already."""
+
+    def increment(self, *args: Any, response: Any = None, **more: Any) -> Retry:
+        """The patience that is left. Raises MaxRetryError, upon which the response stands."""
+        if response is not None and response.headers.get("x-should-retry") == "false":
+            raise MaxRetryError(None, "", "the gateway says so")
+        return super().increment(*args, response=response, **more)
+
+
 class Wire:
     """Sends requests; threads share it. `sent` counts those that were answered."""
 
     def __init__(self, endpoint: Endpoint, settings: Provider) -> None:
         self.clock, self.sent = Clock(), 0
-        self._endpoint, self._tries = endpoint, settings.max_retries + 1
-        unlimited = httpx.Limits(max_connections=None)
-        self._http = httpx.Client(timeout=settings.timeout_seconds, limits=unlimited)
+        self._endpoint = endpoint
+        patience = Patience(
+            settings.max_retries,
+            status_forcelist=WORTH_ANOTHER_TRY,
+            allowed_methods=None,
+            backoff_factor=0.5,
+            backoff_max=LONGEST_PAUSE,
+            retry_after_max=LONGEST_PAUSE,
+            raise_on_status=False,
+        )
+        self._http = PoolManager(maxsize=CONNECTIONS, retries=patience, timeout=settings.timeout_seconds)
 
     def post(self, path: str, body: dict[str, Any], *, shared: bool = False) -> dict[str, Any]:
         """The answer. Raises Ended where the request itself is refused, ProviderFailure where the provider fails."""
-        with self.clock.waiting():
-            for attempt in range(1, self._tries + 1):
-                answer = self._try(path, body, shared=shared, last=attempt == self._tries)
-                if isinstance(answer, dict):
-                    self.sent += 1
-                    return answer
-                time.sleep(_pause(answer, attempt))
-        raise AssertionError("the last try answers or raises")
-
-    def _try(self, path: str, body: dict[str, Any], *, shared: bool, last: bool) -> dict[str, Any] | httpx.Headers:
-        """The answer, or the headers of one that is worth another try."""
         key = self._endpoint.shared_key if shared else self._endpoint.api_key
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         try:
-            reply = self._http.post(
-                f"{self._endpoint.base_url}{path}", json=body, headers={"Authorization": f"Bearer {key}"}
-            )
-        except httpx.TransportError as error:
-            if last:
-                raise ProviderFailure(Fault.UNREACHABLE, self._clean(f"{type(error).__name__}: {error}")) from None
-            return httpx.Headers()
-        if reply.is_success:
-            return _document(reply)
-        if last or not _is_worth_another_try(reply):
+            with self.clock.waiting():
+                reply = self._http.request(
+                    "POST", f"{self._endpoint.base_url}{path}", body=json.dumps(body), headers=headers
+                )
+        except HTTPError as error:
+            raise ProviderFailure(Fault.UNREACHABLE, self._clean(f"{type(error).__name__}: {error}")) from None
+        if reply.status != 200:
             raise self._meaning(reply)
-        return reply.headers
+        self.sent += 1
+        return _document(reply)
 
-    def _meaning(self, reply: httpx.Response) -> Ended | ProviderFailure:
+    def _meaning(self, reply: HTTPResponse) -> Ended | ProviderFailure:
         error = _error(reply)
-        message = self._clean(f"status {reply.status_code}: {error.get('message', '')}")
+        message = self._clean(f"status {reply.status}: {error.get('message', '')}")
         text = f"{error.get('code')} {error.get('type')} {message[:ERROR_TEXT_CHARS]}"
         told = next((cause for word, cause in ERRORS_BY_TEXT if word in text), None)
         if isinstance(told, Cause):
             return Ended(told, message)
-        by_status = dict(FAULTS_BY_STATUS).get(reply.status_code, Fault.PROVIDER_ERROR)
+        by_status = dict(FAULTS_BY_STATUS).get(reply.status, Fault.PROVIDER_ERROR)
         return ProviderFailure(told or by_status, message)
 
     def _clean(self, message: str) -> str:
@@ -109,23 +118,9 @@ class Wire:
         return message
 
 
-def _is_worth_another_try(reply: httpx.Response) -> bool:
-    told = reply.headers.get("x-should-retry")
-    return told != "false" and (told == "true" or reply.status_code in WORTH_ANOTHER_TRY or reply.status_code >= 500)
-
-
-def _pause(headers: httpx.Headers, attempt: int) -> float:
-    """Seconds to wait before the next try: what the provider names, else 0.5, 1, 2, 4 and so on."""
+def _document(reply: HTTPResponse) -> dict[str, Any]:
     try:
-        pause = float(headers.get("retry-after", ""))
-    except ValueError:
-        pause = 2.0 ** (attempt - 2)
-    return min(max(pause, 0.0), LONGEST_PAUSE)
-
-
-def _document(reply: httpx.Response) -> dict[str, Any]:
-    try:
-        document = reply.json()
+        document = json.loads(reply.data)
     except ValueError:
         document = None
     if not isinstance(document, dict):
@@ -133,10 +128,10 @@ def _document(reply: httpx.Response) -> dict[str, Any]:
     return document
 
 
-def _error(reply: httpx.Response) -> dict[str, Any]:
+def _error(reply: HTTPResponse) -> dict[str, Any]:
     """The error as the protocol has it, or the beginning of what came in its place."""
     try:
-        error = reply.json()["error"]
+        error = json.loads(reply.data)["error"]
     except (ValueError, KeyError, TypeError):
-        error = reply.text
+        error = reply.data.decode(errors="replace")
     return error if isinstance(error, dict) else {"message": str(error)}
