@@ -15,7 +15,7 @@ STEP = re.compile(r"^Step: (\w+)")
 FOLDER = re.compile(r"^(\S+/)\n((?:  \S+\n)+)", re.M)
 OUTLINE = re.compile(r"^### (\S+) \(\d+ lines\)\n(.+) \(lines ", re.M)
 NUMBERED = re.compile(r"^### (\S+)\n +(\d+) \|", re.M)
-VIEW = re.compile(r"^### (\S+)\n(?:\[lines .*\n)?(.+)\n", re.M)
+IMPORT = re.compile(r"^### (\S+)\n(?:(?!###).*\n)*?((?:import|export) .* from .*;)\n", re.M)
 
 
 @dataclass
@@ -72,9 +72,8 @@ def _lines(prompt: str) -> str:
 
 
 def _repair(prompt: str) -> str:
-    path, line = VIEW.search(prompt).groups()
-    added = "" if path.endswith(("css", "json")) else "\nexport const measured = true;"
-    return f"### {path}\n<<<<<<< SEARCH\n{line}\n=======\n{line}{added}\n>>>>>>> REPLACE"
+    path, line = IMPORT.search(prompt).groups()
+    return f"### {path}\n<<<<<<< SEARCH\n{line}\n=======\n{line}\nconst measured = true;\n>>>>>>> REPLACE"
 
 
 ANSWERS = {"files": _files, "folders": lambda prompt: "", "elements": _elements, "lines": _lines, "repair": _repair}

@@ -20,7 +20,8 @@ def test_folders_are_left_out_by_segment_and_never_by_substring(make_settings):
     kept = ["src/contests/List.tsx", "src/latest.js", "src/Tools.tsx", "src/distance/a.ts"]
     left_out = [
         "src/Tests/a.tsx", "tools/a.js", "src/__tests__/a.tsx", "node_modules/x/a.js", "dist/a.css",
-        "src/Menu.spec.ts", "src/Menu.stories.tsx", "package.json", ".yarn/releases/yarn.cjs", "tsconfig.build.json", "src/.eslintrc.js",
+        "src/Menu.spec.ts", "src/Menu.stories.tsx", "package.json", "tsconfig.build.json", "src/.eslintrc.js",
+        ".yarn/releases/yarn.cjs",
     ]  # fmt: skip
     assert offered(kept + left_out, make_settings().files) == kept
 
