@@ -17,7 +17,7 @@ from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
 
 #: what a command may name in braces
-PLACES = ("python", "task", "checkout", "out", "model", "settings")
+PLACES = ("python", "task", "checkout", "out", "cache", "model", "settings")
 
 
 class Agent(NamedTuple):

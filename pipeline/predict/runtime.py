@@ -38,7 +38,8 @@ BUDGET_EXCEEDED = "budget_exceeded"
 
 
 class Job(NamedTuple):
-    """One task for one agent; `exhausted` says whether the money for it is spent."""
+    """One task for one agent; `exhausted` says whether the money for it is spent, `shared_key` is the key for what
+    serves several tasks of the run."""
 
     agent: Agent
     run: Run
@@ -47,6 +48,7 @@ class Job(NamedTuple):
     base_url: str
     key: str
     exhausted: Callable[[], bool] = lambda: False
+    shared_key: str = ""
 
 
 def work(job: Job, progress: Progress) -> None:
@@ -77,7 +79,8 @@ def _answer(job: Job, progress: Progress) -> str:
             code = _run(job, place, unit.folder / "agent.log")
         finally:
             shutil.copytree(place / "out", unit.folder, dirs_exist_ok=True, symlinks=True)
-            _hide(job.key, unit.folder)
+            for key in filter(None, (job.key, job.shared_key)):
+                _hide(key, unit.folder)
     return _collect(job, code)
 
 
@@ -87,6 +90,7 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
         task=str(place / "task.json"),
         checkout=str(place / "checkout"),
         out=str(place / "out"),
+        cache=str(job.run.cache.absolute()),
         model=job.run.experiment.model,
         settings=str(job.agent.settings.absolute()),
     )
@@ -105,7 +109,7 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
 
 
 def _hide(key: str, folder: Path) -> None:
-    """Take the instance's key out of everything that the agent left: some print their environment."""
+    """Take a key out of everything that the agent left: some print their environment."""
     for path in folder.rglob("*"):
         if path.is_file() and key.encode() in (data := path.read_bytes()):
             write_bytes(path, data.replace(key.encode(), b"***"))
@@ -117,9 +121,9 @@ def _environment(job: Job, place: Path) -> dict[str, str]:
         **passed,
         "HOME": str(place),
         "PYTHONPATH": str(VENDORS),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OPENAI_BASE_URL": job.base_url,
         "OPENAI_API_KEY": job.key,
+        "OPENAI_SHARED_API_KEY": job.shared_key or job.key,
     }
 
 

@@ -16,6 +16,7 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.engine import each
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
+from pipeline.core.llm.experiment import SHARED
 from pipeline.core.llm.experiment import Experiment as Account
 from pipeline.core.llm.gateway import open_gateway
 from pipeline.core.llm.models import DEMO, load_models
@@ -109,11 +110,13 @@ class Predictor:
             self.models, self.store.ledger, say=self._say(progress), log=log, responses=responses, given=self.given
         ) as gateway:
             account = self._account
+            shared_key = gateway.issue_key(account, SHARED, self.budget)
             jobs = [
                 Job(
                     *(self.agent, run, one, clone, gateway.base_url),
                     key=gateway.issue_key(account, one.instance_id, self.budget),
                     exhausted=lambda: gateway.exhausted(account),
+                    shared_key=shared_key,
                 )
                 for one in missing
             ]

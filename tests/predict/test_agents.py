@@ -15,7 +15,7 @@ from pipeline.predict.agents import Agent, agents, load_agent
 def test_the_agent_of_the_project_is_there() -> None:
     agent = load_agent("magentless")
     assert (agent.folder.name, agent.settings.name) == ("magentless", "settings.toml")
-    argv = agent.argv(task="t", checkout="c", out="o", model="m", settings="s")
+    argv = agent.argv(task="t", checkout="c", out="o", cache="k", model="m", settings="s")
     assert argv[:3] == [sys.executable, "-m", "magentless"] and "{" not in "".join(argv)
 
 
