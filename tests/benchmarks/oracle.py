@@ -61,14 +61,7 @@ def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path 
 
 def readable(snapshots: dict[str, str]) -> dict[str, str]:
     """Those that show elements."""
-    return {key: text for key, text in snapshots.items() if _shows(text)}
-
-
-def _shows(text: str) -> bool:
-    try:
-        return bool(markup.parse(text).nodes)
-    except markup.Unparsable:
-        return False
+    return {key: text for key, text in snapshots.items() if markup.shows(text) and markup.parse(text).nodes}
 
 
 def judge(viewer: Viewer, made: Iterator[Mutation]) -> Iterator[Judged]:

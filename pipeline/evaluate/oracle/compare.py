@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from pipeline.core.assessment import Likeness
 from pipeline.evaluate.oracle import markup
 from pipeline.evaluate.oracle.markup import Markup, Unparsable
 from pipeline.evaluate.oracle.page import Trees, Viewer
-
-Likeness = Literal["cosmetic", "a11y-different", "unparsable"]
 
 #: lines of a difference that are kept as its reason
 LINES = 12

@@ -69,6 +69,15 @@ def parse(text: str) -> Markup:
     return Markup("\n".join(reader.styles), nodes)
 
 
+def shows(text: str) -> bool:
+    """Whether a snapshot shows elements, or styles for them."""
+    try:
+        parse(text)
+    except Unparsable:
+        return False
+    return True
+
+
 def _string(text: str) -> Markup:
     if _TEXT_MARKUP.search(text):
         return Markup("", [{"html": text}])

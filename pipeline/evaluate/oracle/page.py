@@ -36,6 +36,7 @@ class Viewer:
 
     def __init__(self, page: Page) -> None:
         self._page = page
+        self.version = f"Chromium {page.context.browser.version}" if page.context.browser else ""
         self._devtools = page.context.new_cdp_session(page)
         self._script = files(__package__).joinpath("page.js").read_text(encoding="utf-8")
 
