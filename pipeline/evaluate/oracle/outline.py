@@ -21,14 +21,17 @@ OPAQUE = {"Video", "Audio"}
 PASSING = {"focused", "settable", "root", "hiddenRoot", "editable"}
 #: where a name and a description are from: they themselves are told
 SOURCES = {"labelledby", "describedby"}
-#: what the tree does not show (ARIA 1.3, HTML; WCAG 1.3.1, 1.3.5, 3.1.2) -> the value that is as good as none
-UNTOLD = {
-    "aria-current": "false",
-    "aria-sort": "none",
-    **dict.fromkeys(("aria-posinset", "aria-setsize", "aria-braillelabel", "aria-brailleroledescription")),
-    **dict.fromkeys(("aria-colcount", "aria-colindex", "aria-colindextext", "aria-colspan")),
-    **dict.fromkeys(("aria-rowcount", "aria-rowindex", "aria-rowindextext", "aria-rowspan")),
-    **dict.fromkeys(("lang", "autocomplete", "accesskey", "scope", "controls")),
+#: attributes that assistive technologies use and the tree does not show (WCAG 1.3.1, 1.3.5, 3.1.2)
+UNTOLD = {"lang", "autocomplete", "accesskey", "scope", "controls"}
+#: of ARIA's those that are told in full: as names, as descriptions, by being hidden
+TOLD = {"aria-label", "aria-labelledby", "aria-description", "aria-describedby", "aria-roledescription", "aria-hidden"}
+#: the values of ARIA's others that are as good as none; the tree leaves out what an element's role does not allow,
+#: and to take that away may be all that a fix does
+NONE = {
+    **dict.fromkeys(("aria-disabled", "aria-busy", "aria-invalid", "aria-required", "aria-readonly"), "false"),
+    **dict.fromkeys(("aria-multiselectable", "aria-multiline", "aria-modal", "aria-haspopup", "aria-current"), "false"),
+    **dict.fromkeys(("aria-sort", "aria-autocomplete"), "none"),
+    "aria-live": "off",
 }
 #: attributes that name other elements
 REFERENCES = (
@@ -93,7 +96,7 @@ class _Outline:
 
     def _untold(self, node: int | None) -> list[str]:
         found = self.attributes.get(node, {})
-        told = [f"{name}={found[name]}" for name in UNTOLD if found.get(name) not in (None, UNTOLD[name])]
+        told = [f"{name}={value}" for name, value in sorted(found.items()) if _is_told_here(name, value)]
         return told + [f"{name} -> outside" for name in REFERENCES if self._leads_out(found.get(name, ""))]
 
     def _leads_out(self, reference: str) -> bool:
@@ -121,6 +124,12 @@ def _attributes(node: Row) -> Iterator[tuple[int, dict[str, str]]]:
     yield node["backendNodeId"], dict(zip(flat[::2], flat[1::2], strict=True))
     for child in node.get("children", ()):
         yield from _attributes(child)
+
+
+def _is_told_here(name: str, value: str) -> bool:
+    """Whether an attribute says something that the tree may leave out."""
+    others = name.startswith("aria-") and name not in TOLD and name not in REFERENCES
+    return (others and value != NONE.get(name)) or name in UNTOLD
 
 
 def _role(row: Row) -> str:

@@ -37,6 +37,7 @@ class Evidence(NamedTuple):
 
     verdict: Verdict
     updated: Updated | None = None
+    base: Updated | None = None
     notes: dict[str, str] = {}
 
 
@@ -97,20 +98,20 @@ def _found(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers)
     run = bench.run(instance, patch)
     if why := snapshots.obstacle(verdict, run, instance.environment.parser):
         return Evidence(verdict, notes={"snapshot": why})
-    made = _updated(bench, instance, patch, snapshots.failing(verdict))
+    made = _updated(bench, instance, patch)
     if why := snapshots.still_failing(snapshots.failing(verdict), made):
         return Evidence(verdict, notes={"snapshot": why})
-    return Evidence(verdict, made)
+    return Evidence(verdict, made, _updated(bench, instance, ""))
 
 
-def _updated(bench: Bench, instance: Instance, patch: str, names: tuple[str, ...]) -> Updated:
+def _updated(bench: Bench, instance: Instance, patch: str) -> Updated:
     """The run with new snapshots, from the store where it is there."""
     inputs = bench.inputs(instance, patch) | {"updated": str(updated.VERSION)}
     unit = bench.unit("oracle", inputs)
     file = unit.folder / "updated.json.gz"
     if unit.is_done(**inputs):
         return Updated(**json.loads(gzip.decompress(file.read_bytes())))
-    tests = {name.partition(" > ")[0] for name in names}
+    tests = {name.partition(" > ")[0] for name in instance.expected}
     made = bench.patiently(
         instance,
         "running the tests with new snapshots",
@@ -128,11 +129,17 @@ def _look(found: Sequence[Evidence]) -> list[Assessment]:
         return [_assessment(one, viewer) for one in found]
 
 
+def _seen(found: Evidence, viewer: Viewer) -> SnapshotVerdict:
+    seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
+    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, found.verdict.unfixed, found.base):
+        why = "the oracle does not tell the base from gold"
+        return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
+    return seen
+
+
 def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
-    seen: SnapshotVerdict | None = None
-    if viewer and found.updated:
-        seen = snapshots.look(viewer, snapshots.failing(verdict), found.updated)
+    seen = _seen(found, viewer) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
     return Assessment(
         **who,

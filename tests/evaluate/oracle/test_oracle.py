@@ -49,12 +49,14 @@ def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
         (BUTTON + HINT.replace("Ask first", "Ask"), "a11y-different"),
         (BUTTON.replace('  class="a"', '  lang="de"') + HINT, "a11y-different"),
         (BUTTON.replace('  class="a"', '  aria-current="true"') + HINT, "a11y-different"),
+        (BUTTON.replace('  class="a"', '  aria-checked="false"\n  class="a"') + HINT, "a11y-different"),
+        (BUTTON.replace('  class="a"', '  aria-disabled="false"\n  class="a"') + HINT, "cosmetic"),
         (HINT + BUTTON, "a11y-different"),
     ],
-    ids=["class", "id", "state", "description", "language", "current", "order"],
+    ids=["class", "id", "state", "description", "language", "current", "not-allowed", "default", "order"],
 )
 def test_what_is_told_decides(viewer, new, expected):
-    """Also what the browser's own tree leaves out (language, aria-current); never an id or a class."""
+    """Also what the browser's own tree leaves out (language, a state that the role does not allow); never an id."""
     assert likeness(viewer, BUTTON + HINT, new) == expected
 
 

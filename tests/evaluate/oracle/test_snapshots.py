@@ -102,3 +102,22 @@ def test_the_worst_test_decides(viewer):
     )
     seen = snapshots.look(viewer, (SHOWS, other), updated(gold.replace("<b />", "<h1 />"), new))
     assert (seen.likeness, seen.tests[SHOWS]) == ("a11y-different", "cosmetic")
+
+
+@pytest.mark.engine("browser")
+@pytest.mark.invariant(2)
+@pytest.mark.parametrize(
+    ("base", "passes", "blind"),
+    [
+        (entry('<p\n  class="b"\n/>'), True, True),
+        (entry("<Menu />"), True, True),
+        (entry("<hr />"), True, False),
+        (entry('<p\n  class="b"\n/>'), False, False),
+    ],
+    ids=["cosmetic", "unparsable", "different", "fails-anyway"],
+)
+def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, passes, blind):
+    """A patch that does nothing is never equivalent: what the fix is about must be something that the oracle sees."""
+    made = updated(entry('<p\n  class="a"\n/>'), base)
+    made.results[SHOWS] = Status.PASSED if passes else Status.FAILED
+    assert snapshots.is_blind(viewer, (SHOWS,), made) is blind
