@@ -11,11 +11,12 @@ import click
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Print the JSON Schema of record NAME, or the names of all records."""
+    from pipeline.core.assessment import Assessment
     from pipeline.core.errors import unknown
     from pipeline.core.records import PUBLISHED
     from pipeline.dataset.lock import Lock
 
-    kinds = {kind.__name__: kind for kind in (*PUBLISHED, Lock)}
+    kinds = {kind.__name__: kind for kind in (*PUBLISHED, Assessment, Lock)}
     if name is None:
         click.echo("\n".join(kinds))
     elif name in kinds:

@@ -1,7 +1,8 @@
 // A test runner for tests, in Jest's place: it takes the same command line and writes the same report.
 //
 // A test file has one test a line, `title | path | text`: it passes when the file at `path` holds the text, and fails by
-// snapshot when its title begins with `renders`. With a fourth part it is skipped unless the file holds that, too.
+// snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
+// written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
 // counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood,
 // hashes (as one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
@@ -11,7 +12,8 @@ const path = require("path");
 const words = process.argv.slice(2);
 const report = words.find((word) => word.startsWith("--outputFile=")).slice("--outputFile=".length);
 const spawn = require("child_process").spawn;
-const files = words.slice(words.indexOf("--runTestsByPath") + 1);
+const files = words.slice(words.indexOf("--runTestsByPath") + 1).filter((word) => !word.startsWith("--"));
+const update = words.includes("--updateSnapshot");
 const ways = new Set();
 
 const holds = (file, text) => fs.existsSync(file) && fs.readFileSync(file, "utf8").includes(text);
@@ -27,8 +29,16 @@ function test(title, status) {
   return { title, ancestorTitles: [], status, failureMessages: messages };
 }
 
+function write(name, shown) {
+  const folder = path.join(path.dirname(name), "__snapshots__");
+  fs.mkdirSync(folder, { recursive: true });
+  const entries = shown.map(([title, file]) => `exports[\`${title} 1\`] = \`\n${fs.readFileSync(file, "utf8")}\`;\n`);
+  fs.writeFileSync(path.join(folder, `${path.basename(name)}.snap`), entries.join("\n"));
+}
+
 function read(line) {
   const [title, file, text, wanted] = line.split("|").map((part) => part.trim());
+  if (update && title.startsWith("renders")) return test(title, "passed");
   if (wanted && !holds(file, wanted)) return test(title, "pending");
   return test(title, holds(file, text) ? "passed" : "failed");
 }
@@ -39,6 +49,8 @@ function suite(name) {
   argument("breaks").forEach((way) => ways.add(way));
   const broken = argument("needs").some((needed) => !fs.existsSync(needed));
   const tests = lines.filter((line) => line.includes("|")).map(read);
+  const shown = lines.filter((line) => line.startsWith("renders")).map((line) => line.split("|").map((part) => part.trim()));
+  if (update && shown.length) write(name, shown);
   tests.push(...argument("turns").map((counter) => test("takes turns", turn(counter))));
   const failed = broken || !tests.length || tests.some((one) => one.status === "failed");
   return { name: path.resolve(name), status: failed ? "failed" : "passed", assertionResults: broken ? [] : tests };

@@ -47,11 +47,19 @@ class Pull(NamedTuple):
 
 
 NAMED = "works | {src} | old\nnamed | {src} | new\n"
+#: a component whose tests compare its markup: the class, and what else it has
+BUTTON = '<button\n  class="{}"\n{}/>\n'
+PRESSED = '  aria-pressed="true"\n'
+SHOWN = 'works | {{src}} | <button\nrenders | {{src}} | class="{}"\n'
+SNAPSHOT = "// Jest Snapshot v1\n\nexports[`renders 1`] = `\n" + BUTTON.format("new", PRESSED) + "`;\n"
 #: name -> what it does. Its number is its place; those that spoil package.json come last
 PULLS = {
     "menu": Pull("qualified", NAMED),
     "badge": Pull("qualified", "needs {src}\nnamed | {src} | new\n", tests_before=None, fix_before=None),
-    "toggle": Pull("qualified", "renders | {src} | new\n", "renders | {src} | old\n"),
+    "toggle": Pull(
+        "qualified", SHOWN.format("new"), SHOWN.format("old"), BUTTON.format("new", PRESSED),
+        BUTTON.format("old", ""), {"src/__snapshots__/toggle.test.js.snap": SNAPSHOT},
+    ),
     "tabs": Pull("qualified", NAMED + "turns {counter}\n", "works | {src} | old\nturns {counter}\n"),
     "alert": Pull("no_fix_transition", "works | {src} | old\nalso | {src} | old\n"),
     "dialog": Pull("regression", NAMED, fix="new\n"),

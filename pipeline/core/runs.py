@@ -9,7 +9,8 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -92,7 +93,16 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
 
 
 def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Run:
-    """Apply a candidate, put every protected file into gold's state, then run the tests (evaluation).
+    """Run the tests on a candidate (evaluation). Raises PatchFailed, as `prepared` does."""
+    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, restored):
+        return replace(run_tests(workspace, plan), restored=restored)
+
+
+@contextmanager
+def prepared(
+    plan: Plan, candidate: str, fix_patch: str, test_patch: str
+) -> Iterator[tuple[Workspace, tuple[str, ...]]]:
+    """Apply a candidate and put every protected file into gold's state: the workspace, and the files restored.
 
     Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
     """
@@ -101,7 +111,7 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -
         restored = tuple(sorted({*_installed(workspace, candidate), *restore(workspace)}))
         apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
         apply(workspace, test_patch, "test")
-        return replace(run_tests(workspace, plan), restored=restored)
+        yield workspace, restored
 
 
 def apply(workspace: Workspace, patch: str, name: str, *options: str) -> None:
@@ -120,21 +130,21 @@ def _installed(workspace: Workspace, patch: str) -> list[str]:
     path = f"{workspace.scratch}/installed.patch"
     workspace.write(path, patch.encode())
     only = (f"--include={pattern}" for pattern in _INSTALLED)
-    lines = _listed(workspace, "git", "apply", "--numstat", "-z", *only, path) if patch.strip() else []
+    lines = listed(workspace, "git", "apply", "--numstat", "-z", *only, path) if patch.strip() else []
     return [line.split("\t", 2)[2] for line in lines]
 
 
 def restore(workspace: Workspace) -> list[str]:
     """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
-    changed = _protected(_listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    added = _protected(_listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
+    added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
     if added:
-        _must(workspace, "rm", "-rf", "--", *added)
+        must(workspace, "rm", "-rf", "--", *added)
     if changed:
         listing = f"{workspace.scratch}/restore"
         workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
         command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
-        _must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
+        must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
     return [*changed, *added]
 
 
@@ -207,11 +217,13 @@ def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     return set(paths).intersection(listed.decode(errors="replace").splitlines())
 
 
-def _listed(workspace: Workspace, *argv: str) -> list[str]:
-    return [path for path in _must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
+def listed(workspace: Workspace, *argv: str) -> list[str]:
+    """The paths that a command of git lists with `-z`. Raises InfrastructureError."""
+    return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
 
 
-def _must(workspace: Workspace, *argv: str) -> bytes:
+def must(workspace: Workspace, *argv: str) -> bytes:
+    """The output of a command of ours that can not fail. Raises InfrastructureError."""
     done = workspace.run(argv)
     if done.code:
         raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")

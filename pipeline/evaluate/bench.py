@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gzip
 import logging
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import git
 
@@ -26,10 +27,13 @@ from pipeline.core.sandbox.base import Limits, Sandbox
 from pipeline.core.store import Store, Unit, digest, write_bytes
 from pipeline.evaluate.grade import Graded, blocked, of_run
 
+R = TypeVar("R")
 log = logging.getLogger(__name__)
 
 #: fields of a run that are files of their own, or differ from one time to the next
 _APART = ("log", "report", "seconds")
+#: raised whenever runs are kept differently: older ones are made again
+_VERSION = 2
 
 
 class How(NamedTuple):
@@ -50,7 +54,7 @@ class Bench:
     def grade(self, instance: Instance, patch: str) -> Graded:
         """How a patch that is not empty fares."""
         try:
-            return of_run(instance, self._run(instance, patch))
+            return of_run(instance, self.run(instance, patch))
         except runs.PatchFailed as error:
             if error.name == "candidate":
                 return Graded(Outcome.NOT_APPLIED, str(error))
@@ -60,35 +64,55 @@ class Bench:
             cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
             return Graded(Outcome.NOT_EVALUATED, f"{cause}: {error}")
 
-    def _run(self, instance: Instance, patch: str) -> Run:
+    def run(self, instance: Instance, patch: str) -> Run:
         """The run of a patch, from the store where it is there. What ran out of memory is not kept."""
-        inputs = self._inputs(instance, patch)
-        unit = Unit(self.store.root / "04_evaluation" / "runs" / self.repo.slug / digest(inputs))
+        inputs = self.inputs(instance, patch)
+        unit = self.unit("runs", inputs)
         if unit.is_done(**inputs):
             return _load(unit.result())
-        run = patiently(lambda: self._fresh(instance, patch), partial(self._say, instance), self.patience)
+        run = self.patiently(
+            instance,
+            "running the tests",
+            lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch),
+        )
         if run.end != "out_of_memory":
             write_bytes(unit.folder / "tests.log.gz", gzip.compress(run.log, mtime=0))
             write_bytes(unit.folder / "report.json.gz", gzip.compress(run.report, mtime=0))
-            unit.finish({key: value for key, value in asdict(run).items() if key not in _APART}, **inputs)
+            kept = {key: value for key, value in asdict(run).items() if key not in _APART}
+            unit.finish(kept | {"by_snapshot": sorted(run.by_snapshot)}, **inputs)
         return run
 
-    def _inputs(self, instance: Instance, patch: str) -> dict[str, str]:
+    def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
+        """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
+        return Unit(self.store.root / "04_evaluation" / kind / self.repo.slug / digest(inputs))
+
+    def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
+        """The digests of all that decides how a patch fares."""
         environment = instance.environment.model_dump(mode="json", exclude={"evidence"})
-        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION]
+        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION, _VERSION]
         gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
         return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
 
-    def _fresh(self, instance: Instance, patch: str) -> Run:
+    def patiently(self, instance: Instance, what: str, work: Callable[[Plan], R]) -> R:
+        """Do `work` on the instance's image; what the machine fails at is tried again. Raises what `work` does."""
+        say = partial(self._say, instance)
+
+        def once() -> R:
+            plan = self._plan(instance)
+            say(what)
+            return work(plan)
+
+        return patiently(once, say, self.patience)
+
+    def _plan(self, instance: Instance) -> Plan:
+        """What is run, its image made if it is gone. Raises UserError, InstallFailed, InfrastructureError."""
         say = partial(self._say, instance)
         made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
         if made.image != instance.image:
             hint = f"run: just build-run {self.repo} --pr {instance.number}"
             raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
         images.ensure(self.sandbox, self.clone, made, say)
-        say("running the tests")
-        plan = Plan(self.sandbox, instance.image, instance.environment, instance.selected, self.limits)
-        return runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch)
+        return Plan(self.sandbox, instance.image, instance.environment, instance.selected, self.limits)
 
     def _say(self, instance: Instance, text: str) -> None:
         self.progress.step(instance.instance_id, text)

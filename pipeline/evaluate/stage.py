@@ -36,7 +36,7 @@ def evaluate(
     """Give every instance of the dataset a verdict and write them. Raises UserError before any work on bad input."""
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
-    _check(instances, answers, clone, sandbox, trust_local)
+    check(instances, answers, clone, sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
@@ -53,10 +53,10 @@ def evaluate(
         return verdicts
 
 
-def _check(
+def check(
     instances: Sequence[Instance], answers: Answers, clone: git.Repo, sandbox: Sandbox, trust_local: bool
 ) -> None:
-    """What would fail for every patch fails before the first."""
+    """What would fail for every patch fails before the first. Raises UserError."""
     foreign = sorted(answers.predictions.keys() - {one.instance_id for one in instances})
     if foreign:
         hint = "predict again after a dataset has changed, or remove the line"

@@ -1,0 +1,36 @@
+"""What the accessibility oracle says of one prediction: beside the verdict, never instead of it (docs/oracle.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pipeline.core.records import Record, Versioned
+
+#: whether two snapshots tell assistive technologies the same
+Likeness = Literal["cosmetic", "a11y-different", "unparsable"]
+
+
+class SnapshotVerdict(Record):
+    """How the snapshots that a patch makes compare with gold's, for every expected test that failed."""
+
+    likeness: Likeness = Field(description="of all tests: the worst")
+    tests: dict[str, Likeness]
+    reasons: dict[str, str] = Field(default={}, description="what differs, or why nothing can be said, by test")
+
+
+class Assessment(Versioned):
+    """One prediction as the oracle sees it; a part that is None was not asked for, or does not apply (`notes`)."""
+
+    instance_id: str
+    agent: str
+    model: str
+    run: str
+    patch_digest: str
+    image: str
+    resolved: bool = Field(description="the strict verdict")
+    resolved_equivalent: bool = Field(description="resolved, or all that fails are snapshots that differ cosmetically")
+    snapshot: SnapshotVerdict | None = None
+    notes: dict[str, str] = Field(default={}, description="why a part is missing, by its name")
+    browser: str = Field(default="", description="which browser looked at snapshots")

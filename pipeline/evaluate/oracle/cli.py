@@ -1,0 +1,94 @@
+"""`a11y-bench assess`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipeline.core.options import (
+    agent_option,
+    data_option,
+    jobs_option,
+    model_argument,
+    repo_argument,
+    sandbox_option,
+    tries_option,
+    trust_local_option,
+)
+
+
+@click.command()
+@repo_argument
+@model_argument
+@agent_option
+@click.option("--run", default="", help="A run's folder name; the newest one unless told.")
+@click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
+@sandbox_option
+@trust_local_option
+@tries_option
+@jobs_option
+@data_option
+def command(
+    repo: Any,
+    model: str,
+    agent: str,
+    run: str,
+    timeout: int,
+    sandbox: str,
+    trust_local: bool,
+    tries: int,
+    jobs: int,
+    store: Any,
+) -> None:
+    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
+
+    \b
+    Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.
+    Reads the verdicts of `evaluate`, and changes none.
+    Writes DATA/04_evaluation/<agent>/<repo>/<model>/assessments.jsonl. What was run already is not run again.
+    \b
+    Example: a11y-bench assess grommet/grommet GLM-4.6
+    Exit code: 0 every prediction is assessed, 1 some are not (run it again).
+    """
+    from pipeline.core.cache import cache_root
+    from pipeline.core.options import agent_of
+    from pipeline.core.retry import Patience
+    from pipeline.core.sandbox import open_sandbox
+    from pipeline.core.sandbox.base import Limits
+    from pipeline.evaluate.answers import Subject
+    from pipeline.evaluate.bench import How
+    from pipeline.evaluate.oracle.stage import assess
+
+    subject = Subject(repo, agent_of(agent, model), model, run)
+    how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs)
+    _report(subject, assessments)
+    if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
+        raise SystemExit(1)
+
+
+def _report(subject: Any, assessments: list[Any]) -> None:
+    from pipeline.core.console import table
+
+    rows = [
+        (
+            one.instance_id,
+            "yes" if one.resolved else "no",
+            "yes" if one.resolved_equivalent else "no",
+            one.snapshot.likeness if one.snapshot else "-",
+            next(iter([*(one.snapshot.reasons.values() if one.snapshot else ()), *one.notes.values()]), ""),
+        )
+        for one in assessments
+    ]
+    title = f"{subject.agent} with {subject.model} on {subject.repo}"
+    table(title, ("instance", "resolved", "equivalent", "snapshots", "reason"), rows)
+    click.echo(summary(assessments))
+
+
+def summary(assessments: list[Any]) -> str:
+    """How many are resolved, and how many are when cosmetic differences of snapshots count as equal."""
+    strict, equivalent = (
+        sum(getattr(one, field) for one in assessments) for field in ("resolved", "resolved_equivalent")
+    )
+    return f"resolved: {strict} of {len(assessments)}; resolved or equivalent: {equivalent}"
