@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.predict.agents import Agent, agents, load_agent
+from pipeline.predict.agents import PLACES, Agent, Call, agents, load_agent
 
 
 @pytest.mark.rule("agent-default")
 def test_the_agent_of_the_project_is_there() -> None:
     agent = load_agent("magentless")
     assert (agent.folder.name, agent.settings.name) == ("magentless", "settings.toml")
-    argv = agent.argv(task="t", checkout="c", out="o", model="m", settings="s")
-    assert argv[:3] == [sys.executable, "-m", "magentless"] and "{" not in "".join(argv)
+    argv = agent.call.argv(dict.fromkeys(PLACES[agent.runs_code], "here"))
+    assert argv[:3] == ["here", "-m", "magentless"] and "{" not in "".join(argv)
 
 
 @pytest.mark.rule("bad-input")
@@ -41,7 +40,7 @@ def test_settings_replace_the_agents_own(tmp_path: Path) -> None:
 @pytest.mark.rule("run-identity")
 def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
     """Its numbers are not comparable with those of the old one; compiled files do not count."""
-    agent = Agent("fake", tmp_path, "1", (), tmp_path / "settings.toml")
+    agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     (tmp_path / "agent.py").write_text("one")
     before = agent.digest
     (tmp_path / "__pycache__").mkdir()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import IO
 
 from docker.errors import NotFound
 from docker.models.containers import Container
@@ -29,11 +30,11 @@ ARCHIVE_OVERHEAD = 2**16
 
 @faults()
 def execute(
-    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits
+    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
 ) -> Completed:
-    """Run a command as the user `bench` in a running container."""
+    """Run a command in a running container, as the user `bench` unless told."""
     api, started = container.client.api, time.monotonic()
-    handle = api.exec_create(container.id, [*MERGED, *argv], environment=env, workdir=folder, user=USER)["Id"]
+    handle = api.exec_create(container.id, [*MERGED, *argv], environment=env, workdir=folder, user=user)["Id"]
     chunks = api.exec_start(handle, stream=True)
     with watched(container, limits, chunks) as watch:
         output = _read(chunks, limits.output)
@@ -69,3 +70,13 @@ def read(container: Container, path: str, most: int) -> bytes | None:
         if found["size"] <= most and not found["mode"] & NOT_REGULAR:
             return tar.only_file(_read(chunks, most + ARCHIVE_OVERHEAD))
     return None
+
+
+@faults()
+def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
+    """Write a folder to `target` as an archive, up to about `most` bytes of it; it begins with the folder's name."""
+    chunks, _ = container.get_archive(folder)
+    for chunk in chunks:
+        target.write(chunk)
+        if most is not None and target.tell() > most:
+            break
