@@ -70,7 +70,7 @@ class Predictor:
 
     @property
     def trusted(self) -> bool:
-        """Whether no model wrote the patches, nor code that ran: of scripted models only the demo's list is believed."""
+        """Whether no model and no code that ran wrote the patches; of scripted models only the demo's are believed."""
         if self.reference:
             return True
         return self.model.scripted and self.models == DEMO and not self.agent.runs_code
@@ -111,20 +111,22 @@ class Predictor:
             progress.finish(instance.instance_id, outcome)
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
+        say = self._say(progress)
         clone = source(self.store, self.experiment.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
-        rooms = self._rooms(self._say(progress)) if self.agent.runs_code else None
+        rooms = self.rooms(say) if self.agent.runs_code else None
         log, responses = run.folder / "gateway.log", run.folder / "responses"
         with open_gateway(
-            self.models, self.store.ledger, say=self._say(progress), log=log, responses=responses, given=self.given
+            self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            jobs = [self._job(gateway, run, one, clone, rooms) for one in missing]
+            jobs = [self.job(gateway, run, one, clone, rooms) for one in missing]
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
                 pass
 
-    def _job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None) -> Job:
-        """Agents that run code are anybody's, and may take a provider's failure for the end: the ledger knows it."""
+    def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
+        """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
+        their end: of these the ledger tells."""
         account = self._account
         key = gateway.issue_key(account, instance.instance_id, self.budget)
         exhausted = partial(gateway.exhausted, account)
@@ -135,7 +137,7 @@ class Predictor:
         asked = {"given_up": given_up, "rooms": rooms} if rooms else {}
         return Job(self.agent, run, instance, clone, gateway.base_url, key, exhausted, **asked)
 
-    def _rooms(self, say: Callable[[str], None]) -> Rooms:
+    def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
         from pipeline.core.sandbox.docker_agents import DockerAgents, Kit
 

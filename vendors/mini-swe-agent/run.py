@@ -31,7 +31,7 @@ OUTCOMES = {
     "RepeatedFormatError": "NO_MODEL_RESPONSE",
     "ContextOverflow": "CONTEXT_OVERFLOW",
 }
-#: text or status of a refusal -> whose it is: the first that fits. A request can be too long, all else is the provider's
+#: what a refusal says -> its cause, the first that fits; a request that is too long is no fault of the provider's
 REFUSALS = (
     ("budget_exceeded", "budget_exceeded"),
     ("429", "rate_limited"),
