@@ -39,17 +39,19 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 REPO = factories.REPO
 GOLD, TEST, LATER = (f"canary-of-the-{place}" for place in ("gold-patch", "test-patch", "later-commit"))
 CANARIES = (GOLD, TEST, LATER)
-HOST = "canary-of-the-host"
-#: the smallest agent that asks a model: it sends the file `$1`, and ends well whatever came of it
+HOST, BASE = "canary-of-the-host", "canary-of-the-base"
+#: the gateway's tries of one request
+TRIES = 6
+#: how the smallest agent asks a model: it sends the file `$1`, and ends well whatever came of it
 ASK = """
 ask() {
-  node -e 'const text = require("fs").readFileSync(process.argv[2], "utf8");
-    console.log(JSON.stringify({ model: process.argv[1], messages: [{ role: "user", content: text }] }))' "$MODEL" "$1" |
+  node -e 'const [model, path] = process.argv.slice(1), content = require("fs").readFileSync(path, "utf8");
+    console.log(JSON.stringify({ model, messages: [{ role: "user", content }] }))' "$MODEL" "$1" |
     curl --silent --max-time 60 --header "Authorization: Bearer $OPENAI_API_KEY" \\
       --header "Content-Type: application/json" --data @- "$OPENAI_BASE_URL/chat/completions"
 }
 """
-#: an agent that looks everywhere and tells all of it to the model; the pattern does not find itself
+#: an agent that looks everywhere and tells the model all of it; the pattern does not find itself
 LOOK = """
 {
   echo look; cat "$TASK"; env; git log --all --format='%H %s'; git remote --verbose
@@ -74,7 +76,7 @@ class World(NamedTuple):
     given: dict[str, str]
     folder: Path
 
-    def run(self, script: str, seconds: int = 120, install: str = "", agent: str = "command") -> Unit:
+    def run(self, script: str, seconds: int = 120, install: str = "") -> Unit:
         """Let an agent do this in the container of the instance; its unit is that of a run of its own."""
         settings = self.folder / "settings.toml"
         variables = '{ MODEL = "{model}", TASK = "{task}", OUT = "{out}" }'
@@ -101,7 +103,7 @@ class World(NamedTuple):
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("world")
     pull = Pull("qualified", f"{NAMED}{TEST}\n", fix=f"old new {GOLD}\n")
-    library = make_library(folder, {"menu": pull})
+    library = make_library(folder, {"menu": pull}, {"src/known.js": f"{BASE}\n"})
     library.commit(f"Later: {LATER}", {"src/later.js": f"{LATER}\n"})
     library.git("tag", LATER)
     store = Store(folder / "data")
@@ -124,12 +126,11 @@ def failure(unit: Unit) -> dict[str, Any]:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checkout with every object of its git, the environment, all files of the image, and what reached the model."""
+    """The checkout with every object of its git, the environment, all files of the image, what reached the model."""
     monkeypatch.setenv("GITHUB_TOKEN", HOST)
     unit = world.run(LOOK)
     seen, told = (unit.folder / "seen").read_bytes().decode(errors="replace"), world.told()
-    assert "works | src/menu.js | old" in seen and "OPENAI_BASE_URL" in seen and " base\n" in seen
-    assert "works | src/menu.js | old" in told, "the model was told all of it"
+    assert all(one in seen for one in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in told, "it looks, and tells"
     wanted = (*CANARIES, world.instance.merge_sha, world.instance.fix_patch)
     assert [one for one in wanted if one in seen or one in told] == []
     assert HOST not in seen, "neither a token of the host nor the provider's key"
@@ -138,13 +139,13 @@ def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: 
 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
-def test_nothing_of_the_solution_is_in_the_saved_image(world: World, tmp_path: Path) -> None:
+def test_nothing_of_the_solution_is_in_the_saved_image(world: World) -> None:
     """Gold patch and test patch lie in the image in which an agent of a system in use works."""
-    canaries, kept, found = re.compile("|".join(CANARIES).encode()), b"", []
+    canaries, rest, found = re.compile(b"canary-of-the-[a-z-]+"), b"", set()
     for chunk in docker.from_env().images.get(instance_image(world.instance.image)).save():
-        kept = kept[-100:] + chunk
-        found += canaries.findall(kept)
-    assert len(kept) > 1000 and found == []
+        found.update(canaries.findall(rest + chunk))
+        rest = chunk[-100:]
+    assert found == {BASE.encode()}
 
 
 @pytest.mark.invariant(1)
@@ -170,7 +171,7 @@ def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
 
 # -- what it may do --------------------------------------------------------------------------------------------------
 def test_its_answer_is_the_diff_of_the_checkout(world: World) -> None:
-    """Committed or not, with new and removed files, without what the repository ignores, and by no setting of its own."""
+    """Committed or not, with new and removed files, without what the repository ignores, and by no setting of git."""
     script = """
     git config diff.external /bin/false; git config user.email a@b; git config user.name a
     echo one > new.js; git rm --quiet src/menu.test.js; git add --all; git commit --quiet --message done
@@ -204,13 +205,12 @@ def test_its_tools_are_its_own_and_can_not_be_changed(world: World) -> None:
 # -- how it ends -----------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
-@pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=429), Fault(status=401)], ids=lambda one: one.status)
-def test_a_provider_that_fails_is_no_empty_patch(world: World, fault: Fault) -> None:
+@pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, TRIES), (401, 1)])
+def test_a_provider_that_fails_is_no_empty_patch(world: World, status: int, tries: int) -> None:
     """Command lines of agents in use print the error and end with 0: scored, it would be the model's failure."""
-    world.model.fail(*[fault] * 20)
+    world.model.fail(*[Fault(status)] * tries)
     unit = world.run('ask "$TASK"; exit 0')
-    world.model._faults.clear()
-    assert failure(unit)["cause"] == f"provider_{fault.status}"
+    assert failure(unit)["cause"] == f"provider_{status}"
     assert not unit.path.exists()
 
 
@@ -222,7 +222,7 @@ def test_an_answer_that_says_nothing_is_the_models(world: World, fault: Fault) -
 
 
 def test_a_failure_that_passed_does_not_count(world: World) -> None:
-    world.model.fail(*[Fault(status=500)] * 4)
+    world.model.fail(*[Fault(500)] * TRIES)
     unit = world.run('ask "$TASK"; ask "$TASK"; echo changed > src/menu.js')
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
 

@@ -23,10 +23,12 @@ from pipeline.predict.stage import Predictor
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 AGENT = "mini-swe-agent"
 FILE = "src/components/Toggle/Toggle.tsx"
-#: what the model does, one step after the other: the last that it has seen the output of decides
+#: what gold does
+EDITS = """-e 's/ type="button"/& aria-pressed={on}/' -e 's/__track"/& aria-hidden="true"/'"""
+#: what the model does, one step after the other; it knows where it is by what it has SEEN last
 STEPS = (
     f"cat {FILE}; env",
-    f'sed -i -e \'s/ type="button"/& aria-pressed={{on}}/\' -e \'s/__track"/& aria-hidden="true"/\' {FILE} && git diff --stat',
+    f"sed -i {EDITS} {FILE} && git diff --stat",
     "node --version && npx tsc --version; echo looked around",
     "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
 )

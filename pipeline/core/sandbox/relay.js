@@ -18,14 +18,16 @@ function send(number, data) {
   process.stdout.write(Buffer.concat([head, data]));
 }
 
+// Numbers are given when a client first speaks, so that the other end sees them grow.
 const server = net.createServer((socket) => {
-  const number = ++last;
-  connections.set(number, socket);
-  socket.on("data", (data) => send(number, data));
+  let number = 0;
+  socket.on("data", (data) => {
+    if (!number) connections.set((number = ++last), socket);
+    send(number, data);
+  });
   socket.on("error", () => {}); // "close" follows
   socket.on("close", () => {
-    connections.delete(number);
-    send(number, NOTHING);
+    if (connections.delete(number)) send(number, NOTHING);
   });
 });
 

@@ -2,7 +2,7 @@
 
 The other end, relay.js in the container, speaks over the standard streams of one command, and so through the engine's
 own API: no network, no mount, no port on the host, and an engine that may be elsewhere. Where a connection goes is
-decided here alone. Does not cover clients that half close a connection and go on reading; HTTP has none.
+decided here alone. Made for HTTP: the client speaks first, and does not half close a connection to go on reading.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 
 from pipeline.core.errors import InfrastructureError
 
 #: the container's end, for Node
 SCRIPT = Path(__file__).with_name("relay.js")
-#: the number of a connection, and the bytes that follow; none: it is over
+#: the number of a connection, and how many bytes follow
 HEAD = struct.Struct(">II")
+#: what says that a connection is over
+OVER = b""
 #: the number that only greets: what arrives before it may be lost in the engine's answer
 GREETING = 0
 #: seconds for the other end to open its port, and for the address to take a connection
@@ -29,12 +32,15 @@ Address = tuple[str, int]
 
 
 class Relay(threading.Thread):
-    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do."""
+    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do.
+
+    This thread never waits for a connection: each has two of its own, or the two ends could wait for each other.
+    """
 
     def __init__(self, send: Callable[[bytes], None], chunks: Iterator[bytes], address: Address) -> None:
         super().__init__(daemon=True)
         self._send_bytes, self._chunks, self._address = send, chunks, address
-        self._connections: dict[int, socket.socket] = {}
+        self._outgoing: dict[int, SimpleQueue[bytes]] = {}
         self._last, self._lock, self._open = GREETING, threading.Lock(), threading.Event()
 
     def open(self) -> None:
@@ -51,40 +57,46 @@ class Relay(threading.Thread):
                     self._open.set()
                 else:
                     self._receive(number, data)
-        for connection in list(self._connections.values()):
-            _hang_up(connection)
+        for outgoing in list(self._outgoing.values()):
+            outgoing.put(OVER)
 
     def _receive(self, number: int, data: bytes) -> None:
+        """What belongs to a connection that has ended is dropped: numbers only grow."""
         if number > self._last:
             self._last = number
-            self._connect(number)
-        connection = self._connections.get(number)
-        if connection and data:
-            with suppress(OSError):
-                connection.sendall(data)
-        elif connection:
-            _hang_up(connection)
+            outgoing = self._outgoing[number] = SimpleQueue()
+            threading.Thread(target=self._carry, args=(number, outgoing), daemon=True).start()
+        if outgoing := self._outgoing.get(number):
+            outgoing.put(data)
 
-    def _connect(self, number: int) -> None:
+    def _carry(self, number: int, outgoing: SimpleQueue[bytes]) -> None:
+        """One connection, and all that goes out on it."""
         try:
             connection = socket.create_connection(self._address, timeout=PATIENCE)
         except OSError:
-            self._send(number)
+            self._end(number)
             return
         connection.settimeout(None)
-        self._connections[number] = connection
         threading.Thread(target=self._bring_back, args=(number, connection), daemon=True).start()
+        with suppress(OSError):
+            while (data := outgoing.get()) != OVER:
+                connection.sendall(data)
+            connection.shutdown(socket.SHUT_RDWR)
 
     def _bring_back(self, number: int, connection: socket.socket) -> None:
-        """All that the address answers on one connection, and its end."""
+        """All that comes back on one connection, and its end."""
         with suppress(OSError), connection:
             while data := connection.recv(2**16):
                 self._send(number, data)
-        self._connections.pop(number, None)
+        self._end(number)
+
+    def _end(self, number: int) -> None:
+        if outgoing := self._outgoing.pop(number, None):
+            outgoing.put(OVER)
         with suppress(OSError):
             self._send(number)
 
-    def _send(self, number: int, data: bytes = b"") -> None:
+    def _send(self, number: int, data: bytes = OVER) -> None:
         with self._lock:
             self._send_bytes(HEAD.pack(number, len(data)) + data)
 
@@ -100,9 +112,3 @@ def frames(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
                 break
             yield number, bytes(rest[HEAD.size : HEAD.size + size])
             del rest[: HEAD.size + size]
-
-
-def _hang_up(connection: socket.socket) -> None:
-    """Whoever reads from it sees its end, and closes it."""
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
