@@ -32,6 +32,7 @@ from pipeline.core.records import Instance
 from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.sandbox.docker_names import instance_image
 from pipeline.core.store import Store, Unit, read_json
+from pipeline.core.vendors import VENDORS
 from pipeline.predict.runtime import work
 from pipeline.predict.stage import Predictor
 
@@ -40,6 +41,7 @@ REPO = factories.REPO
 GOLD, TEST, LATER = (f"canary-of-the-{place}" for place in ("gold-patch", "test-patch", "later-commit"))
 CANARIES = (GOLD, TEST, LATER)
 HOST, BASE = "canary-of-the-host", "canary-of-the-base"
+EXAMPLES = VENDORS / "command" / "examples"
 #: the gateway's tries of one request
 TRIES = 6
 #: how the smallest agent asks a model: it sends the file `$1`, and ends well whatever came of it
@@ -158,6 +160,7 @@ def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
     assert [one for one in (*CANARIES, world.instance.merge_sha) if one in told or one in left] == []
 
 
+@pytest.mark.rule("agent-container")
 @pytest.mark.invariant(5)
 def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
     """A registry has the release with the fix, the git host the fix itself. The provider is not reached but by it."""
@@ -170,6 +173,7 @@ def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
 
 
 # -- what it may do --------------------------------------------------------------------------------------------------
+@pytest.mark.rule("agent-diff")
 def test_its_answer_is_the_diff_of_the_checkout(world: World) -> None:
     """Committed or not, with new and removed files, without what the repository ignores, and by no setting of git."""
     script = """
@@ -202,7 +206,21 @@ def test_its_tools_are_its_own_and_can_not_be_changed(world: World) -> None:
     assert (unit.folder / "tool").read_text() == "installed\n0\n1000\n"
 
 
+def test_a_command_line_agent_works_as_it_comes(world: World) -> None:
+    """Qwen Code from the npm registry, by the example's settings: it streams, calls tools and edits the checkout."""
+    edit = {"command": "echo changed >> src/menu.js && echo all-is-writ", "description": "-", "is_background": False}
+    answers = [Answer(("all-is-writ",), "Done."), Answer((), "On it.", ("run_shell_command", json.dumps(edit)))]
+    world.model.answers[:0] = answers
+    unit = world.ask("command", EXAMPLES / "qwen-code.toml")
+    del world.model.answers[: len(answers)]
+    asked = [request.body for request in world.model.requests]
+    assert unit.result()["outcome"] == "SUCCESSFUL_PATCH" and "+changed" in unit.result()["patch"]
+    assert len(asked) == 2 and all(body["stream"] and body["tools"] for body in asked)
+    assert [one for one in CANARIES if one in world.told()] == []
+
+
 # -- how it ends -----------------------------------------------------------------------------------------------------
+@pytest.mark.rule("provider-failure")
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
 @pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, TRIES), (401, 1)])
@@ -214,6 +232,7 @@ def test_a_provider_that_fails_is_no_empty_patch(world: World, status: int, trie
     assert not unit.path.exists()
 
 
+@pytest.mark.rule("provider-failure")
 @pytest.mark.parametrize("fault", [Fault(empty=True), Fault(truncated=True)], ids=["empty", "truncated"])
 def test_an_answer_that_says_nothing_is_the_models(world: World, fault: Fault) -> None:
     world.model.fail(fault)
@@ -227,6 +246,7 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
 
 
+@pytest.mark.rule("agent-diff")
 def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> None:
     unit = world.run("echo changed > src/menu.js; sleep 60", seconds=2)
     assert unit.result()["outcome"] == "TIME_LIMIT" and "+changed" in unit.result()["patch"]
