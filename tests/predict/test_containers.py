@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,16 +79,17 @@ class World(NamedTuple):
     given: dict[str, str]
     folder: Path
 
-    def run(self, script: str, seconds: int = 120, install: str = "") -> Unit:
+    def run(self, script: str, seconds: int = 120, install: str = "", **more: Any) -> Unit:
         """Let an agent do this in the container of the instance; its unit is that of a run of its own."""
         settings = self.folder / "settings.toml"
         variables = '{ MODEL = "{model}", TASK = "{task}", OUT = "{out}" }'
         command = json.dumps(["sh", "-c", ASK + script])
         settings.write_text(f"command = {command}\nenvironment = {variables}\nseconds = {seconds}\n{install}")
-        return self.ask("command", settings)
+        return self.ask("command", settings, **more)
 
-    def ask(self, agent: str, settings: Path | None = None) -> Unit:
-        predictor = Predictor(self.store, REPO, agent, "scripted", models=DEMO, settings=settings, given=self.given)
+    def ask(self, agent: str, settings: Path | None = None, **more: Any) -> Unit:
+        more |= {"models": DEMO, "settings": settings, "given": self.given}
+        predictor = Predictor(self.store, REPO, agent, "scripted", **more)
         run = predictor.preprocess()
         clone = open_clone(self.folder / "library")
         rooms = predictor.rooms(print) if predictor.agent.runs_code else None
@@ -244,6 +246,13 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
     world.model.fail(*[Fault(500)] * TRIES)
     unit = world.run('ask "$TASK"; ask "$TASK"; echo changed > src/menu.js')
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
+
+
+@pytest.mark.rule("budget")
+def test_what_the_budget_cut_short_is_owed(world: World) -> None:
+    """The agent does not say that it was refused; nobody could tell its patch from a whole one."""
+    unit = world.run('ask "$TASK"; ask "$TASK"; echo changed > src/menu.js', budget=Decimal("0.0000001"))
+    assert failure(unit)["cause"] == "budget_exceeded" and not unit.path.exists()
 
 
 @pytest.mark.rule("agent-diff")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import socketserver
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -34,22 +35,22 @@ def opened(address: tuple[str, int]) -> Iterator[int]:
         process.stdin.close()
 
 
+class Echo(socketserver.BaseRequestHandler):
+    """Returns what it gets, and ends a connection that says bye."""
+
+    def handle(self) -> None:
+        while (data := self.request.recv(2**16)) and data != b"bye":
+            self.request.sendall(data)
+
+
 @pytest.fixture(scope="module")
 def echo() -> Iterator[int]:
-    """The port of a server that returns what it gets, and ends a connection that says bye."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve(connection: socket.socket) -> None:
-            with connection:
-                while (data := connection.recv(2**16)) and data != b"bye":
-                    connection.sendall(data)
-
-        def accept() -> None:
-            while True:
-                threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        yield server.getsockname()[1]
+    """The port of a server."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")
