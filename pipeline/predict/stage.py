@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pipeline.core.cache import cache_root
 from pipeline.core.console import Progress, log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.engine import each
+from pipeline.core.engine import Interrupts, each
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.llm.experiment import Experiment as Account
@@ -121,7 +121,8 @@ class Predictor:
             self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
             jobs = [self.job(gateway, run, one, clone, rooms) for one in missing]
-            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
+            interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else lambda: None)
+            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
     def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:

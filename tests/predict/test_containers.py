@@ -131,13 +131,14 @@ def failure(unit: Unit) -> dict[str, Any]:
 @pytest.mark.trap("history-in-image")
 def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checkout with every object of its git, the environment, all files of the image, what reached the model."""
-    monkeypatch.setenv("GITHUB_TOKEN", HOST)
+    for name in ("GITHUB_TOKEN", "OPENAI_MODEL", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, HOST)
     unit = world.run(LOOK)
     seen, told = (unit.folder / "seen").read_bytes().decode(errors="replace"), world.told()
     assert all(one in seen for one in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in told, "it looks, and tells"
     wanted = (*CANARIES, world.instance.merge_sha, world.instance.fix_patch)
     assert [one for one in wanted if one in seen or one in told] == []
-    assert HOST not in seen, "neither a token of the host nor the provider's key"
+    assert HOST not in seen, "neither what the host's environment says nor the provider's key"
     assert unit.result()["patch"].endswith("@@ -1 +1,2 @@\n old\n+changed\n")
 
 
