@@ -53,7 +53,7 @@ def command(
     MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
     The same command goes on where it was; other settings archive the old run.
-    Agents that run code work in containers and need an engine (just engine-start); docs/agents.md tells how to bring one.
+    Agents that run code work in containers, which needs an engine; docs/agents.md tells how to bring one.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent

@@ -8,16 +8,14 @@ as they are, owned by root. The runner's cache is left out: the tests of later c
 from __future__ import annotations
 
 import ipaddress
-import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from docker.models.containers import Container
-from docker.utils.socket import STDOUT, frames_iter
 
 from pipeline.core.cache import once
 from pipeline.core.errors import UserError
@@ -27,6 +25,7 @@ from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.sandbox.docker_engine import faults, put, start
 from pipeline.core.sandbox.docker_exec import execute, fetch
 from pipeline.core.sandbox.docker_names import base_image
+from pipeline.core.sandbox.docker_stream import Attached
 from pipeline.core.sandbox.docker_workspace import DockerWorkspace
 from pipeline.core.sandbox.progress import telling
 from pipeline.core.sandbox.relay import SCRIPT, Address, Relay
@@ -141,20 +140,16 @@ def _run(container: Container, script: str) -> None:
 @contextmanager
 def _relayed(container: Container, address: Address) -> Iterator[None]:
     """Carry the container's connections to the port of `address`, as long as the block."""
-    stream = _beside(container, ["node", f"{PARENT}/{SCRIPT.name}", str(address[1])])
-    link = getattr(stream, "_sock", stream)
-    relay = Relay(link.sendall, (data for kind, data in frames_iter(stream, tty=False) if kind == STDOUT), address)
+    end = _other_end(container, address[1])
     try:
-        relay.open()
+        Relay(end.send, iter(end), address).open()
         yield
     finally:
-        with suppress(OSError):
-            link.shutdown(socket.SHUT_RDWR)
+        end.close()
 
 
 @faults()
-def _beside(container: Container, argv: list[str]) -> Any:
-    """Start the container's end, as a user whom no command of the agent may touch; its standard streams."""
+def _other_end(container: Container, port: int) -> Attached:
+    """The container's end, as a user whom no command of the agent may touch."""
     put(container, PARENT, tar.of_entries({SCRIPT.name: SCRIPT.read_bytes()}, tar.ROOT))
-    api = container.client.api
-    return api.exec_start(api.exec_create(container.id, argv, stdin=True, user="root")["Id"], socket=True)
+    return Attached(container, ["node", f"{PARENT}/{SCRIPT.name}", str(port)], user="root")

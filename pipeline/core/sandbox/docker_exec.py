@@ -17,9 +17,7 @@ from pipeline.core.sandbox import tar
 from pipeline.core.sandbox.base import Completed, Limits, exit_code
 from pipeline.core.sandbox.docker_engine import USER, faults
 from pipeline.core.sandbox.docker_limits import died, kill, reached, watched
-
-#: the engine would read the two streams apart and lose their order; the command's own words are passed as they are
-MERGED = ("sh", "-c", 'exec "$@" 2>&1', "sh")
+from pipeline.core.sandbox.docker_stream import start_command
 
 KILLED = -9
 
@@ -34,18 +32,17 @@ def execute(
 ) -> Completed:
     """Run a command in a running container, as the user `bench` unless told."""
     api, started = container.client.api, time.monotonic()
-    handle = api.exec_create(container.id, [*MERGED, *argv], environment=env, workdir=folder, user=user)["Id"]
-    chunks = api.exec_start(handle, stream=True)
-    with watched(container, limits, chunks) as watch:
-        output = _read(chunks, limits.output)
+    command = start_command(container, argv, environment=env, workdir=folder, user=user)
+    with watched(container, limits, command) as watch:
+        output = _read(iter(command), limits.output)
     seconds, limit = time.monotonic() - started, watch.limit
     if not limit and len(output) > limits.output:
         limit = "output"
-        chunks.close()  # the engine waits for a reader, even to kill
+        command.close()  # the engine waits for a reader, even to kill
         kill(container)
     if limit:
         return Completed(KILLED, output[: limits.output], seconds, limit)
-    code = api.exec_inspect(handle)["ExitCode"]
+    code = api.exec_inspect(command.id)["ExitCode"]
     if code is None:  # the container ended under the command
         return Completed(KILLED, output, seconds, died(container))
     code = exit_code(code)
