@@ -53,10 +53,11 @@ def run(job: Job, folder: Path, say: Say) -> int:
 
 def _brief(room: AgentWorkspace, job: Job) -> dict[str, str]:
     """Write what the agent is told; what its command may name."""
-    task, call = job.instance.task(), job.agent.call
+    task = job.instance.task()
+    told = prompt(job.agent.call.prompt, task)
     files = {
         "task": ("task.json", task.model_dump_json(indent=2).encode()),
-        "prompt": ("prompt.md", prompt(call.prompt, task).encode()),
+        "prompt": ("prompt.md", told.encode()),
         "settings": ("settings.toml", job.agent.settings.read_bytes()),
     }
     for name, data in files.values():
@@ -65,7 +66,7 @@ def _brief(room: AgentWorkspace, job: Job) -> dict[str, str]:
     room.run(["mkdir", out])
     return {
         **{place: f"{room.scratch}/{name}" for place, (name, _) in files.items()},
-        "statement": prompt(call.prompt, task),
+        "statement": told,
         "checkout": room.root,
         "out": out,
         "model": job.run.experiment.model,

@@ -144,7 +144,7 @@ class Predictor:
 
         sandbox = DockerAgents(cache_root())
         sandbox.check()
-        kit = Kit(self.agent.folder, self.agent.call.install)
+        kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
         return Rooms(sandbox, patiently(lambda: sandbox.tools(kit, say), say))
 
     @staticmethod

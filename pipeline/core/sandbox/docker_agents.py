@@ -41,9 +41,10 @@ INSTALLING = {"network_mode": "bridge", "user": "root", "cap_drop": [], "securit
 
 
 class Kit(NamedTuple):
-    """An agent's own files, and the script (sh, as root, in their folder) that adds what it needs to them."""
+    """An agent's own files with their digest, and the script (sh, as root, in their folder) that adds what it needs."""
 
     files: Path
+    digest: str
     script: str
 
 
@@ -92,7 +93,7 @@ class DockerAgents(DockerSandbox):
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
         """The archive of TOOLS, made unless it is there. Raises UserError when the script fails."""
         base = self._engine.image(base_image())
-        name = digest(base.id if base else "", kit.script, *_contents(kit.files))
+        name = digest(base.id if base else "", kit.digest, kit.script)
         folder = self.cache / "agents" / name
         once(folder, lambda made: self._install(kit, made / "tools.tar", say))
         return folder / "tools.tar"
@@ -116,11 +117,6 @@ class DockerAgents(DockerSandbox):
                 put(container, PARENT, archive)
             with _relayed(container, way.address):
                 yield AgentWorkspace(container, limits, way.url)
-
-
-def _contents(folder: Path) -> list[str | bytes]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return [part for path in files for part in (str(path.relative_to(folder)), path.read_bytes())]
 
 
 def _run(container: Container, script: str) -> None:

@@ -71,9 +71,9 @@ def read(container: Container, path: str, most: int) -> bytes | None:
 
 @faults()
 def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
-    """Write a folder to `target` as an archive, up to about `most` bytes of it; it begins with the folder's name."""
-    chunks, _ = container.get_archive(folder)
-    for chunk in chunks:
-        target.write(chunk)
-        if most is not None and target.tell() > most:
-            break
+    """Write a folder, if it is there, to `target` as an archive that begins with its name, up to about `most` bytes."""
+    with suppress(NotFound):
+        for chunk in container.get_archive(folder)[0]:
+            target.write(chunk)
+            if most is not None and target.tell() > most:
+                break
