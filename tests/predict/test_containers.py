@@ -252,7 +252,7 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
 @pytest.mark.rule("budget")
 def test_what_the_budget_cut_short_is_owed(world: World) -> None:
     """The agent does not say that it was refused; nobody could tell its patch from a whole one."""
-    unit = world.run('ask "$TASK"; ask "$TASK"; echo changed > src/menu.js', budget=Decimal("0.0000001"))
+    unit = world.run('ask "$TASK"; ask "$TASK"; echo half > src/menu.js', budget=Decimal("0.0000001"))
     assert failure(unit)["cause"] == "budget_exceeded" and not unit.path.exists()
 
 
