@@ -59,3 +59,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory):
     bench.collect()
     bench.build()
     return bench
+
+
+@pytest.fixture(scope="session")
+def harbor(tmp_path_factory: pytest.TempPathFactory):
+    """One pull request of the demo in the container engine: to be read, or predicted and evaluated."""
+    from demo_bench import make
+
+    return make(tmp_path_factory.mktemp("harbor"))

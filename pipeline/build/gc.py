@@ -23,7 +23,7 @@ def command(dry_run: bool, everything: bool, as_json: bool, sandbox: str, store:
     Reads DATA/02_dataset/*.jsonl; writes nothing there. What is in use stays, and so
     does what a layer that stays stands on. Layers are shared: each size is what goes
     with that layer alone. What was removed is made again from the clone when a build
-    or an evaluation needs it. Refused while a build or an evaluation of DATA is under way.
+    or an evaluation needs it. Refused while a build, a prediction or an evaluation of DATA is under way.
     \b
     Example: a11y-bench gc --dry-run
     """
@@ -33,7 +33,7 @@ def command(dry_run: bool, everything: bool, as_json: bool, sandbox: str, store:
     from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sizes import show_size
 
-    with store.still("build", "evaluate"):
+    with store.still("build", "predict", "evaluate"):
         place = open_sandbox(sandbox, cache_root())
         judged = judge(place.kept(), {} if everything else referenced(store))
         judged = judged if dry_run else collect(place, judged)

@@ -1,38 +1,76 @@
 """Agents: the folders of `vendors/` with an `agent.toml`, each a command that is run once for every task.
 
-An agent runs on this machine, so it must not run code: `runs_code = false` is its word for it, and anything else is
-refused. The command gets a task file, a checkout of one commit, a folder for its output, and in its environment the
-gateway's address with the key of this instance. It never gets gold patches, test patches or later history.
+An agent that says `runs_code = true` works in the container of its instance (container.py), any other on this machine
+(host.py) and must only read the checkout. Both get a task, a checkout of one commit, a folder for their output and the
+gateway's address with the key of this instance; neither ever gets gold patches, test patches or later history.
 """
 
 from __future__ import annotations
 
-import sys
+import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
 
-#: what a command may name in braces
-PLACES = ("python", "task", "checkout", "out", "cache", "model", "settings")
+#: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
+EVERYWHERE = ("task", "checkout", "out", "model", "settings", "agent", "base_url", "key")
+PLACES = {False: (*EVERYWHERE, "python", "cache", "shared_key"), True: (*EVERYWHERE, "prompt", "statement")}
+#: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
+PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
+#: where every agent finds the model
+MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
+
+
+class Call(BaseModel):
+    """How an agent is run: its command, the script that installs what it needs in a container, variables beside MODEL,
+    the prompt (where STATEMENT stands for the task's), and the seconds that it may take for one task."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: tuple[str, ...] = ()
+    install: str = ""
+    environment: dict[str, str] = {}
+    prompt: str = "STATEMENT"
+    seconds: PositiveInt = 3600
+
+    def argv(self, places: Mapping[str, str]) -> list[str]:
+        """The command for one task."""
+        return [_fill(word, places) for word in self.command]
+
+    def variables(self, places: Mapping[str, str]) -> dict[str, str]:
+        """The variables for one task."""
+        return {name: _fill(value, places) for name, value in (MODEL | self.environment).items()}
+
+
+class Manifest(Call):
+    """An `agent.toml`. One without a command takes its whole call from the settings."""
+
+    name: str
+    summary: str
+    version: str
+    licence: str
+    source: str
+    settings: str
+    runs_code: bool
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
 
 
 class Agent(NamedTuple):
-    """One agent's manifest."""
+    """An agent that can be run."""
 
     name: str
     folder: Path
-    version: str
-    command: tuple[str, ...]
     settings: Path
-
-    def argv(self, **places: str) -> list[str]:
-        """The command for one task."""
-        values = {"python": sys.executable, **places}
-        return [word.format(**values) for word in self.command]
+    call: Call
+    runs_code: bool = False
 
     @property
     def digest(self) -> str:
@@ -52,20 +90,37 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if name not in found:
         raise unknown("agent", name, [*found, "oracle (as the model)", "nop (as the model)"])
     path = found[name]
+    manifest = _read(path, Manifest)
+    chosen = settings or path.parent / manifest.settings
+    if not chosen.is_file():
+        raise UserError("no such settings file", path=chosen, hint=f"name one that {name} knows: --settings FILE")
+    call, where = (manifest, path) if manifest.command else (_read(chosen, Call), chosen)
+    if not call.command:
+        raise UserError("it is missing", path=where, field="command", hint="see docs/agents.md")
+    _check_places(call, where, PLACES[manifest.runs_code])
+    return Agent(name, path.parent, chosen, call, manifest.runs_code)
+
+
+Read = TypeVar("Read", bound=BaseModel)
+
+
+def _read(path: Path, kind: type[Read]) -> Read:
     try:
-        manifest = tomllib.loads(path.read_text(encoding="utf-8"))
-        command = tuple(manifest["command"])
-        for word in command:
-            word.format(**dict.fromkeys(PLACES, ""))
-        own = path.parent / manifest["settings"]
-        agent = Agent(name, path.parent, manifest["version"], command, settings or own)
-        runs_code = manifest["runs_code"]
-    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
-        raise UserError(f"no agent's manifest: {error}", path=path, hint=f"places are: {', '.join(PLACES)}") from None
-    if runs_code:
-        raise UserError(
-            "an agent that runs code needs a container, which agents do not have yet", path=path, field="runs_code"
-        )
-    if not agent.settings.is_file():
-        raise UserError("no such settings file", path=agent.settings)
-    return agent
+        return kind.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise UserError(first["msg"], path=path, field=field, hint="see docs/agents.md") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"no readable TOML: {error}", path=path) from None
+
+
+def _check_places(call: Call, path: Path, places: tuple[str, ...]) -> None:
+    """Raise UserError for a place that there is not."""
+    named = {name for text in (*call.command, *call.environment.values()) for name in PLACE.findall(text)}
+    if more := sorted(named - set(places)):
+        raise UserError(f"there is no '{{{more[0]}}}'", path=path, hint=f"places are: {', '.join(places)}")
+
+
+def _fill(text: str, places: Mapping[str, str]) -> str:
+    return PLACE.sub(lambda match: places[match[1]], text)

@@ -24,7 +24,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option(
     "--settings",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The agent's settings [default: the agent's own file].",
+    help="The agent's settings [default: the agent's own file]; for --agent command, how it is run.",
 )
 @click.option(
     "--budget",
@@ -53,8 +53,11 @@ def command(
     MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
     The same command goes on where it was; other settings archive the old run.
+    Agents that run code work in containers, which needs an engine; docs/agents.md tells how to bring one.
     \b
-    Example: a11y-bench predict grommet/grommet GLM-4.6
+    Examples: a11y-bench predict grommet/grommet GLM-4.6
+              a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
+              a11y-bench predict grommet/grommet GLM-4.6 --agent command --settings mine.toml
     Exit code: 0 every instance has its answer, 1 some have none (run it again; a budget that is reached wants a higher
     --budget).
     """

@@ -9,24 +9,32 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pipeline.core.cache import cache_root
 from pipeline.core.console import Progress, log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.engine import each
+from pipeline.core.engine import Interrupts, each
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
 from pipeline.core.llm.experiment import SHARED
 from pipeline.core.llm.experiment import Experiment as Account
-from pipeline.core.llm.gateway import open_gateway
+from pipeline.core.llm.gateway import Gateway, open_gateway
 from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
+from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.predict.agents import load_agent
+from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.run import Experiment, Run, open_run, resume
-from pipeline.predict.runtime import Job, why_unanswered, work
+from pipeline.predict.runtime import BUDGET_EXCEEDED, why_unanswered, work
+
+if TYPE_CHECKING:
+    import git
 
 
 class Predictor:
@@ -63,8 +71,10 @@ class Predictor:
 
     @property
     def trusted(self) -> bool:
-        """Whether no model wrote the patches; of scripted models, only the demo's own list is believed."""
-        return self.reference or (self.model.scripted and self.models == DEMO)
+        """Whether no model and no code that ran wrote the patches; of scripted models only the demo's are believed."""
+        if self.reference:
+            return True
+        return self.model.scripted and self.models == DEMO and not self.agent.runs_code
 
     def predict(self, *, fresh: bool = False) -> list[Prediction]:
         """All three steps."""
@@ -102,26 +112,42 @@ class Predictor:
             progress.finish(instance.instance_id, outcome)
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
+        say = self._say(progress)
         clone = source(self.store, self.experiment.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
+        rooms = self.rooms(say) if self.agent.runs_code else None
         log, responses = run.folder / "gateway.log", run.folder / "responses"
         with open_gateway(
-            self.models, self.store.ledger, say=self._say(progress), log=log, responses=responses, given=self.given
+            self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            account = self._account
-            shared_key = gateway.issue_key(account, SHARED, self.budget)
-            jobs = [
-                Job(
-                    *(self.agent, run, one, clone, gateway.base_url),
-                    key=gateway.issue_key(account, one.instance_id, self.budget),
-                    exhausted=lambda: gateway.exhausted(account),
-                    shared_key=shared_key,
-                )
-                for one in missing
-            ]
-            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs):
+            shared = gateway.issue_key(self._account, SHARED, self.budget)
+            jobs = [self.job(gateway, run, one, clone, rooms)._replace(shared_key=shared) for one in missing]
+            interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else lambda: None)
+            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
+
+    def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
+        """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
+        their end: of these the ledger tells."""
+        account = self._account
+        key = gateway.issue_key(account, instance.instance_id, self.budget)
+        exhausted = partial(gateway.exhausted, account)
+
+        def given_up() -> str:
+            return BUDGET_EXCEEDED if exhausted() else gateway.given_up(account, key)
+
+        asked = {"given_up": given_up, "rooms": rooms} if rooms else {}
+        return Job(self.agent, run, instance, clone, gateway.base_url, key, exhausted, **asked)
+
+    def rooms(self, say: Callable[[str], None]) -> Rooms:
+        """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
+        from pipeline.core.sandbox.docker_agents import DockerAgents, Kit
+
+        sandbox = DockerAgents(cache_root())
+        sandbox.check()
+        kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
+        return Rooms(sandbox, patiently(lambda: sandbox.tools(kit, say), say))
 
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:

@@ -8,31 +8,22 @@ import subprocess
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import git
 import pytest
+from demo_bench import REPO, Bench
 from leaks import gold_lines, later_lines
 
-from pipeline.build.qualify import Settings
-from pipeline.build.stage import build
-from pipeline.collect.stage import collect
-from pipeline.core.cache import cache_root
-from pipeline.core.git import open_clone
 from pipeline.core.llm.models import SHIPPED
-from pipeline.core.names import Repo
-from pipeline.core.records import Instance, Prediction, Verdict
-from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.records import Prediction, Verdict
 from pipeline.core.sandbox.docker_names import REPO as FOLDER
 from pipeline.core.sandbox.docker_names import instance_image
-from pipeline.core.store import Store, read_json, write_records
+from pipeline.core.store import read_json, write_records
 from pipeline.core.trust import DEMO
-from pipeline.demo.history import build_history
 from pipeline.evaluate.stage import Subject, evaluate
 from pipeline.predict.stage import Predictor
 
 pytestmark = pytest.mark.engine
-REPO = Repo("a11y-bench", "harbor-ui")
 #: a known WCAG failure remains: the state is in the class name only
 WRONG = """\
 diff --git a/src/components/Toggle/Toggle.tsx b/src/components/Toggle/Toggle.tsx
@@ -46,22 +37,9 @@ diff --git a/src/components/Toggle/Toggle.tsx b/src/components/Toggle/Toggle.tsx
 """
 
 
-class Bench(NamedTuple):
-    store: Store
-    sandbox: DockerSandbox
-    clone: git.Repo
-    instance: Instance
-
-
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    folder = tmp_path_factory.mktemp("engine")
-    store, sandbox = Store(folder / "data"), DockerSandbox(cache_root())
-    build_history(DEMO, folder / "harbor-ui.git")
-    collect(store, REPO, folder / "harbor-ui.git", DEMO / "issues.jsonl")
-    (outcome,) = build(store, REPO, Settings(sandbox, repeats=1), numbers=[19])
-    assert isinstance(outcome, Instance), outcome
-    return Bench(store, sandbox, open_clone(folder / "harbor-ui.git"), outcome)
+def bench(harbor: Bench) -> Bench:
+    return harbor
 
 
 def test_it_qualifies_as_in_the_local_sandbox(bench: Bench) -> None:

@@ -10,9 +10,9 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
-from pipeline.predict.agents import Agent
+from pipeline.predict.agents import Agent, Call
+from pipeline.predict.job import Job
 from pipeline.predict.run import Experiment, open_run
-from pipeline.predict.runtime import Job
 
 KEY = "sk-canary-of-an-instance"
 #: what every fake agent starts with: its arguments, and how it answers
@@ -42,7 +42,7 @@ def job(bench: Bench, tmp_path: Path) -> Callable[[str], Job]:
         (folder / "agent.py").write_text(PRELUDE + code)
         command = ("{python}", str(folder / "agent.py"), "{task}", "{checkout}", "{out}", "{model}")
         run = open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
-        agent = Agent("fake", folder, "1", command, settings)
+        agent = Agent("fake", folder, settings, Call(command=command))
         return Job(agent, run, bench.instance("menu"), open_clone(bench.library), "http://127.0.0.1:9/v1", KEY)
 
     return make

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.predict.agents import Agent, agents, load_agent
+from pipeline.core.vendors import VENDORS
+from pipeline.predict.agents import PLACES, Agent, Call, agents, load_agent
+
+EXAMPLES = sorted((VENDORS / "command" / "examples").glob("*.toml"))
 
 
 @pytest.mark.rule("agent-default")
 def test_the_agent_of_the_project_is_there() -> None:
     agent = load_agent("magentless")
     assert (agent.folder.name, agent.settings.name) == ("magentless", "settings.toml")
-    argv = agent.argv(task="t", checkout="c", out="o", cache="k", model="m", settings="s")
-    assert argv[:3] == [sys.executable, "-m", "magentless"] and "{" not in "".join(argv)
+    argv = agent.call.argv(dict.fromkeys(PLACES[agent.runs_code], "here"))
+    assert argv[:3] == ["here", "-m", "magentless"] and "{" not in "".join(argv)
 
 
 @pytest.mark.rule("bad-input")
@@ -41,7 +43,7 @@ def test_settings_replace_the_agents_own(tmp_path: Path) -> None:
 @pytest.mark.rule("run-identity")
 def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
     """Its numbers are not comparable with those of the old one; compiled files do not count."""
-    agent = Agent("fake", tmp_path, "1", (), tmp_path / "settings.toml")
+    agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     (tmp_path / "agent.py").write_text("one")
     before = agent.digest
     (tmp_path / "__pycache__").mkdir()
@@ -49,3 +51,57 @@ def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
     assert agent.digest == before
     (tmp_path / "agent.py").write_text("two")
     assert agent.digest != before
+
+
+# -- manifests -------------------------------------------------------------------------------------------------------
+def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path: Path) -> None:
+    settings = tmp_path / "mine.toml"
+    settings.write_text(
+        'command = ["mine", "--ask", "{statement}"]\nenvironment = {URL = "{base_url}/x"}\nseconds = 9\n'
+    )
+    agent = load_agent("command", settings)
+    places = {"statement": "a {out}", "base_url": "http://here/v1", "key": "sk"}
+    assert agent.runs_code and agent.call.seconds == 9
+    assert agent.call.argv(places) == ["mine", "--ask", "a {out}"], "what a task says is no place"
+    assert agent.call.variables(places) == {
+        "OPENAI_BASE_URL": "http://here/v1",
+        "OPENAI_API_KEY": "sk",
+        "URL": "http://here/v1/x",
+    }
+
+
+@pytest.mark.rule("bad-input")
+def test_a_command_line_must_be_named() -> None:
+    with pytest.raises(UserError, match="no such settings file") as error:
+        load_agent("command")
+    assert "--settings FILE" in str(error.value)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "field", "said"),
+    [
+        ("seconds = 9", "command", "it is missing"),
+        ('command = ["a"]\ninstal = "b"', "instal", "Extra inputs"),
+        ('command = ["a"]\nseconds = 0', "seconds", "greater than 0"),
+        ('command = ["a", "{promt}"]', None, "there is no '{promt}'"),
+        ('command = ["{python}"]', None, "there is no '{python}'"),
+        ("command =", None, "no readable TOML"),
+    ],
+)
+def test_broken_settings_say_where(tmp_path: Path, text: str, field: str | None, said: str) -> None:
+    settings = tmp_path / "mine.toml"
+    settings.write_text(text)
+    with pytest.raises(UserError) as error:
+        load_agent("command", settings)
+    assert said in error.value.message and (error.value.path, error.value.field) == (settings, field)
+
+
+def test_braces_of_shells_and_programs_are_left_alone() -> None:
+    call = Call(command=("sh", "-c", "echo ${HOME} {model} { a; } {A}"))
+    assert call.argv({"model": "m"})[2] == "echo ${HOME} m { a; } {A}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_can_be_loaded(path: Path) -> None:
+    assert load_agent("command", path).call.command

@@ -11,7 +11,8 @@ from tiny_library import Bench
 
 from pipeline.core.console import Progress
 from pipeline.core.store import Unit, read_json
-from pipeline.predict.runtime import Job, work
+from pipeline.predict.job import Job
+from pipeline.predict.runtime import work
 from tests.predict.conftest import KEY
 
 MakeJob = Callable[[str], Job]

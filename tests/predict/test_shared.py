@@ -25,7 +25,8 @@ answer("a patch")
 def told(job: Callable[[str], Job]) -> Callable[[], str]:
     """What the agent tells of one task."""
     one = job(INDEX)
-    one = one._replace(shared_key=SHARED_KEY, agent=one.agent._replace(command=(*one.agent.command, "{cache}")))
+    more = {"command": (*one.agent.call.command, "{cache}"), "environment": {"OPENAI_SHARED_API_KEY": "{shared_key}"}}
+    one = one._replace(shared_key=SHARED_KEY, agent=one.agent._replace(call=one.agent.call.model_copy(update=more)))
 
     def run() -> str:
         with Progress("predicting", 1) as progress:

@@ -77,6 +77,7 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
     """A patch of a real model, also of one that runs here, is code that nobody has read."""
     assert magentless(bench).trusted
+    assert not Predictor(bench.store, REPO, "mini-swe-agent", "scripted", models=DEMO, given=GIVEN).trusted
     keys = {"DEEPINFRA_API_KEY": "secret"}
     assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given=keys).trusted
 

@@ -87,6 +87,10 @@ class DeployedGateway(Gateway):
     def _booked(self, experiment: Experiment) -> Decimal:
         return self._teams[experiment.id] + self._spent(experiment.id)
 
+    def given_up(self, experiment: Experiment, key: str) -> str:
+        self.settle(experiment)
+        return super().given_up(experiment, key)
+
     # -- the ledger -------------------------------------------------------------------------------------------------
     def settle(self, experiment: Experiment | None = None) -> None:
         """The log is written in the order of the requests: a mark that is there says that all before it are."""

@@ -15,8 +15,12 @@ from decimal import Decimal
 from pathlib import Path
 
 from pipeline.core.llm.experiment import Experiment
-from pipeline.core.llm.ledger import Key, Ledger, key_hash
+from pipeline.core.llm.ledger import CACHED, OK, OPEN, Key, Ledger, key_hash
 from pipeline.core.llm.models import PROXY_URL, ModelList, load_models
+
+#: how a last request may end without a failure of its provider: there was none, it was answered, it is under way, or it
+#: was at fault itself (too long for the model, or no request that the protocol knows)
+ANSWERED = ("", OK, CACHED, OPEN, "400", "413", "422")
 
 
 class Gateway(ABC):
@@ -61,6 +65,14 @@ class Gateway(ABC):
         """USD, exact, with every request that was answered before this call."""
         self.settle(experiment)
         return self.ledger.spend(experiment.id)
+
+    def given_up(self, experiment: Experiment, key: str) -> str:
+        """Why the last request of a key has no answer: the status of a provider that failed, empty in any other case.
+
+        A request that a provider refused for what was in it is no failure of the provider.
+        """
+        status = self.ledger.last_status(key_hash(key))
+        return "" if status in ANSWERED else f"provider_{status}"
 
     @abstractmethod
     def settle(self, experiment: Experiment | None = None) -> None:

@@ -163,6 +163,12 @@ class Ledger:
             query = f"SELECT count(*) FROM requests WHERE status = ? AND key_hash IN ({_marks(len(hashes))})"
             return db.execute(query, (OPEN, *hashes)).fetchone()[0]
 
+    def last_status(self, hashed: str) -> str:
+        """The status of a key's last request, empty where there was none."""
+        with self._transaction() as db:
+            query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
+            return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
+
     def lose(self, hashes: list[str]) -> None:
         """Mark what these keys still have open, when their gateway is gone: its cost is not known."""
         with self._transaction() as db:

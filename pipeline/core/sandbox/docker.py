@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from docker.models.containers import Container
 from docker.types import Mount
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
@@ -84,14 +86,19 @@ class DockerSandbox:
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
         mounts = self._mounts(digest, cache)
-        # the first process only waits; no command may end it, and with it the container, and so is another user
-        options = {"network_mode": "none", "mounts": mounts, "user": "root"}
-        with self._engine.container(instance_image(digest), "workspace", limits, **options) as container:
-            start(container)
+        with self._started(digest, limits, mounts=mounts) as container:
             workspace = DockerWorkspace(container, limits)
             if cache == "use" and mounts:
                 workspace.run(["cp", "-a", f"{FILLED_CACHE}/.", RUNNER_CACHE])
             yield workspace
+
+    @contextmanager
+    def _started(self, digest: str, limits: Limits, **options: Any) -> Iterator[Container]:
+        # the first process only waits; no command may end it, and with it the container, and so is another user
+        options |= {"network_mode": "none", "user": "root"}
+        with self._engine.container(instance_image(digest), "workspace", limits, **options) as container:
+            start(container)
+            yield container
 
     def _mounts(self, digest: str, cache: Cache) -> list[Mount]:
         """The volume of the instance's runner cache: itself to fill it, read-only elsewhere to copy it."""

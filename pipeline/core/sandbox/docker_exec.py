@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import IO
 
 from docker.errors import NotFound
 from docker.models.containers import Container
@@ -16,9 +17,7 @@ from pipeline.core.sandbox import tar
 from pipeline.core.sandbox.base import Completed, Limits, exit_code
 from pipeline.core.sandbox.docker_engine import USER, faults
 from pipeline.core.sandbox.docker_limits import died, kill, reached, watched
-
-#: the engine would read the two streams apart and lose their order; the command's own words are passed as they are
-MERGED = ("sh", "-c", 'exec "$@" 2>&1', "sh")
+from pipeline.core.sandbox.docker_stream import start_command
 
 KILLED = -9
 
@@ -29,22 +28,21 @@ ARCHIVE_OVERHEAD = 2**16
 
 @faults()
 def execute(
-    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits
+    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
 ) -> Completed:
-    """Run a command as the user `bench` in a running container."""
+    """Run a command in a running container, as the user `bench` unless told."""
     api, started = container.client.api, time.monotonic()
-    handle = api.exec_create(container.id, [*MERGED, *argv], environment=env, workdir=folder, user=USER)["Id"]
-    chunks = api.exec_start(handle, stream=True)
-    with watched(container, limits, chunks) as watch:
-        output = _read(chunks, limits.output)
+    command = start_command(container, argv, environment=env, workdir=folder, user=user)
+    with watched(container, limits, command) as watch:
+        output = _read(iter(command), limits.output)
     seconds, limit = time.monotonic() - started, watch.limit
     if not limit and len(output) > limits.output:
         limit = "output"
-        chunks.close()  # the engine waits for a reader, even to kill
+        command.close()  # the engine waits for a reader, even to kill
         kill(container)
     if limit:
         return Completed(KILLED, output[: limits.output], seconds, limit)
-    code = api.exec_inspect(handle)["ExitCode"]
+    code = api.exec_inspect(command.id)["ExitCode"]
     if code is None:  # the container ended under the command
         return Completed(KILLED, output, seconds, died(container))
     code = exit_code(code)
@@ -69,3 +67,13 @@ def read(container: Container, path: str, most: int) -> bytes | None:
         if found["size"] <= most and not found["mode"] & NOT_REGULAR:
             return tar.only_file(_read(chunks, most + ARCHIVE_OVERHEAD))
     return None
+
+
+@faults()
+def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
+    """Write a folder, if it is there, to `target` as an archive that begins with its name, up to about `most` bytes."""
+    with suppress(NotFound):
+        for chunk in container.get_archive(folder)[0]:
+            target.write(chunk)
+            if most is not None and target.tell() > most:
+                break

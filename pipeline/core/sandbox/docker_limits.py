@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 
 from docker.errors import APIError
 from docker.models.containers import Container
-from docker.types import CancellableStream
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.sandbox.base import Limit, Limits
 from pipeline.core.sandbox.docker_engine import FAULTS
+from pipeline.core.sandbox.docker_stream import Attached, start_command
 
 #: seconds between two looks at a running command; the look at its processes takes the engine another one
 EVERY = 2.0
@@ -58,7 +58,7 @@ class Watch(threading.Thread):
     An engine that does not answer ends the command's output instead, so that nobody waits for it for ever.
     """
 
-    def __init__(self, container: Container, limits: Limits, output: CancellableStream) -> None:
+    def __init__(self, container: Container, limits: Limits, output: Attached) -> None:
         super().__init__(daemon=True)
         self.container, self.limits, self.output = container, limits, output
         self.limit: Limit | None = None
@@ -94,7 +94,7 @@ class Watch(threading.Thread):
 
 
 @contextmanager
-def watched(container: Container, limits: Limits, output: CancellableStream) -> Iterator[Watch]:
+def watched(container: Container, limits: Limits, output: Attached) -> Iterator[Watch]:
     """Watch a container while its command runs."""
     watch = Watch(container, limits, output)
     watch.start()
@@ -128,7 +128,8 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     if code == SIGXFSZ or written(container) >= limits.disk:
         return "disk"
     try:
-        looked, said = container.exec_run(LOOK)
+        look = start_command(container, LOOK)
+        said, looked = b"".join(look), container.client.api.exec_inspect(look.id)["ExitCode"]
     except APIError:
         return died(container)
     if looked == NOT_STARTED:

@@ -24,7 +24,8 @@ PATIENCE = "300000"
 
 #: where hosts name their CA bundle; whole bundles come first, the last may hold additions only
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-
+#: where programs of an agent's install look for one
+TRUST = (*CA_BUNDLES, "CURL_CA_BUNDLE", "PIP_CERT", "npm_config_cafile")
 
 _CODES = r"(?:ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|ECONNRESET|ECONNREFUSED|EAI_AGAIN|ENOTFOUND|EPROTO)"
 _STATUS = r"(?:429|50[0-9])"

@@ -55,3 +55,16 @@ def only_file(data: bytes) -> bytes | None:
         content = archive.extractfile(member) if member and member.isreg() else None
         return content.read() if content else None
     return None
+
+
+def extract_files(archive: IO[bytes], target: Path) -> None:
+    """The regular files of an archive that nobody has read, below its first folder; where it breaks off, so does this.
+
+    Links are left out, and no path leaves `target`.
+    """
+    with suppress(tarfile.ReadError), tarfile.open(fileobj=archive) as members:
+        for member in members:
+            path = Path(*Path(member.name).parts[1:])
+            if member.isreg() and ".." not in path.parts and (content := members.extractfile(member)):
+                (target / path).parent.mkdir(parents=True, exist_ok=True)
+                (target / path).write_bytes(content.read())

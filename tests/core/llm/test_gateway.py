@@ -213,3 +213,21 @@ def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment
     bench.chat(bench.key(experiment))
     assert bench.upstream.requests[-1].authorization == f"Bearer {PROVIDER_KEY}"
     assert not [key for key in bench.keys for request in bench.upstream.requests if key in str(request)]
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(
+    ("fault", "tries", "why"),
+    [(Fault(), 1, ""), (Fault(500), TRIES, "provider_500"), (Fault(401), 1, "provider_401"), (Fault(400), 1, "")],
+)
+def test_it_knows_whether_the_provider_gave_a_key_up(
+    bench: Bench, experiment: Experiment, fault: Fault, tries: int, why: str
+) -> None:
+    """An agent may end well all the same; what was wrong with the request itself is no failure of the provider."""
+    key = bench.key(experiment)
+    assert bench.gateway.given_up(experiment, key) == ""
+    bench.upstream.fail(*[fault] * tries)
+    bench.chat(key)
+    assert bench.gateway.given_up(experiment, key) == why
+    bench.chat(key)
+    assert bench.gateway.given_up(experiment, key) == ""

@@ -34,6 +34,12 @@ def shell(bench: Bench, script: str, **limits: float) -> Completed:
         return workspace.run(["sh", "-c", script])
 
 
+def test_nothing_that_a_command_prints_at_once_is_lost(bench: Bench) -> None:
+    """The SDK lost the output of every fifth short command on a busy machine."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert {workspace.run(["echo", "here"]).output for _ in range(20)} == {b"here\n"}
+
+
 # -- a workspace -----------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 def test_there_is_no_network(bench: Bench) -> None:

@@ -1,0 +1,114 @@
+"""The host's end of an agent's way out: connections of a container without network, carried to one address.
+
+The other end, relay.js in the container, speaks over the standard streams of one command, and so through the engine's
+own API: no network, no mount, no port on the host, and an engine that may be elsewhere. Where a connection goes is
+decided here alone. Made for HTTP: the client speaks first, and does not half close a connection to go on reading.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+
+from pipeline.core.errors import InfrastructureError
+
+#: the container's end, for Node
+SCRIPT = Path(__file__).with_name("relay.js")
+#: the number of a connection, and how many bytes follow
+HEAD = struct.Struct(">II")
+#: what says that a connection is over
+OVER = b""
+#: the number that only greets: what arrives before it may be lost in the engine's answer
+GREETING = 0
+#: seconds for the other end to open its port, and for the address to take a connection
+PATIENCE = 30
+
+Address = tuple[str, int]
+
+
+class Relay(threading.Thread):
+    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do.
+
+    This thread never waits for a connection: each has two of its own, or the two ends could wait for each other.
+    """
+
+    def __init__(self, send: Callable[[bytes], None], chunks: Iterator[bytes], address: Address) -> None:
+        super().__init__(daemon=True)
+        self._send_bytes, self._chunks, self._address = send, chunks, address
+        self._outgoing: dict[int, SimpleQueue[bytes]] = {}
+        self._last, self._lock, self._open = GREETING, threading.Lock(), threading.Event()
+
+    def open(self) -> None:
+        """Start, and wait for the port in the container. Raises InfrastructureError when it does not open."""
+        self.start()
+        if not self._open.wait(PATIENCE):
+            raise InfrastructureError("the way from a container to the gateway did not open", cause="engine")
+
+    def run(self) -> None:
+        with suppress(OSError):  # the container is gone
+            self._send(GREETING)
+            for number, data in frames(self._chunks):
+                if number == GREETING:
+                    self._open.set()
+                else:
+                    self._receive(number, data)
+        for outgoing in list(self._outgoing.values()):
+            outgoing.put(OVER)
+
+    def _receive(self, number: int, data: bytes) -> None:
+        """What belongs to a connection that has ended is dropped: numbers only grow."""
+        if number > self._last:
+            self._last = number
+            outgoing = self._outgoing[number] = SimpleQueue()
+            threading.Thread(target=self._carry, args=(number, outgoing), daemon=True).start()
+        if outgoing := self._outgoing.get(number):
+            outgoing.put(data)
+
+    def _carry(self, number: int, outgoing: SimpleQueue[bytes]) -> None:
+        """One connection, and all that goes out on it."""
+        try:
+            connection = socket.create_connection(self._address, timeout=PATIENCE)
+        except OSError:
+            self._end(number)
+            return
+        connection.settimeout(None)
+        threading.Thread(target=self._bring_back, args=(number, connection), daemon=True).start()
+        with suppress(OSError):
+            while (data := outgoing.get()) != OVER:
+                connection.sendall(data)
+            connection.shutdown(socket.SHUT_RDWR)
+
+    def _bring_back(self, number: int, connection: socket.socket) -> None:
+        """All that comes back on one connection, and its end."""
+        with suppress(OSError), connection:
+            while data := connection.recv(2**16):
+                self._send(number, data)
+        self._end(number)
+
+    def _end(self, number: int) -> None:
+        if outgoing := self._outgoing.pop(number, None):
+            outgoing.put(OVER)
+        with suppress(OSError):
+            self._send(number)
+
+    def _send(self, number: int, data: bytes = OVER) -> None:
+        with self._lock:
+            self._send_bytes(HEAD.pack(number, len(data)) + data)
+
+
+def frames(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The frames in a stream that was cut anywhere."""
+    rest = bytearray()
+    for chunk in chunks:
+        rest += chunk
+        while len(rest) >= HEAD.size:
+            number, size = HEAD.unpack_from(rest)
+            if len(rest) < HEAD.size + size:
+                break
+            yield number, bytes(rest[HEAD.size : HEAD.size + size])
+            del rest[: HEAD.size + size]

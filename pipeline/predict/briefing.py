@@ -1,0 +1,22 @@
+"""What an agent is told of a task, as text. All linked issues are in it, and nothing of the solution."""
+
+from __future__ import annotations
+
+from pipeline.core.records import Issue, Task
+
+#: what a prompt's template says where the task's own text belongs
+STATEMENT = "STATEMENT"
+
+
+def statement(task: Task) -> str:
+    """The issues one after the other, each with its title and labels, then the hints."""
+    return "\n\n".join(filter(None, [*map(_issue, task.statement), task.hints.strip()])) + "\n"
+
+
+def _issue(issue: Issue) -> str:
+    labels = f"Labels: {', '.join(issue.labels)}" if issue.labels else ""
+    return "\n\n".join(filter(None, [f"# {issue.title}", labels, issue.body.strip()]))
+
+
+def prompt(template: str, task: Task) -> str:
+    return template.replace(STATEMENT, statement(task))

@@ -1,0 +1,113 @@
+"""Running an agent in the container of its instance: the image of stage 02, the agent's tools, the gateway, no more.
+
+The prediction is what the checkout differs from its only commit in, whatever the agent says. Files that the repository
+ignores, installed packages among them, are no part of it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pipeline.core.git import CLEAN
+from pipeline.core.images import ensure, recipe
+from pipeline.core.sandbox.base import DEFAULT, Completed
+from pipeline.core.sandbox.docker_agents import TOOLS, AgentWorkspace
+from pipeline.core.store import write_bytes, write_json
+from pipeline.predict.briefing import prompt
+from pipeline.predict.job import AgentFailed, Job, Say
+
+#: seconds after its time in which an agent may end by itself
+GRACE = 30
+#: files of ours beside an agent's own
+OURS = ("manifest.json", "agent.log", "patch.diff")
+#: exact to the byte, and by no setting that an agent may have left in the repository
+DIFF = ("diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+#: how a task ends of which the agent itself says nothing, by whether it has a patch
+ENDS = {True: "SUCCESSFUL_PATCH", False: "NO_EDITS"}
+TIME_LIMIT = "TIME_LIMIT"
+
+
+def run(job: Job, folder: Path, say: Say) -> int:
+    """Work on one task; what the agent leaves is in `folder` then, with the patch. Returns the exit code.
+
+    An agent whose time is over has answered with what is there. Raises AgentFailed when a limit ended it, or when no
+    patch can be made; InfrastructureError.
+    """
+    instance, call = job.instance, job.agent.call
+    made = recipe(job.clone, instance.environment, instance.base.sha, instance.manifests)
+    ensure(job.rooms.sandbox, job.clone, made, say)
+    limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
+    with job.rooms.sandbox.room(made.image, job.rooms.tools, job.base_url, limits) as room:
+        places = _brief(room, job)
+        base = _git(room, "rev-parse", "HEAD").strip()
+        say(f"{job.agent.name} works")
+        timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
+        done = room.run([*timed, *call.argv(places)], env=call.variables(places))
+        write_bytes(folder / "agent.log", done.output)
+        _keep(room, places["out"], folder)
+        return _conclude(room, base, done, done.seconds >= call.seconds, folder)
+
+
+def _brief(room: AgentWorkspace, job: Job) -> dict[str, str]:
+    """Write what the agent is told; what its command may name."""
+    task = job.instance.task()
+    told = prompt(job.agent.call.prompt, task)
+    files = {
+        "task": ("task.json", task.model_dump_json(indent=2).encode()),
+        "prompt": ("prompt.md", told.encode()),
+        "settings": ("settings.toml", job.agent.settings.read_bytes()),
+    }
+    for name, data in files.values():
+        room.write(f"{room.scratch}/{name}", data)
+    out = f"{room.scratch}/out"
+    room.run(["mkdir", out])
+    return {
+        **{place: f"{room.scratch}/{name}" for place, (name, _) in files.items()},
+        "statement": told,
+        "checkout": room.root,
+        "out": out,
+        "model": job.run.experiment.model,
+        "agent": TOOLS,
+        "base_url": room.url,
+        "key": job.key,
+    }
+
+
+def _keep(room: AgentWorkspace, out: str, folder: Path) -> None:
+    """What the agent wrote, but for what would pass for ours."""
+    with TemporaryDirectory(prefix="a11y-bench-") as place:
+        room.fetch(out, Path(place))
+        shutil.copytree(place, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*OURS))
+
+
+def _conclude(room: AgentWorkspace, base: str, done: Completed, late: bool, folder: Path) -> int:
+    if done.limit:
+        raise AgentFailed(f"the agent reached its limit: {done.limit}")
+    patch = _patch(room, base)
+    write_bytes(folder / "patch.diff", patch)
+    if late or not (folder / "metadata.json").exists():
+        write_json(folder / "metadata.json", {"outcome": TIME_LIMIT if late else ENDS[bool(patch.strip())]})
+    return 0 if late else done.code
+
+
+def _patch(room: AgentWorkspace, base: str) -> bytes:
+    """The difference to `base`, by an index of our own: an agent may have committed, or left its index locked."""
+    path = f"{room.scratch}/patch.diff"
+    _git(room, "read-tree", base)
+    _git(room, "add", "--all")
+    _git(room, *DIFF, f"--output={path}", base)
+    patch = room.read(path)
+    if patch is None:
+        raise AgentFailed("the patch is too large")
+    return patch
+
+
+def _git(room: AgentWorkspace, *arguments: str) -> str:
+    done = room.run(["git", *arguments], env=CLEAN | {"GIT_INDEX_FILE": f"{room.scratch}/index"})
+    said = done.output.decode(errors="replace")
+    if done.code:
+        raise AgentFailed(f"git {arguments[0]} in the agent's checkout: {said.strip()}")
+    return said

@@ -1,0 +1,70 @@
+"""Running an agent on this machine, in a process that is given a task, a checkout and the gateway, no more.
+
+For agents that only read the checkout: nothing isolates their process but its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pipeline.core.git import checkout
+from pipeline.core.store import write_bytes
+from pipeline.core.vendors import VENDORS
+from pipeline.predict.job import Job, Say
+
+#: what an agent's process takes over from this one's environment: no token, no key
+PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
+
+
+def run(job: Job, folder: Path, say: Say) -> int:
+    """Work on one task; what the agent leaves is in `folder` then. Returns the exit code."""
+    with TemporaryDirectory(prefix="a11y-bench-") as made:
+        place = Path(made)
+        say("checking out")
+        checkout(job.clone, job.instance.base.sha, place / "checkout")
+        write_bytes(place / "task.json", job.instance.task().model_dump_json(indent=2).encode())
+        (place / "out").mkdir()
+        say(f"{job.agent.name} works")
+        try:
+            return _run(job, place, folder / "agent.log")
+        finally:
+            shutil.copytree(place / "out", folder, dirs_exist_ok=True, symlinks=True)
+
+
+def _run(job: Job, place: Path, log_path: Path) -> int:
+    call = job.agent.call
+    places = {
+        "python": sys.executable,
+        "task": str(place / "task.json"),
+        "checkout": str(place / "checkout"),
+        "out": str(place / "out"),
+        "model": job.run.experiment.model,
+        "settings": str(job.agent.settings.absolute()),
+        "agent": str(job.agent.folder),
+        "base_url": job.base_url,
+        "key": job.key,
+        "cache": str(job.run.cache.absolute()),
+        "shared_key": job.shared_key or job.key,
+    }
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    with log_path.open("wb") as output:
+        done = subprocess.run(
+            call.argv(places),
+            cwd=place,
+            env=_inherited(place) | call.variables(places),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            timeout=call.seconds,
+        )
+    return done.returncode
+
+
+def _inherited(place: Path) -> dict[str, str]:
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {**passed, "HOME": str(place), "PYTHONPATH": str(VENDORS)}

@@ -1,0 +1,39 @@
+"""One pull request of the demo, qualified in a real container engine. Writes below the folder that it is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import git
+
+from pipeline.build.qualify import Settings
+from pipeline.build.stage import build
+from pipeline.collect.stage import collect
+from pipeline.core.cache import cache_root
+from pipeline.core.git import open_clone
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance
+from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.store import Store
+from pipeline.core.trust import DEMO
+from pipeline.demo.history import build_history
+
+REPO = Repo("a11y-bench", "harbor-ui")
+
+
+class Bench(NamedTuple):
+    store: Store
+    sandbox: DockerSandbox
+    clone: git.Repo
+    instance: Instance
+
+
+def make(folder: Path) -> Bench:
+    """Collect everything and build #19, whose gold patch makes the Toggle a switch."""
+    store, sandbox = Store(folder / "data"), DockerSandbox(cache_root())
+    build_history(DEMO, folder / "harbor-ui.git")
+    collect(store, REPO, folder / "harbor-ui.git", DEMO / "issues.jsonl")
+    (outcome,) = build(store, REPO, Settings(sandbox, repeats=1), numbers=[19])
+    assert isinstance(outcome, Instance), outcome
+    return Bench(store, sandbox, open_clone(folder / "harbor-ui.git"), outcome)

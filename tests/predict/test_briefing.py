@@ -1,0 +1,31 @@
+"""What an agent is told of a task."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.records import Issue, Task
+from pipeline.predict.briefing import prompt, statement
+
+ISSUES = (
+    Issue(number=1, title="No name", body="The button\nhas none.", labels=("a11y", "bug")),
+    Issue(number=2, title="No role"),
+)
+
+
+def task(hints: str = "") -> Task:
+    return Task(instance_id="o__r-1", org="o", repo="r", lang="tsx", statement=ISSUES, hints=hints)
+
+
+@pytest.mark.trap("first-issue-only")
+@pytest.mark.trap("null-body")
+def test_every_issue_is_told() -> None:
+    """MagentLess shows the first one, and breaks where an issue has no text."""
+    assert statement(task()) == "# No name\n\nLabels: a11y, bug\n\nThe button\nhas none.\n\n# No role\n"
+    assert statement(task("See the menu.")).endswith("# No role\n\nSee the menu.\n")
+
+
+def test_a_prompt_is_the_statement_between_the_agents_own_words() -> None:
+    """What an issue says is never read as a template."""
+    assert prompt("Solve this:\nSTATEMENT", task("{out} STATEMENT")).startswith("Solve this:\n# No name")
+    assert prompt("STATEMENT", task("{out}")).endswith("{out}\n")

@@ -1,0 +1,134 @@
+"""Runs mini-swe-agent on one task, inside the container of its instance.
+
+Reads the prompt, the settings, and the gateway's address and key from OPENAI_BASE_URL and OPENAI_API_KEY, which the
+commands of the model do not see. Writes trajectory.json, and metadata.json or, when the provider failed, error.json
+(exit code 75). What it changes in the checkout is the answer. Runs in an environment of its own: mini-swe-agent and
+what that needs (requirements.txt), nothing of the pipeline.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import requests
+import yaml
+from minisweagent.agents.default import DefaultAgent
+from minisweagent.config import builtin_config_dir
+from minisweagent.environments.local import LocalEnvironment
+from minisweagent.exceptions import InterruptAgentFlow
+from minisweagent.models.openrouter_model import BASH_TOOL, OpenRouterModel
+
+#: sysexits.h: what failed was not the agent
+EX_TEMPFAIL = 75
+#: how mini-swe-agent ends -> the outcome; what it hands in is judged by its diff
+OUTCOMES = {
+    "Submitted": "",
+    "LimitsExceeded": "STEP_LIMIT",
+    "TimeExceeded": "TIME_LIMIT",
+    "RepeatedFormatError": "NO_MODEL_RESPONSE",
+    "ContextOverflow": "CONTEXT_OVERFLOW",
+}
+#: what a refusal says -> its cause, the first that fits; a request that is too long is no fault of the provider's
+REFUSALS = (
+    ("budget_exceeded", "budget_exceeded"),
+    ("429", "rate_limited"),
+    ("401", "authentication"),
+    ("403", "authentication"),
+    ("404", "unknown_model"),
+)
+TOO_LONG = (400, 413)
+
+
+class ProviderFailure(Exception):
+    """No answer, by no fault of the model."""
+
+    def __init__(self, cause: str, message: str) -> None:
+        self.cause = cause
+        super().__init__(message)
+
+
+class GatewayModel(OpenRouterModel):
+    """mini-swe-agent's plainest model class, which sends JSON and reads JSON, with the gateway's address."""
+
+    abort_exceptions = [Exception]  # the gateway tries again, nothing does so here
+
+    def __init__(self, seconds: float, **config: object) -> None:
+        super().__init__(cost_tracking="ignore_errors", **config)
+        self._api_url = os.environ.pop("OPENAI_BASE_URL") + "/chat/completions"
+        self._api_key = os.environ.pop("OPENAI_API_KEY")
+        self._seconds = seconds
+
+    def _query(self, messages: list[dict], **more: object) -> dict:
+        body = {"model": self.config.model_name, "messages": messages, "tools": [BASH_TOOL]}
+        headers = {"Authorization": f"Bearer {self._api_key}"}
+        try:
+            answer = requests.post(
+                self._api_url, json=body | self.config.model_kwargs | more, headers=headers, timeout=self._seconds
+            )
+        except requests.RequestException as error:
+            raise ProviderFailure("unreachable", str(error)) from None
+        if not answer.ok:
+            raise _refused(answer)
+        if not answer.json().get("choices"):
+            raise ProviderFailure("provider_error", "an answer without choices")
+        return answer.json()
+
+
+def _refused(answer: requests.Response) -> Exception:
+    said = f"{answer.status_code} {answer.text[:500]}"
+    if answer.status_code in TOO_LONG and "budget_exceeded" not in said:
+        ended = {"exit_status": "ContextOverflow", "submission": ""}
+        return InterruptAgentFlow({"role": "exit", "content": said, "extra": ended})
+    return ProviderFailure(next((cause for text, cause in REFUSALS if text in said), "provider_error"), said)
+
+
+def run(told: argparse.Namespace) -> str:
+    """Work on the task; returns how mini-swe-agent ended. Raises ProviderFailure."""
+    settings = tomllib.loads(told.settings.read_text(encoding="utf-8"))
+    config = yaml.safe_load((builtin_config_dir / settings["config"]).read_text(encoding="utf-8"))
+    model = GatewayModel(
+        settings["answer_seconds"],
+        model_name=told.model,
+        model_kwargs=settings["request"],
+        observation_template=config["model"]["observation_template"],
+        format_error_template=config["model"]["format_error_template"],
+    )
+    places = {"cwd": str(told.checkout), "timeout": settings["command_seconds"], "env": config["environment"]["env"]}
+    agent = DefaultAgent(
+        model,
+        LocalEnvironment(**places),
+        system_template=config["agent"]["system_template"],
+        instance_template=config["agent"]["instance_template"],
+        step_limit=settings["steps"],
+        cost_limit=0,
+        wall_time_limit_seconds=settings["seconds"],
+        output_path=told.out / "trajectory.json",
+    )
+    return agent.run(told.prompt.read_text(encoding="utf-8"))["exit_status"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("prompt", "checkout", "out", "settings"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--model", required=True)
+    told = parser.parse_args()
+    try:
+        outcome = OUTCOMES[run(told)]
+    except ProviderFailure as failure:
+        _write(told.out / "error.json", {"cause": failure.cause, "message": str(failure)})
+        return EX_TEMPFAIL
+    if outcome:
+        _write(told.out / "metadata.json", {"outcome": outcome})
+    return 0
+
+
+def _write(path: Path, value: dict[str, str]) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
