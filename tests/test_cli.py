@@ -130,7 +130,10 @@ def test_what_is_unknown_lists_what_there_is(run: Run, tmp_path: Path, arguments
     ("arguments", "says"),
     [
         (["predict", "a/b", "oracle"], "built are: acme/ui"),
-        (["predict", "acme/ui", "GLM-4.6", "--agent", "nobody"], "unknown agent 'nobody'\n  there is: command, magentless, mini-swe-agent"),
+        (
+            ["predict", "acme/ui", "GLM-4.6", "--agent", "nobody"],
+            "unknown agent 'nobody'\n  there is: command, magentless, mini-swe-agent",
+        ),
         (["predict", "acme/ui", "no-model"], "unknown model 'no-model'\n  there is: "),
         (["evaluate", "acme/ui", "oracle", "--sandbox", "local"], "no predictions of oracle with oracle"),
     ],
