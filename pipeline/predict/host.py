@@ -43,6 +43,7 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
         "task": str(place / "task.json"),
         "checkout": str(place / "checkout"),
         "out": str(place / "out"),
+        "cache": str(job.run.cache.absolute()),
         "model": job.run.experiment.model,
         "settings": str(job.agent.settings.absolute()),
         "agent": str(job.agent.folder),
@@ -54,7 +55,7 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
         done = subprocess.run(
             call.argv(places),
             cwd=place,
-            env=_inherited(place) | call.variables(places),
+            env=_inherited(place) | {"OPENAI_SHARED_API_KEY": job.shared_key or job.key} | call.variables(places),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -65,4 +66,4 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
 
 def _inherited(place: Path) -> dict[str, str]:
     passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {**passed, "HOME": str(place), "PYTHONPATH": str(VENDORS), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**passed, "HOME": str(place), "PYTHONPATH": str(VENDORS)}

@@ -28,7 +28,7 @@ class Rooms(NamedTuple):
 
 class Job(NamedTuple):
     """`exhausted` says whether the money for the task is spent; `given_up` why the provider left the agent's last
-    request without an answer, empty where it did not."""
+    request without an answer, empty where it did not; `shared_key` is the key for what serves several tasks."""
 
     agent: Agent
     run: Run
@@ -39,6 +39,7 @@ class Job(NamedTuple):
     exhausted: Callable[[], bool] = lambda: False
     given_up: Callable[[], str] = lambda: ""
     rooms: Rooms | None = None
+    shared_key: str = ""
 
 
 class AgentFailed(A11yBenchError):

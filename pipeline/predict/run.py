@@ -39,6 +39,11 @@ class Run:
     def name(self) -> str:
         return self.folder.name
 
+    @property
+    def cache(self) -> Path:
+        """What an agent keeps between the tasks of the run: it can be made again, for the same money."""
+        return self.folder / "cache"
+
     def unit(self, instance: Instance) -> Unit:
         """The unit of one instance: its folder holds the agent's output."""
         return Unit(self.folder / "instances" / instance.instance_id)

@@ -48,12 +48,13 @@ def _answer(job: Job, say: Say) -> str:
     try:
         code = run(job, folder, say)
     finally:
-        _hide(job.key, folder)
+        for key in filter(None, (job.key, job.shared_key)):
+            _hide(key, folder)
     return _collect(job, code)
 
 
 def _hide(key: str, folder: Path) -> None:
-    """Take the instance's key out of everything that the agent left: some print their environment."""
+    """Take a key out of everything that the agent left: some print their environment."""
     for path in folder.rglob("*"):
         if path.is_file() and key.encode() in (data := path.read_bytes()):
             write_bytes(path, data.replace(key.encode(), b"***"))

@@ -19,6 +19,7 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.engine import Interrupts, each
 from pipeline.core.git import require_commit
 from pipeline.core.images import source
+from pipeline.core.llm.experiment import SHARED
 from pipeline.core.llm.experiment import Experiment as Account
 from pipeline.core.llm.gateway import Gateway, open_gateway
 from pipeline.core.llm.models import DEMO, load_models
@@ -120,12 +121,15 @@ class Predictor:
         with open_gateway(
             self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            jobs = [self.job(gateway, run, one, clone, rooms) for one in missing]
+            shared_key = gateway.issue_key(self._account, SHARED, self.budget)
+            jobs = [self.job(gateway, run, one, clone, rooms, shared_key) for one in missing]
             interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else lambda: None)
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
-    def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
+    def job(
+        self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None, shared_key: str = ""
+    ) -> Job:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
         account = self._account
@@ -135,8 +139,8 @@ class Predictor:
         def given_up() -> str:
             return BUDGET_EXCEEDED if exhausted() else gateway.given_up(account, key)
 
-        asked = {"given_up": given_up, "rooms": rooms} if rooms else {}
-        return Job(self.agent, run, instance, clone, gateway.base_url, key, exhausted, **asked)
+        more = {"given_up": given_up, "rooms": rooms} if rooms else {"shared_key": shared_key}
+        return Job(self.agent, run, instance, clone, gateway.base_url, key, exhausted, **more)
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""

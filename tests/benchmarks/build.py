@@ -176,6 +176,11 @@ def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iter
 
 
 def _of_scope(touched: Ours, full: Ours) -> Iterator[Figure]:
+    count = len(touched.instances)
     for name, side in (("touched", touched), ("full", full)):
-        yield Figure(f"test processes of an instance, scope {name}", side.seconds["tests"] / len(side.instances), "s")
+        yield Figure(f"test processes of an instance, scope {name}", side.seconds["tests"] / count, "s")
     yield Figure("the scope full takes", full.seconds["tests"] / touched.seconds["tests"], "times")
+
+
+if __name__ == "__main__":
+    main()

@@ -45,6 +45,7 @@ COMMITS = read_json("commits.json")
 ANSWERS = tomllib.loads((DEMO / "model.toml").read_text(encoding="utf-8"))["answer"]
 CANDIDATES = [n for n in PULLS if EXPECTED["pulls"][str(n)]["collect"] == "candidate"]
 QUALIFIED = [n for n in CANDIDATES if EXPECTED["pulls"][str(n)]["build"] == "qualified"]
+STEPS = ("files", "folders", "elements", "lines", "repair")
 SCRIPTED = EXPECTED["verdicts"]["magentless/scripted"]
 
 
@@ -149,7 +150,7 @@ def test_reviews_cover_the_candidates() -> None:
 
 
 def test_the_model_answers_each_step_once() -> None:
-    asked = {(instance, step): 1 for instance in SCRIPTED for step in ("localize", "repair")}
+    asked = {(instance, step): 1 for instance in SCRIPTED for step in STEPS}
     assert Counter((answer["instance"], answer["step"]) for answer in ANSWERS) == asked
 
 

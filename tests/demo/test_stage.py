@@ -30,9 +30,9 @@ def candidates() -> list[Candidate]:
 
 def test_an_answer_belongs_to_a_step_and_a_title() -> None:
     model = scripted_model(DEMO, candidates())
-    assert "src/components/Avatar/Avatar.tsx" in model.reply("Step: localize\n\nThe title of the issue").text
+    assert "src/components/Avatar/Avatar.tsx" in model.reply("Step: files\n\nThe title of the issue").text
     assert "SEARCH" in model.reply("Step: repair\n\nThe title of the issue").text
-    assert "Toggle.css" in model.reply("Step: localize\n\nTitle of 19").text
+    assert "Toggle.css" in model.reply("Step: files\n\nTitle of 19").text
 
 
 def test_the_title_of_a_pull_request_with_an_issue_is_no_marker() -> None:

@@ -21,16 +21,16 @@ pytestmark = pytest.mark.engine("LLM gateway")
 
 def predictor(bench: Bench, model: ScriptedModel, budget: str | None) -> Predictor:
     given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
-    spendable = None if budget is None else Decimal(budget)
-    return Predictor(
-        bench.store, factories.REPO, "magentless", "scripted", models=DEMO, jobs=1, budget=spendable, given=given
-    )
+    settings = bench.store.root / "one_sample.toml"
+    settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
+    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings}
+    return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, given=given, **asked)
 
 
 @pytest.mark.rule("budget")
 def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> None:
     """What is not begun costs nothing and is in no prediction; the second run pays for the rest only."""
-    with ScriptedModel([Answer((), "I would look at none of these files.")]) as model:
+    with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert predictor(bench, model, "0.0000001").predict() == []
         run = resume(bench.store, predictor(bench, model, None).experiment)
         owed = read_json(run.folder / "metadata.json")["unanswered"]

@@ -50,6 +50,15 @@ CAUSES = (
     (Cause.SUCCESSFUL_PATCH, "a patch was selected"),
 )
 
+# a repair that ended like this may be asked for once more, with the reason
+MENDABLE = (
+    Cause.NO_EDITS,
+    Cause.HALLUCINATED_FILE,
+    Cause.SEARCH_MISMATCH,
+    Cause.WHITESPACE_ONLY,
+    Cause.INVALID_PATCH,
+)
+
 # status, cause: what a provider's refusal means when its text says nothing more exact
 FAULTS_BY_STATUS = (
     (401, Fault.AUTHENTICATION),

@@ -1,16 +1,17 @@
 """The repository as its HEAD commit holds it, read and diffed with git plumbing.
 
 Nothing is written to the checkout: file contents come from git's objects (so line ends are what git stores), and a
-patch is made in an index and an object store of its own. Not covered: changes of the working tree, files that git does
-not track, symbolic links, submodules, files that are not UTF-8 text.
+patch is made in an index and an object store of its own. Threads share it. Not covered: changes of the working tree,
+files that git does not track, symbolic links, submodules, files that are not UTF-8 text.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -34,22 +35,35 @@ class Checkout:
             raise BadInput(f"{root}: not a git working tree with a commit: {reason.decode().strip()}") from None
         entries = [line.partition("\t") for line in listing.split("\0") if line]
         self._entries = {path: (mode, sha) for meta, _, path in entries for mode, _, sha in [meta.split()]}
+        self._texts: dict[str, str | None] = {}
 
     @cached_property
     def files(self) -> tuple[str, ...]:
         """Paths of the tracked regular files, in git's order."""
         return tuple(path for path, (mode, _) in self._entries.items() if mode in REGULAR_MODES)
 
+    def digest(self, path: str) -> str:
+        """Git's name of the content of a tracked file."""
+        return self._entries[path][1]
+
     def text(self, path: str) -> str | None:
         """The committed text of a tracked file; None for what is unknown, absent from the clone or not UTF-8."""
-        mode, sha = self._entries.get(path, ("", ""))
-        if mode not in REGULAR_MODES:
-            return None
-        try:
-            text = self._git("cat-file", "blob", sha).decode("utf-8")
-        except (subprocess.CalledProcessError, UnicodeDecodeError):
-            return None
-        return None if "\0" in text else text
+        return self.texts([path]).get(path)
+
+    def texts(self, paths: Iterable[str]) -> dict[str, str]:
+        """The texts of those of the files that have one, read by one process and kept."""
+        wanted = [path for path in paths if self._entries.get(path, ("", ""))[0] in REGULAR_MODES]
+        unread = [path for path in wanted if path not in self._texts]
+        if unread:
+            self._texts.update(zip(unread, self._read(unread), strict=True))
+        return {path: text for path in wanted if (text := self._texts[path]) is not None}
+
+    def _read(self, paths: Sequence[str]) -> Iterator[str | None]:
+        asked = "".join(f"{self.digest(path)}\n" for path in paths)
+        told = io.BytesIO(self._git("cat-file", "--batch", stdin=asked.encode()))
+        for _ in paths:
+            _, kind, *size = told.readline().split()
+            yield _decoded(told.read(int(size[0]) + 1)[:-1]) if kind == b"blob" else None
 
     def may_be_new(self, path: str) -> bool:
         """Whether a file may be made at `path`: relative, printable, inside, and in nobody's place."""
@@ -62,36 +76,60 @@ class Checkout:
         return not taken and (self.root / path).resolve().is_relative_to(self.root)
 
     def diff(self, files: Mapping[str, str]) -> bytes:
-        """A patch that `git apply` takes on HEAD, giving each path of `files` the text beside it.
+        """A patch that `git apply` takes on HEAD, giving each path of `files` the text beside it; without text it goes.
 
         Raises Ended (INVALID_PATCH) when git cannot hold these files together.
         """
+        made = [path for path, text in files.items() if text]
+        if clash := [path for path in made if any(other.startswith(f"{path}/") for other in made)]:
+            raise Ended(Cause.INVALID_PATCH, f"{clash[0]} cannot be a file and a folder")
         with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
             env = self._separate(Path(scratch))
-            self._git("read-tree", "HEAD", env=env)
-            for path, text in files.items():
-                mode, _ = self._entries.get(path, (NEW_FILE_MODE, ""))
-                sha = self._git("hash-object", "-w", "--stdin", env=env, stdin=text.encode()).decode().strip()
-                self._stage(f"{mode},{sha},{path}", env)
+            (Path(scratch) / "index").write_bytes(self._index)
+            entries = "".join(f"{self._entry(path, text, env)}\t{path}\0" for path, text in files.items())
+            self._git("update-index", "-z", "--index-info", env=env, stdin=entries.encode())
             return self._git(*DIFF, *PREFIXES, "HEAD", env=env)
+
+    def _entry(self, path: str, text: str, env: Mapping[str, str]) -> str:
+        """Mode and name of a file's new content, which is put into the object store; a removed file has none."""
+        mode, sha = self._entries.get(path, (NEW_FILE_MODE, ""))
+        if not text:
+            return f"0 {'0' * len(sha)}"
+        return f"{mode} {self._git('hash-object', '-w', '--stdin', env=env, stdin=text.encode()).decode().strip()}"
 
     @cached_property
     def _folders(self) -> frozenset[str]:
         return frozenset(str(parent) for path in self._entries for parent in PurePosixPath(path).parents)
 
-    def _stage(self, entry: str, env: Mapping[str, str]) -> None:
+    def _stage(self, path: str, text: str, env: Mapping[str, str]) -> None:
+        if not text:
+            self._git("update-index", "--force-remove", "--", path, env=env)
+            return
+        mode, _ = self._entries.get(path, (NEW_FILE_MODE, ""))
+        sha = self._git("hash-object", "-w", "--stdin", env=env, stdin=text.encode()).decode().strip()
         try:
-            self._git("update-index", "--add", "--cacheinfo", entry, env=env)
+            self._git("update-index", "--add", "--cacheinfo", f"{mode},{sha},{path}", env=env)
         except subprocess.CalledProcessError as error:
             raise Ended(Cause.INVALID_PATCH, error.stderr.decode(errors="replace").strip()) from None
 
+    @cached_property
+    def _index(self) -> bytes:
+        """The index of HEAD, which each diff begins with."""
+        with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
+            index = Path(scratch) / "index"
+            self._git("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
+            return index.read_bytes()
+
+    @cached_property
+    def _objects(self) -> str:
+        return self._git("rev-parse", "--path-format=absolute", "--git-path", "objects").decode().rstrip("\n")
+
     def _separate(self, scratch: Path) -> dict[str, str]:
-        objects = self._git("rev-parse", "--path-format=absolute", "--git-path", "objects").decode().rstrip("\n")
         (scratch / "objects").mkdir()
         return {
             "GIT_INDEX_FILE": str(scratch / "index"),
             "GIT_OBJECT_DIRECTORY": str(scratch / "objects"),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": self._objects,
         }
 
     def _git(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
@@ -99,3 +137,11 @@ class Checkout:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         ours = {"GIT_CEILING_DIRECTORIES": str(self.root.parent), **(env or {})}
         return subprocess.run(command, input=stdin, capture_output=True, check=True, env=clean | ours).stdout
+
+
+def _decoded(content: bytes) -> str | None:
+    """The text of a file; None for a binary one, and for one that is not UTF-8."""
+    try:
+        return None if b"\0" in content else content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None

@@ -1,4 +1,7 @@
-"""The command: reads its arguments, OPENAI_BASE_URL and OPENAI_API_KEY; writes to --out; answers with an exit code.
+"""The command: reads its arguments and environment; writes to --out and --cache; answers with an exit code.
+
+OPENAI_BASE_URL and OPENAI_API_KEY are the gateway and the key of the instance; OPENAI_SHARED_API_KEY is the key on
+which indexing is booked, which serves several instances (without it, the instance's).
 
     0     the agent came to an end, with or without a patch: patch.diff, metadata.json, trajectory.jsonl
     2     arguments, input or environment that cannot be used: nothing is written
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +24,7 @@ from magentless import outputs
 from magentless.causes import CAUSES, BadInput, ProviderFailure
 
 if TYPE_CHECKING:
-    from magentless.provider import Endpoint
+    from magentless.wire import Endpoint
 
 FINISHED, BAD_INPUT, TEMPORARY_FAILURE = 0, 2, 75
 
@@ -41,32 +45,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _work(args: argparse.Namespace) -> int:
     from magentless.agent import Agent
-    from magentless.checkout import Checkout
+    from magentless.assembly import Parts
     from magentless.inputs import load_settings, load_task
-    from magentless.provider import ChatModel
 
-    task, settings, checkout = load_task(args.task), load_settings(args.settings), Checkout(args.checkout)
-    model = ChatModel(args.model, _endpoint(), settings.provider)
+    started = time.monotonic()
+    parts = Parts(args.model, load_task(args.task), args.checkout, load_settings(args.settings), _endpoint())
     outputs.clear(args.out)
-    run = Agent(task, checkout, model, settings).run()
+    run = Agent(parts.session, parts.nearest(args.cache)).run()
+    task, waited = parts.session.task, parts.wire.clock.waited
     metadata = {
         "instance_id": task.instance_id,
         **run.record(),
-        "settings_digest": settings.digest(),
-        "requests": len(model.trajectory),
+        "settings_digest": parts.session.settings.digest(),
+        "requests": parts.wire.sent,
+        "seconds": {"waiting": round(waited, 3), "own": round(time.monotonic() - started - waited, 3)},
     }
-    outputs.write_result(args.out, run.patch, model.trajectory, metadata)
+    outputs.write_result(args.out, run.patch, parts.ordered_trajectory(), metadata)
     print(f"{task.instance_id}: {run.outcome}: {dict(CAUSES)[run.outcome]}")
     return FINISHED
 
 
 def _endpoint() -> Endpoint:
-    from magentless.provider import Endpoint
+    from magentless.wire import Endpoint
 
     base_url, key = (os.environ.get(name, "") for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"))
     if not base_url or not key:
         raise BadInput("OPENAI_BASE_URL and OPENAI_API_KEY must both be set, to the gateway and the experiment's key")
-    return Endpoint(base_url, key)
+    return Endpoint(base_url.rstrip("/"), key, os.environ.get("OPENAI_SHARED_API_KEY") or key)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", type=Path, required=True, help="JSON file: what is told of the instance")
     parser.add_argument("--checkout", type=Path, required=True, help="git working tree; it is not written to")
     parser.add_argument("--out", type=Path, required=True, help="folder for patch, metadata and trajectory")
+    parser.add_argument("--cache", type=Path, required=True, help="folder that lasts: vectors for the next tasks")
     parser.add_argument("--model", required=True, help="model name, sent as it is")
     parser.add_argument("--settings", type=Path, required=True, help="TOML file with values other than the defaults")
     return parser

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from magentless.causes import BadInput
 
@@ -59,6 +59,11 @@ class Samples(Record):
     sets: PositiveInt
     per_set: PositiveInt
     temperature: Annotated[float, Field(ge=0)]
+    reasks: NonNegativeInt
+
+    def heat(self, number: int) -> float:
+        """The temperature of a sample: the first of its kind is greedy."""
+        return self.temperature if number else 0.0
 
 
 class Output(Record):
@@ -69,6 +74,7 @@ class Output(Record):
 class Context(Record):
     default: PositiveInt
     models: dict[str, PositiveInt]
+    tokenizers: dict[str, str]
 
     def limit(self, model: str) -> int:
         """The tokens that `model` takes, prompt and reply together."""
@@ -79,19 +85,41 @@ class Files(Record):
     top: PositiveInt
     whole_file_lines: PositiveInt
     max_file_lines: PositiveInt
-    window: Annotated[int, Field(ge=0)]
+    window: NonNegativeInt
     extensions: tuple[str, ...]
     excluded_folders: tuple[str, ...]
     excluded_names: tuple[str, ...]
 
 
+class Retrieval(Record):
+    model: str
+    chunk_tokens: PositiveInt
+    overlap_tokens: NonNegativeInt
+    batch: PositiveInt
+    parallel: PositiveInt
+    default_limit: PositiveInt
+    limits: dict[str, PositiveInt]
+
+    @property
+    def limit(self) -> int:
+        """The tokens that the model takes of one text."""
+        return self.limits.get(self.model, self.default_limit)
+
+
 class Provider(Record):
-    max_retries: Annotated[int, Field(ge=0)]
+    max_retries: NonNegativeInt
     timeout_seconds: Annotated[float, Field(gt=0)]
 
 
-class Wording(Record):
-    preamble: str
+class Preamble(Record):
+    text: str
+    localize: bool
+    index: bool
+    repair: bool
+
+    def of(self, part: str) -> str:
+        """What stands in front of the prompts of a part, with the lines that part it from them."""
+        return f"{self.text}\n\n" if getattr(self, part) and self.text else ""
 
 
 class Settings(Record):
@@ -101,8 +129,9 @@ class Settings(Record):
     output: Output
     context: Context
     files: Files
+    retrieval: Retrieval
     provider: Provider
-    prompt: Wording
+    preamble: Preamble
 
     def digest(self) -> str:
         """SHA-256 of the settings in force, defaults included."""

@@ -1,62 +1,93 @@
-"""First step: the model names the files that the report concerns.
+"""First step: which files. Agentless, arXiv 2407.01489, section 3.1.1.
 
-The paths on offer are the tracked files that the settings let through, those first whose path shares most words with
-the issues. Only offered paths are believed; what the model writes is compared with them and otherwise not used.
-Not covered: elements and lines inside the files.
+The model names suspicious files of the pruned tree, and folders that are irrelevant; of the files in the other folders
+those are retrieved that are nearest to the issues. The suspicious files come first, then the retrieved ones, until
+there are `top`. What one part does not give the other may: only when both give nothing is it an end.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatch
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
 
 from magentless.causes import Cause, Ended
-from magentless.inputs import Files, Task
-from magentless.words import parts
+from magentless.prompting import FILES, FOLDERS
+from magentless.replies import named
+from magentless.session import Session
+from magentless.tree import below, branches, folders, offered, ranked
 
-FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
-BULLET = re.compile(r"^\s*(?:[-*+•]\s+|\d+[.)]\s+)?")
-
-
-def offered(files: Iterable[str], settings: Files) -> list[str]:
-    """The files that the settings let through. Folders are compared as whole path segments, never as substrings."""
-    return [path for path in files if _is_offered(path, settings)]
+#: ranks files, the nearest to the issues first
+Nearest = Callable[[Sequence[str]], list[str]]
 
 
-def ranked(paths: Iterable[str], task: Task) -> list[str]:
-    """The paths, those first that share most words with the issues; otherwise in their order."""
-    words = parts(task.prose)
-    return sorted(paths, key=lambda path: -len(parts(path) & words))
+@dataclass
+class Localisation:
+    """The files, and where they are from. `notes` says which part gave nothing, and why."""
+
+    files: list[str] = field(default_factory=list)
+    suspicious: list[str] = field(default_factory=list)
+    irrelevant: list[str] = field(default_factory=list)
+    retrieved: list[str] = field(default_factory=list)
+    notes: list[dict[str, str]] = field(default_factory=list)
+
+    def note(self, step: str, end: Ended) -> None:
+        """Keep why a step gave nothing."""
+        self.notes.append({"step": step, "cause": end.cause, "detail": end.detail})
+
+    def record(self) -> dict[str, Any]:
+        """What the metadata keep of it."""
+        return vars(self)
 
 
-def named_files(reply: str, paths: Sequence[str], top: int) -> list[str]:
-    """The files that the reply names, in its order, at most `top`.
-
-    Raises Ended: NO_LOCALISATION when it names none, HALLUCINATED_FILE when it names only files that were not offered.
-    """
-    blocks = [block for _, block in FENCED.findall(reply)] or [reply]
-    names = [name for block in blocks for line in block.splitlines() if (name := _path_in(line))]
-    on_offer = set(paths)
-    known = [name for name in dict.fromkeys(names) if name in on_offer]
-    if known:
-        return known[:top]
-    if any("/" in name for name in names):
-        raise Ended(Cause.HALLUCINATED_FILE, f"localize: not among the files: {', '.join(names[:5])}")
-    raise Ended(Cause.NO_LOCALISATION, "localize: the reply names no file")
-
-
-def _path_in(line: str) -> str:
-    """The path in a line of the answer, without bullet, number, quotes, `./` and what follows it."""
-    words = BULLET.sub("", line).split()
-    return words[0].strip("`'\"*,:").removeprefix("./") if words else ""
+def localize(session: Session, nearest: Nearest | None) -> Localisation:
+    """The files of a task; `nearest` is None where retrieval is left out. Raises Ended without any."""
+    found, top = Localisation(), session.settings.files.top
+    paths = ranked(offered(session.checkout.files, session.settings.files), session.task)
+    with ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(_suspicious, session, paths, found)
+        if nearest:
+            found.irrelevant = _irrelevant(session, paths, found)
+            found.retrieved = nearest([path for path in paths if not below(path, found.irrelevant)])[:top]
+        found.suspicious = asked.result()
+    merged = list(dict.fromkeys([*found.suspicious, *found.retrieved]))[:top]
+    found.files = list(session.checkout.texts(merged))
+    if not found.files:
+        raise _end(found)
+    return found
 
 
-def _is_offered(path: str, settings: Files) -> bool:
-    *folders, name = path.lower().split("/")
-    stem, dot, extension = name.rpartition(".")
-    return (
-        extension in settings.extensions
-        and not any(folder in settings.excluded_folders for folder in folders)
-        and not any(fnmatch(name, pattern) for pattern in settings.excluded_names)
-    )
+def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:
+    """The files that the model names."""
+    try:
+        prompt = session.prompter.prompt(FILES, list(branches(paths).values()))
+        names, foreign = named(session.ask(FILES, prompt.text), set(paths))
+        if foreign and not names:
+            raise Ended(Cause.HALLUCINATED_FILE, f"files: not in the tree: {', '.join(foreign[:5])}")
+        if not names:
+            raise Ended(Cause.NO_LOCALISATION, "files: the reply names no file")
+    except Ended as end:
+        found.note("files", end)
+        return []
+    return names[: session.settings.files.top]
+
+
+def _irrelevant(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:
+    """The folders that the model rules out, as long as files are left."""
+    known = folders(paths)
+    try:
+        prompt = session.prompter.prompt(FOLDERS, known or ["(no folders)"])
+        names, _ = named(session.ask(FOLDERS, prompt.text), set(known))
+    except Ended as end:
+        found.note("folders", end)
+        return []
+    return names if not all(below(path, names) for path in paths) else []
+
+
+def _end(found: Localisation) -> Ended:
+    """Why there are no files: what is known of the suspicious ones."""
+    told = next((note for note in found.notes if note["step"] == "files"), None)
+    if told:
+        return Ended(Cause(told["cause"]), told["detail"])
+    return Ended(Cause.NO_LOCALISATION, "files: none of the named files is readable text")

@@ -1,7 +1,8 @@
 """Where an edit's SEARCH lines stand in a file, and the file after the edit.
 
 Three ways of comparing lines, strictest first; the first that finds the lines decides, and it must find them once:
-exact, without trailing white space, without indentation (the replacement is then shifted by the difference).
+exact; with any white space inside a line as one blank and none at its end; and without indentation too (the replacement
+is then shifted by the difference).
 Line ends and a missing final line end stay as the file has them.
 """
 
@@ -15,13 +16,14 @@ from magentless.causes import Cause, Ended
 from magentless.edits import Edit
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
+INNER_SPACE = re.compile(r"(?<=\S)\s+")
 LINE_END = re.compile(r"\r?\n$")
 
 # name of the way, what of a line is compared
 WAYS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("exact", lambda line: line),
-    ("trailing", str.rstrip),
-    ("indentation", str.strip),
+    ("whitespace", lambda line: INNER_SPACE.sub(" ", line).rstrip()),
+    ("indentation", lambda line: " ".join(line.split())),
 )
 
 

@@ -1,29 +1,47 @@
 """Prompts from the templates in `prompts/`, cut to the model's context.
 
-Tokens are estimated as characters / 3.5, on the safe side for code. When a prompt is too long it gives up, in this
-order: material from its least important end (a piece that does not fit is left out, a later and smaller one may still
-go in), then the hints, then the bodies of the issues but for their beginnings, then those too. Titles always stay.
-Without room for one piece of material at the end of all this, the attempt ends with CONTEXT_OVERFLOW.
-The instance's id, the issues' numbers and the repository's name are not shown: they lead to the published fix.
+Tokens are counted by the model's tokenizer where it is known (tokens.py). When a prompt is too long it gives up, in
+this order: material from its least important end (a piece that does not fit is left out, a later and smaller one may
+still go in) as long as one piece stays; then the hints, then the bodies of the issues but for their beginnings, then
+those too. Titles and labels always stay. Without room for one piece of material at the end of all this, the attempt
+ends with CONTEXT_OVERFLOW. The instance's id, the issues' numbers and the repository's name are not shown: they lead to
+the published fix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from magentless.causes import Cause, Ended
 from magentless.inputs import Issue, Settings, Task
+from magentless.tokens import Count
 
-CHARS_PER_TOKEN = 3.5
 SHORT_BODY_CHARS = 2000
+FRAME_TOKENS = 50  # that a provider adds around messages
 TEMPLATES = Path(__file__).with_name("prompts")
 
 
-@dataclass(frozen=True)
-class Prompt:
+class Step(NamedTuple):
+    """A template, whose limit of output and preamble it has, and what stands between its pieces of material."""
+
+    name: str
+    part: str
+    joint: str
+
+
+FILES = Step("files", "localize", "\n")
+FOLDERS = Step("folders", "localize", "\n")
+ELEMENTS = Step("elements", "localize", "\n\n")
+LINES = Step("lines", "localize", "\n\n")
+REPAIR = Step("repair", "repair", "\n\n")
+
+
+class Prompt(NamedTuple):
     """A prompt, and which pieces of its material (by position) found room."""
 
     text: str
@@ -35,33 +53,39 @@ class Prompter:
     """Makes the prompts of one task for one model."""
 
     task: Task
-    model: str
     settings: Settings
+    limit: int
+    count: Count
 
-    def localize(self, paths: Sequence[str]) -> Prompt:
-        """The prompt that asks for files among `paths`, the most promising first."""
-        return self._fitted("localize", paths, "\n", self.settings.output.localize)
+    def prompt(self, step: Step, material: Sequence[str]) -> Prompt:
+        """The prompt with as much of the material as fits, the most important first.
 
-    def repair(self, views: Sequence[str]) -> Prompt:
-        """The prompt that asks for edits of the files in `views`, the most important first."""
-        return self._fitted("repair", views, "\n\n", self.settings.output.repair)
-
-    def _fitted(self, step: str, material: Sequence[str], joint: str, reply_tokens: int) -> Prompt:
-        """Raises Ended (CONTEXT_OVERFLOW) when no version of the prompt fits."""
-        room = (self.settings.context.limit(self.model) - reply_tokens) * CHARS_PER_TOKEN
+        Raises Ended (CONTEXT_OVERFLOW) when no version of the prompt fits.
+        """
+        room = self.limit - getattr(self.settings.output, step.part) - FRAME_TOKENS
+        sizes = [self.count(piece + step.joint) for piece in material]
         for statement in statements(self.task):
-            frame = self._filled(step, statement, "")
-            shown = fitting([len(piece) + len(joint) for piece in material], room - len(frame))
+            shown = fitting(sizes, room - self.count(self._filled(step, statement, "")))
             if shown:
-                return Prompt(self._filled(step, statement, joint.join(material[index] for index in shown)), shown)
-        raise Ended(Cause.CONTEXT_OVERFLOW, f"{step}: room for {room:.0f} characters")
+                pieces = step.joint.join(material[index] for index in shown)
+                return Prompt(self._filled(step, statement, pieces), shown)
+        raise Ended(Cause.CONTEXT_OVERFLOW, f"{step.name}: room for {room} tokens")
 
-    def _filled(self, step: str, statement: str, material: str) -> str:
-        template = Template((TEMPLATES / f"{step}.md").read_text(encoding="utf-8"))
-        preamble = self.settings.prompt.preamble
-        return template.substitute(
-            preamble=preamble, statement=statement, material=material, top=self.settings.files.top
-        )
+    def _filled(self, step: Step, statement: str, material: str) -> str:
+        preamble, top = self.settings.preamble.of(step.part), self.settings.files.top
+        return template(step.name).substitute(preamble=preamble, statement=statement, material=material, top=top)
+
+
+@cache
+def template(name: str) -> Template:
+    """A text of `prompts/`."""
+    return Template((TEMPLATES / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def question(task: Task, preamble: str, most: int, count: Count) -> str:
+    """What files are compared with in retrieval: as much of the statement as `most` tokens hold, titles at least."""
+    texts = [preamble + text for text in statements(task)]
+    return next((text for text in texts if count(text) <= most), texts[-1])
 
 
 def statements(task: Task) -> Iterator[str]:

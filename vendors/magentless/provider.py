@@ -1,83 +1,87 @@
-"""The only door to the model: one OpenAI-compatible chat completion at a time, every one recorded.
+"""The models behind the gateway, every request recorded: one that answers in text, and one that embeds texts.
 
-The model's name goes out exactly as given on the command line. Retries, with the provider's Retry-After, are the
-client library's. The key is in no record and no message. What a model thinks aloud between <think> marks is recorded
-and is not part of its answer.
+Names go out exactly as they are given. What a model thinks aloud between <think> marks is recorded and is not part of
+its answer. Embedded texts are the repository's own and are not recorded.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from openai import APIConnectionError, APIError, OpenAI
-from openai.types.chat import ChatCompletion
+from magentless.causes import Cause, Ended, Fault, ProviderFailure
+from magentless.wire import Wire
 
-from magentless.causes import ERRORS_BY_TEXT, FAULTS_BY_STATUS, Cause, Ended, Fault, ProviderFailure
-from magentless.inputs import Provider
-
-ERROR_TEXT_CHARS = 200  # the beginning tells the kind; further on a provider may quote the prompt
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
+Messages = list[dict[str, str]]
+Trajectory = list[dict[str, Any]]
 
-@dataclass(frozen=True)
-class Endpoint:
-    """Where the model is reached, and the key of the experiment."""
 
-    base_url: str
-    api_key: str = field(repr=False)
+class Ask(NamedTuple):
+    """One question: what for (`step`, and which of its samples), how hot, and how long the answer may be."""
+
+    step: str
+    sample: int
+    temperature: float
+    max_tokens: int
 
 
 class ChatModel:
-    """A model behind an endpoint. `trajectory` holds a record for each request that was answered."""
+    """A model that answers in text. Threads share it."""
 
-    def __init__(self, name: str, endpoint: Endpoint, settings: Provider) -> None:
-        self.name = name
-        self.trajectory: list[dict[str, Any]] = []
-        self._key = endpoint.api_key
-        self._client = OpenAI(
-            base_url=endpoint.base_url,
-            api_key=endpoint.api_key,
-            max_retries=settings.max_retries,
-            timeout=settings.timeout_seconds,
-        )
+    def __init__(self, name: str, wire: Wire, trajectory: Trajectory) -> None:
+        self.name, self._wire, self._trajectory = name, wire, trajectory
 
-    def ask(self, step: str, prompt: str, *, temperature: float, max_tokens: int) -> str:
+    def ask(self, question: Ask, messages: Messages) -> str:
         """The answer's text. Raises Ended when there is none, ProviderFailure when the provider failed."""
-        messages = [{"role": "user", "content": prompt}]
-        request = {"model": self.name, "messages": messages, "temperature": temperature, "max_tokens": max_tokens}
+        request = {
+            "model": self.name,
+            "messages": messages,
+            "temperature": question.temperature,
+            "max_tokens": question.max_tokens,
+        }
+        answer = self._wire.post("/chat/completions", request)
+        reply, finish = _first_choice(answer)
+        made = {"reply": reply, "finish_reason": finish, "usage": answer.get("usage") or {}}
+        self._trajectory.append({"step": question.step, "sample": question.sample, **request, **made})
+        text = THOUGHT.sub("", reply)
+        if not text.strip():
+            detail = f"{question.step}: the answer is empty (finish reason: {finish})"
+            raise Ended(Cause.NO_MODEL_RESPONSE, detail)
+        return text
+
+
+class EmbeddingModel:
+    """A model that embeds texts. Threads share it."""
+
+    def __init__(self, name: str, wire: Wire, trajectory: Trajectory) -> None:
+        self.name, self._wire, self._trajectory = name, wire, trajectory
+
+    def embed(self, texts: Sequence[str], *, shared: bool) -> list[list[float]]:
+        """A vector for each text. `shared` books on what serves several instances.
+
+        Raises ProviderFailure, also for an answer that is not one vector for each text.
+        """
         try:
-            completion = self._client.chat.completions.create(**request)
-        except APIError as error:
-            raise self._meaning(error) from None
-        reply, finish = _first_choice(completion)
-        usage = completion.usage.model_dump(exclude_none=True) if completion.usage else {}
-        self.trajectory.append({"step": step, **request, "reply": reply, "finish_reason": finish, "usage": usage})
-        answer = THOUGHT.sub("", reply)
-        if not answer.strip():
-            raise Ended(Cause.NO_MODEL_RESPONSE, f"{step}: the answer is empty (finish reason: {finish})")
-        return answer
-
-    def _meaning(self, error: APIError) -> Ended | ProviderFailure:
-        message = f"{type(error).__name__}: {error}".replace(self._key, "***")
-        text = f"{error.code} {error.type} {message[:ERROR_TEXT_CHARS]}"
-        told = next((cause for word, cause in ERRORS_BY_TEXT if word in text), None)
-        if isinstance(told, Cause):
-            return Ended(told, message)
-        return ProviderFailure(told or _fault(error), message)
+            answer = self._wire.post("/embeddings", {"model": self.name, "input": list(texts)}, shared=shared)
+        except Ended as end:
+            raise ProviderFailure(Fault.PROVIDER_ERROR, f"embedding with {self.name}: {end}") from None
+        except ProviderFailure as failure:
+            raise ProviderFailure(failure.fault, f"embedding with {self.name} ([retrieval] model): {failure}") from None
+        made = {"model": self.name, "texts": len(texts), "usage": answer.get("usage") or {}}
+        self._trajectory.append({"step": "index" if shared else "retrieve", "sample": 0, **made})
+        rows = sorted(answer.get("data") or (), key=lambda row: row.get("index", 0))
+        if len(rows) != len(texts):
+            message = f"embedding with {self.name}: {len(rows)} vectors for {len(texts)} texts"
+            raise ProviderFailure(Fault.PROVIDER_ERROR, message)
+        return [row["embedding"] for row in rows]
 
 
-def _fault(error: APIError) -> Fault:
-    if isinstance(error, APIConnectionError):
-        return Fault.UNREACHABLE
-    status = getattr(error, "status_code", None)
-    return next((fault for code, fault in FAULTS_BY_STATUS if code == status), Fault.PROVIDER_ERROR)
-
-
-def _first_choice(completion: ChatCompletion) -> tuple[str, str | None]:
-    if not completion.choices:
+def _first_choice(answer: dict[str, Any]) -> tuple[str, str | None]:
+    if not answer.get("choices"):
         return "", None
-    choice = completion.choices[0]
-    text = choice.message.content or ""
-    return text.encode("utf-8", "replace").decode("utf-8"), choice.finish_reason
+    choice = answer["choices"][0]
+    text = (choice.get("message") or {}).get("content") or ""
+    return text.encode("utf-8", "replace").decode("utf-8"), choice.get("finish_reason")

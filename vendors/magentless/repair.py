@@ -1,6 +1,6 @@
-"""Second step: from the model's reply to a patch, through the stages edited, matched, applied, parses.
+"""Third step: from the model's reply to a patch, through the stages edited, matched, applied, parses.
 
-An edit that cannot be applied ends its sample: half a change is not the change that the model meant.
+An edit that cannot be applied ends its attempt: half a change is not the change that the model meant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from magentless.syntax import collapsed, errors
 
 @dataclass
 class Sample:
-    """One attempt at a patch. `files` are the patched texts, `reached` is the last stage of the funnel it came to."""
+    """One sample of a patch. `files` are the patched texts (empty: removed), `reached` is the last stage of the funnel
+    that it came to, `reasked` says why it was asked for again."""
 
     number: int
     set: int
@@ -28,14 +29,20 @@ class Sample:
     edits: list[dict[str, str]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     patch: bytes = b""
+    reasked: list[str] = field(default_factory=list)
+
+    @property
+    def progress(self) -> int:
+        """The place of the last stage in the funnel."""
+        return FUNNEL.index(self.reached)
 
     def came_to(self, stage: str) -> bool:
         """Whether the sample reached this stage of the funnel."""
-        return FUNNEL.index(self.reached) >= FUNNEL.index(stage)
+        return self.progress >= FUNNEL.index(stage)
 
     def record(self) -> dict[str, Any]:
         """What the metadata keep of the sample."""
-        names = ("number", "set", "temperature", "reached", "cause", "detail", "edits")
+        names = ("number", "set", "temperature", "reached", "cause", "detail", "edits", "reasked")
         return {name: getattr(self, name) for name in names} | {"files": sorted(self.files)}
 
 

@@ -1,4 +1,4 @@
-"""Third step: the samples vote.
+"""Fourth step: the samples vote.
 
 Patches that make the same program vote together, whatever their formatting and comments; of the largest group the
 earliest sample is taken, and of groups of one size the one that began first. Not covered: running tests.

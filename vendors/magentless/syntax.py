@@ -1,38 +1,35 @@
 """What a file means apart from its form: its syntax tree without comments, white space, quotes and trailing commas.
 
-Grammars: TSX for JavaScript and its relatives (a superset of JSX), TypeScript, CSS. Other files are compared as text
-with white space collapsed, and are never found to have errors (SCSS and Less are not CSS to a CSS grammar).
+Files without a grammar are compared as text with white space collapsed, and so are those that a grammar which is not
+strict cannot read; neither is ever found to have errors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 
-import tree_sitter_css
-import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Tree
+from tree_sitter import Node
 
-# grammar, extensions
-GRAMMARS = (
-    (tree_sitter_typescript.language_tsx, ("tsx", "jsx", "js", "mjs", "cjs")),
-    (tree_sitter_typescript.language_typescript, ("ts", "mts", "cts")),
-    (tree_sitter_css.language, ("css",)),
-)
-FORM = {"comment", "js_comment", "html_comment", ";", '"', "'"}
+from magentless.grammars import TSX, SyntaxTree, matches, nodes, trees
+
+FORM = {"comment", "js_comment", "html_comment", "raw_text", ";", '"', "'"}
 CLOSING = {")", "]", "}", ">"}
 
 
+@lru_cache(maxsize=256)
 def fingerprint(path: str, text: str) -> str:
     """A string that two texts share when they differ in form and comments only."""
-    tree = _tree(path, text)
-    return "\0".join(_meaning(tree.root_node)) if tree else collapsed(text)
+    found = trees(path, text)
+    if not found or any(tree.root.has_error and not tree.strict for tree in found):
+        return collapsed(text)
+    return "\0".join(word for tree in found for word in _meaning(tree.root))
 
 
+@lru_cache(maxsize=256)
 def errors(path: str, text: str) -> int:
     """Number of places that are no syntax: what the grammar cannot read, and JSX closed under another name."""
-    tree = _tree(path, text)
-    return sum(map(_is_wrong, _nodes(tree.root_node))) if tree else 0
+    return sum(_mistakes(tree) for tree in trees(path, text) if tree.strict)
 
 
 def collapsed(text: str) -> str:
@@ -40,34 +37,14 @@ def collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-@cache
-def _parsers() -> dict[str, Parser]:
-    return {extension: Parser(Language(grammar())) for grammar, names in GRAMMARS for extension in names}
+def _mistakes(tree: SyntaxTree) -> int:
+    unread = sum(node.is_error or node.is_missing for node in nodes(tree.root)) if tree.root.has_error else 0
+    tags = matches(tree, "tags") if tree.grammar == TSX else ()
+    return unread + sum(_names(one, "opened") != _names(one, "closed") for one in tags)
 
 
-def _tree(path: str, text: str) -> Tree | None:
-    parser = _parsers().get(path.rpartition(".")[2].lower())
-    return parser.parse(text.encode()) if parser else None
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(node.children)
-
-
-def _is_wrong(node: Node) -> bool:
-    if node.type == "jsx_element":
-        return _tag(node, "open_tag") != _tag(node, "close_tag")
-    return node.is_error or node.is_missing
-
-
-def _tag(element: Node, field: str) -> bytes | None:
-    tag = element.child_by_field_name(field)
-    name = tag and tag.child_by_field_name("name")
-    return name.text if name else None
+def _names(captured: dict[str, list[Node]], tag: str) -> list[bytes | None]:
+    return [node.text for node in captured.get(tag, ())]
 
 
 def _meaning(root: Node) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""What of a file a prompt shows: all of it, or windows around the lines that share a word with the issue.
+"""What of a file a prompt shows: windows around the places that matter, or all of it.
 
-A file up to `whole_file_lines` is shown whole. Of a longer one: its beginning (the imports), and `window` lines above
-and below each line with an identifier that also occurs in the issue; the words that are rarest in the file come first,
-until `max_file_lines` are shown. Not covered: the syntax tree; windows may begin in the middle of a function.
+With places: `window` lines above and below each, and the beginning of the file, where the imports are. Without: a file
+up to `whole_file_lines` is shown whole, and of a longer one the lines that share a word with the issue are the places,
+those with the words that are rarest in the file first. Of one file at most `max_file_lines` are shown.
 """
 
 from __future__ import annotations
@@ -11,36 +11,57 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from magentless.elements import Element
 from magentless.inputs import Files
+from magentless.replies import Span
 from magentless.words import identifiers
 
 
-def view(path: str, text: str, issue_words: set[str], settings: Files) -> str:
-    """The file under its path, in the form in which the prompt shows it."""
-    lines = text.split("\n")
-    if len(lines) <= settings.whole_file_lines:
+def view(path: str, text: str, spans: Sequence[Span], issue_words: set[str], settings: Files) -> str:
+    """The file under its path, as the repair prompt shows it."""
+    lines = lines_of(text)
+    if not spans and len(lines) <= settings.whole_file_lines:
         return f"### {path}\n{text}"
-    shown = window_lines(lines, issue_words, settings)
+    shown = shown_lines(lines, spans or _hits(lines, issue_words), settings)
     return f"### {path}\n" + "\n".join(_runs(lines, shown))
 
 
-def window_lines(lines: Sequence[str], issue_words: set[str], settings: Files) -> list[int]:
+def numbered(path: str, text: str, spans: Sequence[Span], settings: Files) -> str:
+    """The places under the file's path, each line with its number; the whole file without places."""
+    lines = lines_of(text)
+    wanted = {line for first, last in spans or [(1, len(lines))] for line in range(first, last + 1)}
+    shown = sorted(wanted)[: settings.max_file_lines]
+    return "\n".join([f"### {path}", *(f"{line:5} | {lines[line - 1]}" for line in shown)])
+
+
+def outline(path: str, text: str, elements: Iterable[Element]) -> str:
+    """The elements under the file's path, each with its lines."""
+    rows = [f"{name} (lines {start}-{end})" for name, start, end in elements]
+    return "\n".join([f"### {path} ({len(lines_of(text))} lines)", *(rows or ["(no elements)"])])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text as git and editors count them: the end of the last one begins no other."""
+    return text.removesuffix("\n").split("\n")
+
+
+def shown_lines(lines: Sequence[str], spans: Iterable[Span], settings: Files) -> list[int]:
     """Indices of the lines to show, ascending."""
-    shown = set(range(min(settings.window, settings.max_file_lines)))
-    for hit in _hits(lines, issue_words):
-        around = range(max(0, hit - settings.window), min(len(lines), hit + settings.window + 1))
+    shown = set(range(min(settings.window, settings.max_file_lines, len(lines))))
+    for first, last in spans:
+        around = range(max(0, first - 1 - settings.window), min(len(lines), last + settings.window))
         if len(shown.union(around)) > settings.max_file_lines:
             break
         shown.update(around)
     return sorted(shown)
 
 
-def _hits(lines: Sequence[str], issue_words: set[str]) -> Iterable[int]:
-    places = defaultdict(list)
-    for index, line in enumerate(lines):
+def _hits(lines: Sequence[str], issue_words: set[str]) -> Iterable[Span]:
+    found = defaultdict(list)
+    for number, line in enumerate(lines, 1):
         for word in identifiers(line) & issue_words:
-            places[word].append(index)
-    return (index for word in sorted(places, key=lambda word: (len(places[word]), word)) for index in places[word])
+            found[word].append((number, number))
+    return (hit for word in sorted(found, key=lambda word: (len(found[word]), word)) for hit in found[word])
 
 
 def _runs(lines: Sequence[str], shown: Sequence[int]) -> Iterable[str]:

@@ -70,8 +70,7 @@ class ScriptedModel:
         raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
 
     def __enter__(self) -> ScriptedModel:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), partial(Handler, self))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
@@ -82,6 +81,13 @@ class ScriptedModel:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+
+class _Server(ThreadingHTTPServer):
+    """Connections that come all at once wait for their turn: a refused one is tried again only after a second."""
+
+    daemon_threads = True
+    request_queue_size = 128
 
 
 def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:

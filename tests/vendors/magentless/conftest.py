@@ -1,11 +1,9 @@
-"""A git checkout made from a table of files, a task, settings, and the agent as a process beside a scripted model."""
+"""A git checkout made from a table of files, a task, settings, and the agent beside a scripted model."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +11,13 @@ from typing import Any
 
 import pytest
 from magentless.checkout import Checkout
+from magentless.cli import main
 from magentless.inputs import Settings, Task, load_settings
+from magentless.prompting import Prompter
+from magentless.provider import Ask, Messages
 from magentless.repair import Sample
+from magentless.session import Session
+from magentless.tokens import estimate
 
 BUTTON = """import React from 'react';
 
@@ -29,6 +32,12 @@ FILES = {
     "src/theme.css": ".icon {\n  outline: none;\n}\n",
     "src/__tests__/IconButton.test.tsx": "test('it', () => {});\n",
 }
+#: one set of one sample, asked for once, without retrieval
+SINGLE = """\
+samples = {sets = 1, per_set = 1, reasks = 0}
+retrieval = {model = ""}
+provider = {max_retries = 1}
+"""
 VENDORS = Path(__file__).parents[3] / "vendors"
 
 
@@ -46,7 +55,7 @@ def edit(path: str, search: str, replace: str) -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """What the agent's process left."""
+    """What the agent left."""
 
     code: int
     stderr: str
@@ -67,6 +76,17 @@ class Finished:
     @property
     def trajectory(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.out / "trajectory.jsonl").read_text().splitlines()]
+
+
+class Answering:
+    """A model that answers by a function; `asked` holds the questions and their conversations."""
+
+    def __init__(self, answer: Callable[[str, str], str]) -> None:
+        self._answer, self.asked = answer, []
+
+    def ask(self, question: Ask, messages: Messages) -> str:
+        self.asked.append((question, messages))
+        return self._answer(question.step, messages[-1]["content"])
 
 
 @pytest.fixture
@@ -99,6 +119,18 @@ def sample() -> Sample:
 
 
 @pytest.fixture
+def make_session(make_task, make_settings) -> Callable[..., Session]:
+    """What the steps of a task share; the model behind it is a function of step and prompt."""
+
+    def make(checkout: Checkout, answer: Callable[[str, str], str] = lambda step, prompt: "", **more: Any) -> Session:
+        settings, task = more.get("settings") or make_settings(SINGLE), more.get("task") or make_task()
+        prompter = Prompter(task, settings, settings.context.default, estimate)
+        return Session(task, checkout, settings, prompter, Answering(answer))
+
+    return make
+
+
+@pytest.fixture
 def make_task() -> Callable[..., Task]:
     def make(*issues: dict[str, Any], hints: str = "") -> Task:
         statement = issues or ({"number": 3, "title": "IconButton has no name", "body": "The image needs alt text."},)
@@ -121,19 +153,25 @@ def make_settings(tmp_path: Path) -> Callable[[str], Settings]:
 
 
 @pytest.fixture
-def run_agent(tmp_path: Path, make_task: Callable[..., Task]) -> Callable[..., Finished]:
-    """Runs `python -m magentless` on a checkout, with one set of one sample unless told otherwise."""
+def run_agent(
+    tmp_path: Path,
+    make_task: Callable[..., Task],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., Finished]:
+    """Runs `magentless` on a checkout: one set of one sample and no retrieval, unless told otherwise."""
 
     def run(root: Path, url: str, *, task: Task | None = None, toml: str = "", **environment: str) -> Finished:
         (tmp_path / "task.json").write_text((task or make_task()).model_dump_json())
-        retries = "[provider]\nmax_retries = 1\n"
-        (tmp_path / "run.toml").write_text(toml or f"[samples]\nsets = 1\nper_set = 1\n{retries}")
-        paths = {"task": tmp_path / "task.json", "checkout": root, "out": tmp_path / "out"}
+        (tmp_path / "run.toml").write_text(toml or SINGLE)
+        paths = {"task": tmp_path / "task.json", "checkout": root, "out": tmp_path / "out", "cache": tmp_path / "cache"}
         paths["settings"] = tmp_path / "run.toml"
-        command = [sys.executable, "-m", "magentless", "--model", "scripted"]
-        command += [text for name, path in paths.items() for text in (f"--{name}", str(path))]
-        access = {"PYTHONPATH": str(VENDORS), "OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-secret-1"}
-        done = subprocess.run(command, env=os.environ | access | environment, capture_output=True, text=True)
-        return Finished(done.returncode, done.stderr, tmp_path / "out")
+        arguments = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+        access = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-secret-1"} | environment
+        with monkeypatch.context() as surroundings:
+            for name, value in access.items():
+                surroundings.setenv(name, value)
+            code = main(["--model", "scripted", *arguments])
+        return Finished(code, capsys.readouterr().err, tmp_path / "out")
 
     return run

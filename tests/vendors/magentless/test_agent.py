@@ -1,4 +1,4 @@
-"""The agent as a process: `python -m magentless` against a scripted model on loopback."""
+"""The agent as its command line runs it, against a scripted model on loopback."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ import pytest
 
 from pipeline.core.llm.scripted import Answer, Fault, ScriptedModel
 
-from .conftest import FILES, edit, git
+from .conftest import FILES, SINGLE, edit, git
 
-NAMED = Answer(("Step: localize",), "```\nsrc/IconButton.tsx\n```")
+PATH = "```\nsrc/IconButton.tsx\n{}```"
+#: every step before the repair; the file is shown as a window around its line 5
+STEPS = [
+    Answer(("Step: files",), PATH.format("")),
+    Answer(("Step: folders",), "```\n```"),
+    Answer(("Step: elements",), PATH.format("IconButton\n")),
+    Answer(("Step: lines",), PATH.format("line: 5\n")),
+]
 FIX = edit("src/IconButton.tsx", "    <img src={icon.url} />", "    <img src={icon.url} alt={label} />")
 
 
@@ -21,7 +28,7 @@ def digest_of(root: Path) -> str:
 
 
 def repairing(reply: str) -> ScriptedModel:
-    return ScriptedModel([NAMED, Answer(("Step: repair",), reply)])
+    return ScriptedModel([*STEPS, Answer(("Step: repair",), reply)])
 
 
 def test_a_fix_ends_as_a_patch_that_git_applies(make_checkout, run_agent):
@@ -35,9 +42,9 @@ def test_a_fix_ends_as_a_patch_that_git_applies(make_checkout, run_agent):
     assert "alt={label}" in (root / "src/IconButton.tsx").read_text()
     ones = dict.fromkeys(("located", "shown", "edited", "matched", "applied", "parses", "selected"), 1)
     assert done.metadata["funnel"] == ones
-    assert (done.metadata["outcome"], done.metadata["requests"]) == ("SUCCESSFUL_PATCH", 2)
-    assert [entry["step"] for entry in done.trajectory] == ["localize", "repair"]
-    assert done.trajectory[1]["usage"]["completion_tokens"] > 0
+    assert (done.metadata["outcome"], done.metadata["requests"]) == ("SUCCESSFUL_PATCH", 4)
+    assert [entry["step"] for entry in done.trajectory] == ["files", "elements", "lines", "repair"]
+    assert done.trajectory[3]["usage"]["completion_tokens"] > 0
 
 
 @pytest.mark.parametrize(
@@ -68,13 +75,59 @@ def test_an_attempt_without_a_patch_ends_with_its_cause(make_checkout, run_agent
 )
 def test_a_localisation_without_files_is_an_end_and_no_crash(make_checkout, run_agent, reply, outcome):
     """In MagentLess a failed retrieval crashes a later step."""
-    with ScriptedModel([Answer(("Step: localize",), reply)]) as model:
+    with ScriptedModel([Answer(("Step: files",), reply)]) as model:
         done = run_agent(make_checkout(FILES), model.url)
     assert (done.code, done.patch, done.metadata["outcome"]) == (0, b"", outcome)
 
 
+def test_a_repair_that_cannot_be_used_is_asked_for_again_with_the_reason(make_checkout, run_agent):
+    again = Answer(("Step: repair", "src/IconButton.tsx: the searched lines do not occur"), FIX)
+    first = Answer(("Step: repair",), edit("src/IconButton.tsx", "<p>", "<q>"))
+    with ScriptedModel([*STEPS, again, first]) as model:
+        done = run_agent(make_checkout(FILES), model.url, toml=SINGLE.replace("reasks = 0", "reasks = 1"))
+    (sample,) = done.metadata["samples"]
+    assert (done.metadata["outcome"], len(sample["reasked"])) == ("SUCCESSFUL_PATCH", 1)
+    roles = [message["role"] for message in model.requests[-1].body["messages"]]
+    assert roles == ["user", "assistant", "user"]
+
+
+def test_it_is_asked_for_no_more_than_once(make_checkout, run_agent):
+    with repairing(edit("src/IconButton.tsx", "<p>", "<q>")) as model:
+        done = run_agent(make_checkout(FILES), model.url, toml=SINGLE.replace("reasks = 0", "reasks = 1"))
+    assert (done.metadata["outcome"], done.metadata["requests"]) == ("SEARCH_MISMATCH", 5)
+
+
+def test_the_next_task_of_a_repository_pays_for_what_changed(make_checkout, run_agent):
+    """Indexing is booked on what serves several instances, the question on the instance."""
+    root, toml = make_checkout(FILES), SINGLE.replace('model = ""', 'model = "embedder"')
+    with repairing(FIX) as model:
+        first = run_agent(root, model.url, toml=toml, OPENAI_SHARED_API_KEY="sk-shared-1")
+        (root / "src/theme.css").write_text(".icon {}\n")
+        git(root, "commit", "--quiet", "--all", "--message", "next")
+        second = run_agent(root, model.url, toml=toml, OPENAI_SHARED_API_KEY="sk-shared-1")
+    assert (first.code, second.code) == (0, 0), first.stderr
+    sent = [one for one in model.requests if one.path == "/v1/embeddings"]
+    assert [len(one.body["input"]) for one in sent] == [2, 1, 1, 1]
+    assert [one.authorization[-8:] for one in sent] == ["shared-1", "secret-1"] * 2
+    assert "File: src/theme.css" in sent[2].body["input"][0]
+    assert second.metadata["localisation"]["retrieved"]
+    assert [entry["step"] for entry in second.trajectory][:4] == ["files", "folders", "index", "retrieve"]
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("retrieval-error-swallowed")
+def test_a_retrieval_that_fails_leaves_the_task_unanswered(make_checkout, run_agent):
+    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
+    toml = SINGLE.replace('model = ""', 'model = "embedder"').replace("max_retries = 1", "max_retries = 0")
+    with repairing(FIX) as model:
+        model.fail(Fault(), Fault(), Fault(status=500))
+        done = run_agent(make_checkout(FILES), model.url, toml=toml)
+    assert (done.code, done.error["cause"]) == (75, "provider_error")
+    assert "[retrieval] model" in done.error["message"]
+
+
 def test_a_context_without_room_is_an_outcome(make_checkout, run_agent):
-    toml = "[samples]\nsets = 1\nper_set = 1\n[context]\ndefault = 2100\n"
+    toml = SINGLE + "context = {default = 2100}\n"
     with ScriptedModel([]) as model:
         done = run_agent(make_checkout(FILES), model.url, toml=toml)
     assert (done.code, done.metadata["outcome"], model.requests) == (0, "CONTEXT_OVERFLOW", [])
@@ -88,11 +141,16 @@ def test_the_model_is_the_one_of_the_command_line(make_checkout, run_agent):
     assert {request.body["model"] for request in model.requests} == {"scripted"}
 
 
-def test_one_request_of_each_step_is_greedy(make_checkout, run_agent):
+def test_the_first_sample_of_its_kind_is_greedy(make_checkout, run_agent):
     with repairing(FIX) as model:
-        done = run_agent(make_checkout(FILES), model.url, toml="[samples]\nsets = 2\nper_set = 2\n")
-    assert [request.body["temperature"] for request in model.requests] == [0.0, 0.0, 0.8, 0.8, 0.8, 0.8]
-    assert [request.body["max_tokens"] for request in model.requests] == [2000, 12000, 12000, 2000, 12000, 12000]
+        done = run_agent(make_checkout(FILES), model.url, toml=SINGLE.replace("= 1, per_set = 1", "= 2, per_set = 2"))
+    asked = [(entry["step"], entry["sample"], entry["temperature"], entry["max_tokens"]) for entry in done.trajectory]
+    assert asked == [
+        ("files", 0, 0.0, 2000),
+        ("elements", 0, 0.0, 2000),
+        *(("lines", number, heat, 2000) for number, heat in enumerate((0.0, 0.8))),
+        *(("repair", number, heat, 12000) for number, heat in enumerate((0.0, 0.8, 0.0, 0.8))),
+    ]
     assert done.metadata["votes"] == [[0, 1, 2, 3]]
 
 
@@ -101,7 +159,7 @@ def test_one_request_of_each_step_is_greedy(make_checkout, run_agent):
 def test_a_broken_provider_is_not_an_empty_patch(make_checkout, run_agent, status, cause):
     """An infrastructure fault is never a model failure: exit code 75, and error.json alone."""
     with repairing(FIX) as model:
-        model.fail(Fault(), Fault(status=status), Fault(status=status))
+        model.fail(Fault(), Fault(), Fault(status=status), Fault(status=status))
         done = run_agent(make_checkout(FILES), model.url)
     assert done.code == 75
     assert [path.name for path in done.out.iterdir()] == ["error.json"]
@@ -112,7 +170,7 @@ def test_the_provider_is_asked_again_after_the_time_it_names(make_checkout, run_
     with repairing(FIX) as model:
         model.fail(Fault(status=429, retry_after=1))
         done = run_agent(make_checkout(FILES), model.url)
-    assert (done.code, len(model.requests)) == (0, 3)
+    assert (done.code, len(model.requests)) == (0, 5)
 
 
 def test_a_result_replaces_the_error_of_an_earlier_run(make_checkout, run_agent):

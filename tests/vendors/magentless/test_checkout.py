@@ -64,6 +64,14 @@ def test_a_patch_applies_and_keeps_line_ends(make_checkout, content):
     assert (root / "src/b.ts").read_bytes() == b"new"
 
 
+@pytest.mark.trap("deletion-and-new-file")
+def test_a_file_without_text_is_removed(make_checkout):
+    """In MagentLess a pure deletion never matches."""
+    root = make_checkout(FILES)
+    git(root, "apply", "-", stdin=Checkout(root).diff({"src/theme.css": ""}))
+    assert not (root / "src/theme.css").exists()
+
+
 def test_a_patch_keeps_the_file_mode_and_ignores_the_users_configuration(make_checkout):
     root = make_checkout({"run.js": "a\n"})
     (root / "run.js").chmod(0o755)

@@ -8,6 +8,8 @@ import pytest
 from magentless.causes import BadInput
 from magentless.inputs import load_task
 
+from pipeline.core.llm.models import SHIPPED, load_models
+
 
 def task_data(**changes):
     names = {"instance_id": "org__lib-1", "org": "org", "repo": "lib", "lang": "ts"}
@@ -51,6 +53,14 @@ def test_given_settings_replace_single_defaults(make_settings):
     assert (settings.samples.sets, settings.samples.per_set) == (1, 5)
     assert settings.digest() != defaults.digest()
     assert make_settings("[samples]\nsets = 2\n").digest() == defaults.digest()
+
+
+def test_limits_of_context_are_those_of_the_model_list(make_settings):
+    """What the gateway's list says of a model's context, the agent knows; a million tokens are the most it uses."""
+    listed = load_models(SHIPPED).models.values()
+    context, retrieval = make_settings().context, make_settings().retrieval
+    given = {one.name: min(one.context, 1_000_000) for one in listed if one.context}
+    assert context.models | retrieval.limits == given
 
 
 def test_a_model_may_have_a_context_of_its_own(make_settings):

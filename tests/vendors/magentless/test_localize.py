@@ -1,60 +1,68 @@
-"""Which files are on offer, and which of them a reply names."""
+"""Which files are found: by the model, by retrieval, by both or by one of them."""
 
 from __future__ import annotations
 
 import pytest
-from magentless.causes import Ended
-from magentless.localize import named_files, offered, ranked
+from magentless.causes import Cause, Ended, Fault, ProviderFailure
+from magentless.localize import localize
 
-PATHS = ["src/Button.tsx", "src/menu/Menu.jsx", "src/theme.scss", "pages/[id].vue"]
-
-
-@pytest.mark.trap("tsx-invisible")
-def test_all_languages_of_a_user_interface_are_seen(make_settings):
-    """MagentLess sees .ts and .js alone: most of a UI repository is invisible to it."""
-    names = ["a.tsx", "a.jsx", "a.ts", "a.js", "a.mjs", "a.vue", "a.svelte", "a.css", "a.scss", "a.less", "a.html"]
-    paths = [*(f"src/{name}" for name in names), "docs/a.mdx", "src/messages/en.json"]
-    assert offered([*paths, "README.md", "logo.png", "Makefile"], make_settings().files) == paths
+FILES, FOLDERS = "```\nsrc/theme.css\n```", "```\nsrc/unrelated\n```"
 
 
-@pytest.mark.trap("substring-for-segment")
-def test_folders_are_left_out_by_segment_and_never_by_substring(make_settings):
-    """`contests/` is not `tests/`, and `latest.js` is not a test."""
-    kept = ["src/contests/List.tsx", "src/latest.js", "src/Tools.tsx", "src/distance/a.ts"]
-    left_out = [
-        "src/Tests/a.tsx", "tools/a.js", "src/__tests__/a.tsx", "node_modules/x/a.js", "dist/a.css",
-        "src/Menu.spec.ts", "src/Menu.stories.tsx", "package.json", "tsconfig.build.json", "src/.eslintrc.js",
-    ]  # fmt: skip
-    assert offered(kept + left_out, make_settings().files) == kept
+def answers(files: str = FILES, folders: str = FOLDERS):
+    return lambda step, prompt: {"files": files, "folders": folders}[step]
 
 
-def test_paths_that_share_words_with_the_issue_come_first(make_task):
-    task = make_task({"title": "DropButton loses focus"})
-    paths = ["src/a.ts", "src/Box.tsx", "src/Button.tsx", "src/DropButton.tsx"]
-    assert ranked(paths, task) == ["src/DropButton.tsx", "src/Button.tsx", "src/a.ts", "src/Box.tsx"]
+@pytest.fixture
+def found(make_checkout, make_session):
+    """Runs the step on four files; retrieval gives what it is offered, backwards."""
+    from magentless.checkout import Checkout
+
+    paths = ("src/Menu.tsx", "src/theme.css", "src/unrelated/a.ts", "src/useId.ts")
+    checkout = Checkout(make_checkout(dict.fromkeys(paths, "x\n")))
+
+    def run(answer, nearest=lambda paths: sorted(paths, reverse=True)):
+        return localize(make_session(checkout, answer), nearest)
+
+    return run
+
+
+def test_suspicious_files_come_first_then_retrieved_ones(found):
+    result = found(answers())
+    assert result.files == ["src/theme.css", "src/useId.ts", "src/Menu.tsx"]
+    assert (result.suspicious, result.irrelevant) == (["src/theme.css"], ["src/unrelated"])
+    assert result.notes == []
+
+
+def test_without_retrieval_folders_are_not_asked_for(found):
+    assert found(answers(folders=""), nearest=None).files == ["src/theme.css"]
+
+
+def test_what_the_model_does_not_name_retrieval_may_find(found):
+    result = found(answers(files="I can not tell."))
+    assert result.files == ["src/useId.ts", "src/theme.css", "src/Menu.tsx"]
+    assert result.notes[0]["cause"] == Cause.NO_LOCALISATION
+
+
+def test_nothing_is_left_out_when_everything_would_be(found):
+    assert found(answers(folders="src")).irrelevant == []
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "Here:\n```\nsrc/menu/Menu.jsx\npages/[id].vue\n```\nsrc/Button.tsx is fine.",
-        "~~~text\n- `src/menu/Menu.jsx`\n- **pages/[id].vue**\n~~~",
-        "1. `./src/menu/Menu.jsx`: the menu\n2. pages/[id].vue\n",
-        "```\nsrc/menu/Menu.jsx - has no role\nsrc/Imagined.tsx\nsrc/menu/Menu.jsx\npages/[id].vue\n```",
-    ],
+    ("reply", "cause"), [("None.", Cause.NO_LOCALISATION), ("src/Imagined.tsx", Cause.HALLUCINATED_FILE)]
 )
-def test_answers_are_read_in_the_forms_that_models_give_them(reply):
-    assert named_files(reply, PATHS, top=15) == ["src/menu/Menu.jsx", "pages/[id].vue"]
+def test_nothing_at_all_is_an_end_with_its_cause(found, reply, cause):
+    with pytest.raises(Ended) as end:
+        found(answers(files=reply), nearest=lambda paths: [])
+    assert end.value.cause == cause
 
 
-def test_no_more_files_than_asked_for():
-    assert named_files("\n".join(PATHS), PATHS, top=2) == PATHS[:2]
+@pytest.mark.trap("retrieval-error-swallowed")
+def test_a_retrieval_that_fails_is_said(found):
+    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
 
+    def broken(paths):
+        raise ProviderFailure(Fault.UNREACHABLE, "nobody there")
 
-@pytest.mark.trap("eval-on-path")
-def test_a_path_is_text_and_nothing_else(tmp_path):
-    """MagentLess evaluates the paths that a model writes, as Python, on the host."""
-    marker = tmp_path / "evaluated"
-    with pytest.raises(Ended, match="HALLUCINATED_FILE"):
-        named_files(f"```\n__import__('pathlib').Path('{marker}').touch()\n```", PATHS, top=15)
-    assert not marker.exists()
+    with pytest.raises(ProviderFailure, match="nobody there"):
+        found(answers(), nearest=broken)

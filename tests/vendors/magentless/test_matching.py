@@ -18,7 +18,7 @@ def applied(text: str, search: str, replace: str) -> tuple[str, str]:
     ("search", "replace", "expected", "way"),
     [
         ("    one", "    two", TEXT.replace("one", "two"), "exact"),
-        ("  <li>\t\n    one  ", "  <li>\n    two", TEXT.replace("one", "two"), "trailing"),
+        ("  <li>\t\n    one  ", "  <li>\n    two", TEXT.replace("one", "two"), "whitespace"),
         ("<li>\n  one\n</li>", "<li>\n  two\n</li>", TEXT.replace("one", "two"), "indentation"),
         ("<li>\n  one", '<li role="option">\n  one', TEXT.replace("<li>", '<li role="option">'), "indentation"),
     ],
@@ -39,6 +39,13 @@ def test_an_edit_of_the_first_line_adds_no_blank_line():
     assert applied(TEXT, "<ul>", "<ol>")[0] == TEXT.replace("<ul>", "<ol>")
     with pytest.raises(Ended, match="SEARCH_MISMATCH"):
         applied(TEXT, "<dl>", "<ol>")
+
+
+@pytest.mark.parametrize(
+    ("search", "way"), [("  a = b;", "exact"), ("  a  =\tb; ", "whitespace"), ("a  = b;", "indentation")]
+)
+def test_how_an_edit_matched_is_recorded(search, way):
+    assert applied("{\n  a = b;\n}\n", search, "")[1] == way
 
 
 def test_lines_that_occur_twice_are_refused():

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 from magentless.causes import Ended
-from magentless.prompting import CHARS_PER_TOKEN, Prompter
+from magentless.prompting import FILES, FRAME_TOKENS, LINES, REPAIR, Prompter, question
+from magentless.tokens import CHARS_PER_TOKEN, estimate
 
 LONG = "The label is lost. " * 400
 
 
 def prompter(task, settings) -> Prompter:
-    return Prompter(task, "some-model", settings)
+    return Prompter(task, settings, settings.context.default, estimate)
 
 
 def room_for(characters: int, reply_tokens: int = 12_000) -> str:
-    return f"[context]\ndefault = {int(characters / CHARS_PER_TOKEN) + reply_tokens}\n"
+    return f"[context]\ndefault = {int(characters / CHARS_PER_TOKEN) + reply_tokens + FRAME_TOKENS}\n"
 
 
 @pytest.mark.trap("first-issue-only")
@@ -26,20 +27,35 @@ def test_every_linked_issue_is_in_every_prompt(make_task, make_settings):
         hints="Compare with the listbox.",
     )
     maker = prompter(task, make_settings())
-    for prompt in (maker.localize(["src/Menu.tsx"]).text, maker.repair(["### src/Menu.tsx\n"]).text):
+    for prompt in (maker.prompt(step, ["### src/Menu.tsx\n"]).text for step in (FILES, LINES, REPAIR)):
         for words in ("Menu has no role", "See ARIA.", "a11y, bug", "Menu loses focus", "listbox", "src/Menu.tsx"):
             assert words in prompt
         assert "None" not in prompt
 
 
 def test_prompts_name_their_step_and_carry_the_preamble(make_task, make_settings):
-    maker = prompter(make_task(), make_settings("[prompt]\npreamble = 'Mind $5 contrast.'\n"))
-    assert maker.localize(["a"]).text.startswith("Step: localize\n\nMind $5 contrast.")
-    assert maker.repair(["a"]).text.startswith("Step: repair\n\nMind $5 contrast.")
+    maker = prompter(make_task(), make_settings("[preamble]\ntext = 'Mind $5 contrast.'\n"))
+    assert maker.prompt(FILES, ["a"]).text.startswith("Step: files\n\nMind $5 contrast.\n\nIssue: IconButton")
+    assert maker.prompt(REPAIR, ["a"]).text.startswith("Step: repair\n\nMind $5 contrast.")
+
+
+def test_the_preamble_can_be_left_out_of_each_part(make_task, make_settings):
+    settings = make_settings("[preamble]\nlocalize = false\n")
+    assert "WCAG" not in prompter(make_task(), settings).prompt(FILES, ["a"]).text
+    assert "WCAG" in prompter(make_task(), settings).prompt(REPAIR, ["a"]).text
+    assert settings.preamble.of("index").startswith("CONTEXT: This is a web accessibility (a11y) issue")
+
+
+def test_what_is_compared_in_retrieval_fits_the_embedding_model(make_task):
+    task = make_task({"title": "Title stays", "body": LONG}, hints=LONG)
+    lengths = [len(question(task, "About: ", most, len)) for most in (20_000, 8_000, 3_000, 10)]
+    assert lengths == sorted(lengths, reverse=True) and lengths[-1] == len("About: Issue: Title stays")
 
 
 def test_text_of_issues_and_files_is_never_a_template(make_task, make_settings):
-    prompt = prompter(make_task({"title": "$material ${HOME} %s {x}"}), make_settings()).repair(["`${id}-label`"])
+    prompt = prompter(make_task({"title": "$material ${HOME} %s {x}"}), make_settings()).prompt(
+        REPAIR, ["`${id}-label`"]
+    )
     assert "$material ${HOME} %s {x}" in prompt.text and "`${id}-label`" in prompt.text
 
 
@@ -47,7 +63,7 @@ def test_files_from_the_end_go_first_then_hints_then_bodies(make_task, make_sett
     task = make_task({"title": "Title stays", "body": LONG}, hints=LONG)
 
     def shown(room: int) -> tuple[tuple[int, ...], bool, bool]:
-        prompt = prompter(task, make_settings(room_for(room))).repair(["a" * 3000, "b" * 3000, "c" * 100])
+        prompt = prompter(task, make_settings(room_for(room))).prompt(REPAIR, ["a" * 3000, "b" * 3000, "c" * 100])
         assert len(prompt.text) <= room and "Title stays" in prompt.text
         return prompt.shown, "From the discussion" in prompt.text, LONG.strip() in prompt.text
 
@@ -59,4 +75,4 @@ def test_files_from_the_end_go_first_then_hints_then_bodies(make_task, make_sett
 
 def test_no_room_at_all_is_a_context_overflow(make_task, make_settings):
     with pytest.raises(Ended, match="CONTEXT_OVERFLOW"):
-        prompter(make_task(), make_settings(room_for(1500))).repair(["a" * 1000])
+        prompter(make_task(), make_settings(room_for(1500))).prompt(REPAIR, ["a" * 1000])

@@ -12,14 +12,19 @@ from typing import Any
 import pytest
 from magentless.causes import Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
-from magentless.provider import ChatModel, Endpoint
+from magentless.provider import Ask, ChatModel, EmbeddingModel, Trajectory
+from magentless.wire import Endpoint, Wire
 
 NO_RETRIES = Provider(max_retries=0, timeout_seconds=5)
 
 
+def wire(url: str) -> Wire:
+    return Wire(Endpoint(url, "sk-secret-1", "sk-shared-1"), NO_RETRIES)
+
+
 @contextmanager
-def answering(status: int, body: dict[str, Any]) -> Iterator[ChatModel]:
-    """A model whose provider gives this one answer."""
+def answering(status: int, body: dict[str, Any] | str) -> Iterator[Wire]:
+    """The way to a provider that gives this one answer."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -27,14 +32,14 @@ def answering(status: int, body: dict[str, Any]) -> Iterator[ChatModel]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
-            self.wfile.write(json.dumps(body).encode())
+            self.wfile.write(body.encode() if isinstance(body, str) else json.dumps(body).encode())
 
         def log_message(self, *_: object) -> None:
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.handle_request, daemon=True).start()
-        yield ChatModel("m", Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "sk-secret-1"), NO_RETRIES)
+        yield wire(f"http://127.0.0.1:{server.server_port}/v1")
 
 
 def completion(content: str | None, **choice: Any) -> dict[str, Any]:
@@ -48,8 +53,9 @@ def completion(content: str | None, **choice: Any) -> dict[str, Any]:
     }
 
 
-def ask(model: ChatModel) -> str:
-    return model.ask("repair", "prompt", temperature=0.0, max_tokens=10)
+def ask(way: Wire, trajectory: Trajectory | None = None) -> str:
+    model = ChatModel("m", way, [] if trajectory is None else trajectory)
+    return model.ask(Ask("repair", 0, 0.0, 10), [{"role": "user", "content": "prompt"}])
 
 
 @pytest.mark.parametrize(
@@ -64,8 +70,8 @@ def ask(model: ChatModel) -> str:
 @pytest.mark.invariant(4)
 def test_what_breaks_outside_is_a_fault(status, error, fault):
     """An infrastructure fault is never a model failure; a reached budget says so."""
-    with answering(status, {"error": error}) as model, pytest.raises(ProviderFailure) as failure:
-        ask(model)
+    with answering(status, {"error": error}) as way, pytest.raises(ProviderFailure) as failure:
+        ask(way)
     assert failure.value.fault == fault
 
 
@@ -78,15 +84,15 @@ def test_what_breaks_outside_is_a_fault(status, error, fault):
     ],
 )
 def test_what_the_prompt_causes_is_an_outcome(error, cause):
-    with answering(400, {"error": error}) as model, pytest.raises(Ended) as end:
-        ask(model)
+    with answering(400, {"error": error}) as way, pytest.raises(Ended) as end:
+        ask(way)
     assert end.value.cause == cause
 
 
 def test_a_quoted_prompt_does_not_decide_what_an_error_means():
     quoted = {"message": f"cannot serve this: {'x' * 300} budget_exceeded"}
-    with answering(400, {"error": quoted}) as model, pytest.raises(ProviderFailure) as failure:
-        ask(model)
+    with answering(400, {"error": quoted}) as way, pytest.raises(ProviderFailure) as failure:
+        ask(way)
     assert failure.value.fault == Fault.PROVIDER_ERROR
 
 
@@ -94,17 +100,16 @@ def test_a_quoted_prompt_does_not_decide_what_an_error_means():
 def test_an_error_that_quotes_the_key_is_cleaned():
     """No secret is written to data, a log or a report."""
     with (
-        answering(401, {"error": {"message": "bad key sk-secret-1"}}) as model,
+        answering(401, {"error": {"message": "bad key sk-secret-1"}}) as way,
         pytest.raises(ProviderFailure) as failure,
     ):
-        ask(model)
+        ask(way)
     assert "sk-secret-1" not in str(failure.value) and "***" in str(failure.value)
 
 
 def test_nobody_there():
-    model = ChatModel("m", Endpoint("http://127.0.0.1:9/v1", "k"), NO_RETRIES)
     with pytest.raises(ProviderFailure) as failure:
-        ask(model)
+        ask(wire("http://127.0.0.1:9/v1"))
     assert failure.value.fault == Fault.UNREACHABLE
 
 
@@ -112,17 +117,39 @@ def test_nobody_there():
     "body", [completion(None), completion(" \n"), completion("<think>hm"), {**completion(""), "choices": []}]
 )
 def test_no_answer_is_an_outcome_and_is_recorded(body):
-    with answering(200, body) as model, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
-        ask(model)
-    assert len(model.trajectory) == 1
+    trajectory: Trajectory = []
+    with answering(200, body) as way, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
+        ask(way, trajectory)
+    assert len(trajectory) == 1
 
 
 def test_thoughts_are_recorded_and_are_no_answer():
-    with answering(200, completion("<think>first\n</think>then", finish_reason="stop")) as model:
-        assert ask(model) == "then"
-    assert model.trajectory[0]["reply"].startswith("<think>")
+    with answering(200, completion("<think>first\n</think>then", finish_reason="stop")) as way:
+        assert ask(way, trajectory := []) == "then"
+    assert trajectory[0]["reply"].startswith("<think>")
 
 
 def test_half_a_character_is_no_crash():
-    with answering(200, completion("a\ud800b", finish_reason="stop")) as model:
-        assert ask(model) == "a?b"
+    with answering(200, completion("a\ud800b", finish_reason="stop")) as way:
+        assert ask(way) == "a?b"
+
+
+@pytest.mark.trap("retrieval-error-swallowed")
+@pytest.mark.parametrize("body", [{"data": []}, {}, {"error": {"code": "context_length_exceeded"}}])
+def test_an_embedding_that_is_not_one_for_each_text_is_a_failure(body):
+    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
+    status = 400 if "error" in body else 200
+    with answering(status, body) as way, pytest.raises(ProviderFailure, match="embedding with e"):
+        EmbeddingModel("e", way, []).embed(["text"], shared=True)
+
+
+def test_vectors_come_in_the_order_of_the_texts():
+    rows = [{"index": 1, "embedding": [1.0]}, {"index": 0, "embedding": [0.0]}]
+    with answering(200, {"data": rows}) as way:
+        assert EmbeddingModel("e", way, []).embed(["a", "b"], shared=False) == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]"])
+def test_an_answer_that_is_no_json_is_a_failure(text):
+    with answering(200, text) as way, pytest.raises(ProviderFailure, match="no JSON"):
+        ask(way)

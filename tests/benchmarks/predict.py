@@ -1,0 +1,139 @@
+"""Benchmark of stage 03: the time that magentless takes itself, what a second index costs, and requests in flight.
+
+`just bench predict --clone PATH [--instances 20] [--latency 2] [--limit 8 --limit 16] [--json FILE]`. The instances are
+the newest commits of the clone, the gateway and the agent are the real ones, and the model answers after `latency`
+seconds (guide.py). Own time is all that the agent does not wait for an answer. Writes a temporary folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import click
+from factories import make_instance
+
+from benchmarks.goals import Figure, report
+from benchmarks.guide import Guide
+from pipeline.core.console import Progress
+from pipeline.core.engine import each
+from pipeline.core.git import open_clone
+from pipeline.core.llm.costs import requests
+from pipeline.core.llm.experiment import SHARED
+from pipeline.core.llm.experiment import Experiment as Account
+from pipeline.core.llm.gateway import Gateway, open_gateway
+from pipeline.core.llm.prices import total
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, read_json, write_records
+from pipeline.predict.agents import load_agent
+from pipeline.predict.run import Experiment, Run, open_run
+from pipeline.predict.runtime import Job, work
+
+SETTINGS = '[retrieval]\nmodel = "guide-embedding"\n'
+MODELS = """\
+model_list:
+  - model_name: guide
+    litellm_params: &upstream
+      model: openai/guide
+      api_base: os.environ/GUIDE_URL
+      api_key: os.environ/GUIDE_KEY
+      max_parallel_requests: {limit}
+    model_info: {{mode: chat, input_cost_per_token: "0.0000003", output_cost_per_token: "0.000001"}}
+  - model_name: guide-embedding
+    litellm_params: *upstream
+    model_info: {{mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}}
+"""
+
+
+class Place(NamedTuple):
+    """A data directory with a dataset, the clone that it is from, and the model behind the gateway."""
+
+    store: Store
+    clone: Path
+    instances: list[Instance]
+    model: Guide
+
+    @property
+    def embedded(self) -> Decimal:
+        """USD for embeddings so far."""
+        return total(row.cost_usd for row in requests(self.store.ledger) if row.kind == "embedding")
+
+
+@click.command()
+@click.option("--clone", type=click.Path(path_type=Path, exists=True), required=True, help="A clone of a repository.")
+@click.option("--instances", default=20, show_default=True, help="Commits that are instances.")
+@click.option("--latency", default=2.0, show_default=True, help="Seconds until the model answers.")
+@click.option("--limit", "limits", type=int, multiple=True, default=(8, 16), help="Most requests in flight.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
+def main(clone: Path, instances: int, latency: float, limits: Sequence[int], path: Path | None) -> None:
+    """Measure stage 03 against its goals."""
+    figures = [figure for limit in limits for figure in _measured(clone, instances, latency, limit)]
+    report("predict", figures, path)
+
+
+def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[Figure]:
+    with TemporaryDirectory() as folder, Guide([], latency=latency) as model:
+        place = Place(Store(Path(folder, "data")), clone, _instances(clone, count), model)
+        with _jobs(place, limit) as (run, jobs):
+            costs = [_answer(place, jobs[:1]), _answer(place, jobs[1:2])]
+            model.reset()
+            _answer(place, jobs[2:])
+        told = [read_json(run.unit(job.instance).folder / "metadata.json") for job in jobs]
+    own = [one["seconds"]["own"] for one in told]
+    patched = sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in told)
+    at = f"at limit {limit}"
+    yield Figure(f"instances with a patch, {at}", patched, f"of {count}", ("at least", count))
+    yield Figure(f"own time of the first instance, {at}", own[0], "s")
+    yield Figure(f"own time of the second, {at}", own[1], "s", ("at most", 10))
+    yield Figure(f"own time of all others at once, mean, {at}", sum(own[2:]) / len(own[2:]), "s")
+    yield Figure(
+        f"embedding cost of the second, {at}", float(costs[1] / costs[0] * 100), "% of the first", ("at most", 5)
+    )
+    yield Figure(f"mean requests in flight, {at}", model.mean_in_flight / limit, "of the limit", ("at least", 0.8))
+
+
+def _instances(clone: Path, count: int) -> list[Instance]:
+    """The newest commits of the clone, the newest last: what an instance has beside its base plays no role."""
+    shas = open_clone(clone).git.log("--first-parent", f"--max-count={count}", "--reverse", "--format=%H").split()
+    base = {"label": "main", "ref": "main"}
+    return [make_instance(number, base={**base, "sha": sha}) for number, sha in enumerate(shas, 1)]
+
+
+def _answer(place: Place, jobs: Sequence[Job]) -> Decimal:
+    """Let the agent answer these tasks at the same time; what their embeddings cost."""
+    before = place.embedded
+    with Progress("predicting", len(jobs)) as progress:
+        for _ in each(jobs, lambda job: work(job, progress), jobs=len(jobs)):
+            pass
+    return place.embedded - before
+
+
+@contextmanager
+def _jobs(place: Place, limit: int) -> Iterator[tuple[Run, list[Job]]]:
+    """The run, and a job for each instance, as long as the gateway is open."""
+    root, repo = place.store.root, place.instances[0].repository
+    write_records(place.store.dataset(repo), place.instances)
+    (root / "models.yaml").write_text(MODELS.format(limit=limit))
+    (root / "settings.toml").write_text(SETTINGS)
+    run = open_run(place.store, Experiment(repo, "magentless", "guide"))
+    given = {**os.environ, "GUIDE_URL": place.model.url, "GUIDE_KEY": "none"}
+    log = run.folder / "gateway.log"
+    with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, given=given) as gateway:
+        yield run, [_job(gateway, place, run, one) for one in place.instances]
+        gateway.settle()
+
+
+def _job(gateway: Gateway, place: Place, run: Run, instance: Instance) -> Job:
+    account = Account(str(run.experiment.repo), "guide", "magentless", "benchmark")
+    agent = load_agent("magentless", place.store.root / "settings.toml")
+    keys = {"key": gateway.issue_key(account, instance.instance_id), "shared_key": gateway.issue_key(account, SHARED)}
+    return Job(agent, run, instance, open_clone(place.clone), gateway.base_url, **keys)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""What the tasks of one run share: a key for what serves all of them, and a folder that lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.core.console import Progress
+from pipeline.predict.job import Job
+from pipeline.predict.runtime import work
+
+SHARED_KEY = "sk-canary-of-the-shared-one"
+#: an agent that embeds with the shared key, and keeps what it has embedded
+INDEX = """
+kept = pathlib.Path(sys.argv[5])
+kept.mkdir(exist_ok=True)
+before = sorted(path.name for path in kept.iterdir())
+(kept / "vectors").write_text("1")
+(out / "told.json").write_text(json.dumps([before, os.environ["OPENAI_SHARED_API_KEY"], os.environ["OPENAI_API_KEY"]]))
+answer("a patch")
+"""
+
+
+@pytest.fixture
+def told(job: Callable[[str], Job]) -> Callable[[], str]:
+    """What the agent tells of one task."""
+    one = job(INDEX)
+    call = one.agent.call.model_copy(update={"command": (*one.agent.call.command, "{cache}")})
+    one = one._replace(shared_key=SHARED_KEY, agent=one.agent._replace(call=call))
+
+    def run() -> str:
+        with Progress("predicting", 1) as progress:
+            work(one, progress)
+        return (one.run.unit(one.instance).folder / "told.json").read_text()
+
+    return run
+
+
+def test_what_one_task_keeps_the_next_one_finds(told: Callable[[], str]) -> None:
+    assert told().startswith("[[], ")
+    assert told().startswith('[["vectors"], ')
+
+
+@pytest.mark.invariant(6)
+def test_both_keys_are_given_and_neither_is_kept(told: Callable[[], str]) -> None:
+    """No secret is written to data."""
+    assert told() == '[[], "***", "***"]'

@@ -1,0 +1,64 @@
+"""What replies to localisation name."""
+
+from __future__ import annotations
+
+import pytest
+from magentless.elements import Element
+from magentless.replies import named, places
+
+PATHS = ["src/Button.tsx", "src/menu/Menu.jsx", "src/theme.scss", "pages/[id].vue"]
+MENU = [Element("Menu", 10, 60), Element("Menu.onKeyDown", 20, 30), Element(".menu :hover", 5, 6)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Here:\n```\nsrc/menu/Menu.jsx\npages/[id].vue\n```\nsrc/Button.tsx is fine.",
+        "~~~text\n- `src/menu/Menu.jsx`\n- **pages/[id].vue**\n~~~",
+        "1. `./src/menu/Menu.jsx`: the menu\n2. pages/[id].vue\n",
+        "```\nsrc/menu/Menu.jsx - has no role\nsrc/menu/Menu.jsx\n### pages/[id].vue\n```",
+    ],
+)
+def test_paths_are_read_in_the_forms_that_models_give_them(reply):
+    assert named(reply, PATHS) == (["src/menu/Menu.jsx", "pages/[id].vue"], [])
+
+
+def test_folders_may_end_in_a_slash_and_an_empty_block_names_none():
+    assert named("```\nsrc/tokens/\n```", {"src/tokens"}) == (["src/tokens"], [])
+    assert named("All may matter.\n```\n```\n", {"src/tokens"}) == ([], [])
+
+
+@pytest.mark.trap("eval-on-path")
+def test_a_path_is_text_and_nothing_else(tmp_path):
+    """MagentLess evaluates the paths that a model writes, as Python, on the host."""
+    marker = tmp_path / "evaluated"
+    known, foreign = named(f"```\n__import__('pathlib').Path('{marker}').touch()\n```", PATHS)
+    assert (known, len(foreign), marker.exists()) == ([], 1, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "spans"),
+    [
+        ("Menu.onKeyDown", [(20, 30)]),
+        ("- function: onKeyDown", [(20, 30)]),
+        ("`Menu` (lines 10-60)", [(10, 60)]),
+        (".menu :hover", [(5, 6)]),
+        ("line: 12", [(12, 12)]),
+        ("lines 12 - 400", [(12, 70)]),
+        ("71", []),
+        ("0-3", []),
+        ("30-20", []),
+        ("somewhere else", []),
+    ],
+)
+def test_places_are_elements_or_lines_of_the_file(line, spans):
+    assert places(f"```\nm.tsx\n{line}\n```", {"m.tsx": MENU}, {"m.tsx": 70}) == {"m.tsx": spans}
+
+
+@pytest.mark.trap("empty-interval")
+def test_a_file_without_places_is_named_all_the_same():
+    """In MagentLess an empty list of intervals crashes the run."""
+    found = places("```\nm.tsx\nother.tsx\nline: 3\n```", {"m.tsx": MENU}, {"m.tsx": 70})
+    assert found == {"m.tsx": [(3, 3)]}
+    assert places("```\nm.tsx\n```", {"m.tsx": []}, {"m.tsx": 0}) == {"m.tsx": []}
+    assert places("line: 3", {"m.tsx": MENU}, {"m.tsx": 70}) == {}

@@ -1,0 +1,43 @@
+"""How the parts of a run are put together, from what the command line gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from magentless.checkout import Checkout
+from magentless.inputs import Settings, Task
+from magentless.localize import Nearest
+from magentless.prompting import Prompter
+from magentless.provider import ChatModel, EmbeddingModel, Trajectory
+from magentless.session import Session
+from magentless.tokens import counter
+from magentless.wire import Endpoint, Wire
+
+#: the order in which the trajectory is written; requests are answered in any order
+STEPS = ("files", "folders", "index", "retrieve", "elements", "lines", "repair")
+
+
+class Parts:
+    """One model, and one task in its checkout. Raises BadInput for a checkout or settings that cannot be used."""
+
+    def __init__(self, model: str, task: Task, checkout: Path, settings: Settings, endpoint: Endpoint) -> None:
+        self.wire = Wire(endpoint, settings.provider)
+        self._trajectory: Trajectory = []
+        chat = ChatModel(model, self.wire, self._trajectory)
+        count = counter(model, settings.context.tokenizers)
+        prompter = Prompter(task, settings, settings.context.limit(model), count)
+        self.session = Session(task, Checkout(checkout), settings, prompter, chat)
+
+    def nearest(self, cache: Path) -> Nearest | None:
+        """Retrieval, None where the settings leave it out."""
+        one = self.session
+        if not one.settings.retrieval.model:
+            return None
+        from magentless.retrieve import Retriever
+
+        model = EmbeddingModel(one.settings.retrieval.model, self.wire, self._trajectory)
+        return Retriever(one.task, one.checkout, model, one.settings, cache).nearest
+
+    def ordered_trajectory(self) -> Trajectory:
+        """A record of each request that was answered: step by step, sample by sample."""
+        return sorted(self._trajectory, key=lambda entry: (STEPS.index(entry["step"]), entry["sample"]))

@@ -1,0 +1,47 @@
+"""Texts in pieces that an embedding model takes.
+
+A text that fits stays whole. A longer one is cut between lines into as few pieces as its length allows, about equally
+long, each beginning with the last lines of the one before it. A line that is too long by itself is cut inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil
+
+from magentless.tokens import Count
+
+
+def chunks(text: str, most: int, overlap: int, count: Count) -> list[str]:
+    """The pieces, each of at most `most` tokens, of which up to `overlap` stand in the piece before it."""
+    whole = count(text)
+    if whole <= most:
+        return [text] if text.strip() else []
+    overlap = min(overlap, most // 2)
+    lines = [part for line in text.splitlines(keepends=True) for part in _fitting(line, most - overlap, count)]
+    sizes = [count(line) for line in lines]
+    number = ceil((whole - overlap) / (most - overlap))
+    even = (whole + (number - 1) * overlap) / number
+    return ["".join(lines[start:end]) for start, end in _pieces(sizes, even, most, overlap)]
+
+
+def _pieces(sizes: Sequence[int], even: float, most: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Begin and end of each piece: until it has `even` tokens, and never more than `most` with its overlap."""
+    start = end = 0
+    while end < len(sizes):
+        first, taken = end, sum(sizes[start:end])
+        while end < len(sizes) and (end == first or (taken < even and taken + sizes[end] <= most)):
+            taken += sizes[end]
+            end += 1
+        yield start, end
+        start, shared = end, 0
+        while start and (shared := shared + sizes[start - 1]) <= overlap:
+            start -= 1
+
+
+def _fitting(line: str, most: int, count: Count) -> list[str]:
+    """The line, halved until its parts fit."""
+    if count(line) <= most or len(line) < 2:
+        return [line]
+    middle = len(line) // 2
+    return _fitting(line[:middle], most, count) + _fitting(line[middle:], most, count)

@@ -1,0 +1,71 @@
+"""The elements of a file: functions, classes, methods, components, types, rules and tags, with their lines.
+
+`queries/` says what they are in each language. The names of inner elements stand behind those of the outer ones:
+`Menu.onKeyDown`, `.menu :hover`. Rules of style sheets are named by their selectors, tags by their name and id. Not
+covered: what a call makes (`describe('…', …)`), values inside objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from magentless.grammars import SyntaxTree, matches, trees
+
+LONGEST_NAME = 80
+LONGEST_HEAD = 400  # bytes of an element without a name of its own, in which one is looked for
+
+# language: the file of `queries/`, and what stands between an outer and an inner name
+LANGUAGES = {
+    **dict.fromkeys(("tsx", "typescript"), ("javascript", ".")),
+    **dict.fromkeys(("css", "less"), ("css", " ")),
+    "scss": ("scss", " "),
+    **dict.fromkeys(("html", "svelte"), ("html", " ")),
+}
+
+
+class Element(NamedTuple):
+    """One element; `start` and `end` are its first and last line, from 1."""
+
+    name: str
+    start: int
+    end: int
+
+
+def elements(path: str, text: str) -> list[Element]:
+    """The elements of a file in the order of their lines; none where there is no grammar."""
+    found = (element for tree in trees(path, text) for element in _of_tree(tree))
+    return sorted(dict.fromkeys(found), key=lambda element: (element.start, -element.end))
+
+
+def _of_tree(tree: SyntaxTree) -> Iterator[Element]:
+    """Each element behind those that it is inside of."""
+    query, joint = LANGUAGES[tree.grammar]
+    found = {(one["element"][0].start_byte, -one["element"][0].end_byte): one for one in matches(tree, query)}
+    outer: list[tuple[int, str]] = []
+    for (start, end), captured in sorted(found.items(), key=lambda item: item[0]):
+        while outer and outer[-1][0] <= start:
+            outer.pop()
+        node = captured["element"][0]
+        name = joint.join([*(outer[-1][1:] if outer else ()), _name(node, captured.get("name"))])
+        outer.append((-end, name))
+        yield Element(name, tree.line + node.start_point.row + 1, tree.line + node.end_point.row + 1)
+
+
+def _name(node: Node, named: list[Node] | None) -> str:
+    if named:
+        return _text(named[0])[:LONGEST_NAME]
+    head = _text(node)
+    return (_tag(head) if head.startswith("<") else head.partition("{")[0].strip())[:LONGEST_NAME]
+
+
+def _tag(head: str) -> str:
+    words = head.partition(">")[0].strip("</").split()
+    ids = [word for word in words if word.startswith("id=")]
+    return f"<{' '.join([*words[:1], *ids[:1]])}>"
+
+
+def _text(node: Node) -> str:
+    return " ".join((node.text or b"")[:LONGEST_HEAD].decode(errors="replace").split())

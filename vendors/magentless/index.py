@@ -1,0 +1,87 @@
+"""The vectors of a repository's files, of which only those are embedded that no earlier task had embedded.
+
+A file's vectors depend on its path, its content, the model and how it is cut, and are kept under a digest of these.
+Requests go out in batches and in parallel; each batch is kept as it arrives. Binary files, files that the clone lacks
+and files that are not UTF-8 have no vectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+from magentless.checkout import Checkout
+from magentless.chunks import chunks
+from magentless.inputs import Retrieval
+from magentless.provider import EmbeddingModel
+from magentless.tokens import Count
+from magentless.vectors import Matrix, VectorCache, unit
+
+Pieces = tuple[str, Sequence[str]]  # a key, and the texts that are embedded for it
+
+
+@dataclass(frozen=True)
+class Index:
+    """Vectors of files of one checkout."""
+
+    checkout: Checkout
+    model: EmbeddingModel
+    cache: VectorCache
+    settings: Retrieval
+    preamble: str
+    count: Count
+
+    def vectors(self, paths: Iterable[str]) -> dict[str, Matrix]:
+        """The vectors of those of the files that have any. Raises ProviderFailure."""
+        keys = {path: self._key(path) for path in paths}
+        found = self.cache.get(keys.values())
+        if found.keys() < set(keys.values()):
+            found |= self._filled({path: key for path, key in keys.items() if key not in found})
+        return {path: found[key] for path, key in keys.items() if key in found}
+
+    def _key(self, path: str) -> str:
+        settings = self.settings
+        cut = (settings.model, settings.limit, settings.chunk_tokens, settings.overlap_tokens, self.preamble)
+        return hashlib.sha256(repr((*cut, path, self.checkout.digest(path))).encode()).hexdigest()
+
+    def _filled(self, keys: Mapping[str, str]) -> dict[str, Matrix]:
+        """The vectors of files that were not there, which another process may have made meanwhile."""
+        with self.cache.filling():
+            found = self.cache.get(keys.values())
+            missing = {path: key for path, key in keys.items() if key not in found}
+            with ThreadPoolExecutor(self.settings.parallel) as threads:
+                for made in threads.map(self._embedded, _batches(self._pieces(missing), self.settings.batch)):
+                    self.cache.put(made)
+                    found |= made
+            return found
+
+    def _pieces(self, keys: Mapping[str, str]) -> Iterator[Pieces]:
+        for path, text in self.checkout.texts(keys).items():
+            head = f"{self.preamble}File: {path}\n\n"
+            most = max(min(self.settings.chunk_tokens, self.settings.limit) - self.count(head), 1)
+            pieces = [head + piece for piece in chunks(text, most, self.settings.overlap_tokens, self.count)]
+            if pieces:
+                yield keys[path], pieces
+
+    def _embedded(self, batch: Sequence[Pieces]) -> dict[str, Matrix]:
+        rows = iter(self.model.embed([text for _, pieces in batch for text in pieces], shared=True))
+        return {key: unit(islice(rows, len(pieces))) for key, pieces in batch}
+
+
+def nearest(question: Matrix, files: Mapping[str, Matrix]) -> list[str]:
+    """The files, those first of which one piece is nearest to the question; alike ones by path."""
+    distance = {path: -float((vectors @ question).max()) for path, vectors in files.items()}
+    return sorted(files, key=lambda path: (distance[path], path))
+
+
+def _batches(files: Iterable[Pieces], most: int) -> list[list[Pieces]]:
+    """Whole files together, at most that many pieces, but for a file that has more."""
+    batches: list[list[Pieces]] = [[]]
+    for file in files:
+        if sum(len(pieces) for _, pieces in batches[-1]) + len(file[1]) > most:
+            batches.append([])
+        batches[-1].append(file)
+    return [batch for batch in batches if batch]

@@ -1,0 +1,36 @@
+"""Retrieval: the files that are nearest to the issues, by vectors.
+
+Kept apart from localize.py, since it imports numpy, which a run without retrieval does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from magentless.checkout import Checkout
+from magentless.index import Index, nearest
+from magentless.inputs import Settings, Task
+from magentless.prompting import question
+from magentless.provider import EmbeddingModel
+from magentless.tokens import counter
+from magentless.vectors import VectorCache, unit
+
+
+class Retriever:
+    """Ranks files of one checkout for one task. `cache` is the folder in which vectors are kept."""
+
+    def __init__(self, task: Task, checkout: Checkout, model: EmbeddingModel, settings: Settings, cache: Path) -> None:
+        chosen, preamble = settings.retrieval, settings.preamble.of("index")
+        count = counter(chosen.model, settings.context.tokenizers)
+        self._model = model
+        self._question = question(task, preamble, chosen.limit, count)
+        self._index = Index(checkout, model, VectorCache(cache), chosen, preamble, count)
+
+    def nearest(self, paths: Sequence[str]) -> list[str]:
+        """The files that can be read, the nearest first. Raises ProviderFailure."""
+        vectors = self._index.vectors(paths)
+        if not vectors:
+            return []
+        asked = self._model.embed([self._question], shared=False)
+        return nearest(unit(asked)[0], vectors)

@@ -1,0 +1,80 @@
+"""What came of a task, as `metadata.json` keeps it.
+
+The funnel counts files (located, shown), then samples. How a task ended is the cause that came furthest, of its sets
+and samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from magentless.causes import FUNNEL, Cause, Ended, furthest
+from magentless.localize import Localisation
+from magentless.repair import Sample
+from magentless.replies import Span
+
+
+@dataclass
+class FileSet:
+    """One sample of the edit locations: the files that were found, the places in them, and the files that a repair
+    prompt shows."""
+
+    number: int
+    located: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+    places: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    cause: Cause | None = None
+    detail: str = ""
+
+
+@dataclass
+class Run:
+    """What came of a task."""
+
+    sets: list[FileSet]
+    localisation: Localisation = field(default_factory=Localisation)
+    samples: list[Sample] = field(default_factory=list)
+    votes: list[list[int]] = field(default_factory=list)
+    selected: Sample | None = None
+
+    def end(self, end: Ended) -> None:
+        """Localisation came to an end, and so did all sets."""
+        for files in self.sets:
+            files.cause, files.detail = end.cause, end.detail
+
+    @property
+    def patch(self) -> bytes:
+        """The selected patch, empty when there is none."""
+        return self.selected.patch if self.selected else b""
+
+    @property
+    def outcome(self) -> Cause:
+        """How the task ended: of all sets and samples, the cause that came furthest."""
+        if self.selected:
+            return Cause.SUCCESSFUL_PATCH
+        return furthest(end.cause for end in (*self.sets, *self.samples) if end.cause)
+
+    def funnel(self) -> dict[str, int]:
+        """How much came through each stage."""
+        samples = {stage: sum(sample.came_to(stage) for sample in self.samples) for stage in FUNNEL[2:-1]}
+        return {
+            "located": len({path for files in self.sets for path in files.located}),
+            "shown": len({path for files in self.sets for path in files.shown}),
+            **samples,
+            "selected": int(self.selected is not None),
+        }
+
+    def record(self) -> dict[str, Any]:
+        """What the metadata keep of the run."""
+        return {
+            "outcome": self.outcome,
+            "funnel": self.funnel(),
+            "selected": self.selected.number if self.selected else None,
+            "votes": self.votes,
+            "localisation": self.localisation.record(),
+            "sets": [vars(files) for files in self.sets],
+            "samples": [sample.record() for sample in self.samples],
+        }

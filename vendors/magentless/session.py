@@ -1,0 +1,35 @@
+"""What all steps of one task share, and how they ask the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from magentless.checkout import Checkout
+from magentless.inputs import Settings, Task
+from magentless.prompting import Prompter, Step
+from magentless.provider import Ask, ChatModel, Messages
+
+
+@dataclass(frozen=True)
+class Session:
+    """One task in one checkout with one model. Threads share it."""
+
+    task: Task
+    checkout: Checkout
+    settings: Settings
+    prompter: Prompter
+    model: ChatModel
+
+    def ask(self, step: Step, prompt: str, sample: int = 0, temperature: float = 0.0) -> str:
+        """The answer to a prompt. Raises Ended and ProviderFailure."""
+        return self.converse(step, [said("user", prompt)], sample, temperature)
+
+    def converse(self, step: Step, messages: Messages, sample: int, temperature: float) -> str:
+        """The answer to a conversation. Raises Ended and ProviderFailure."""
+        most = getattr(self.settings.output, step.part)
+        return self.model.ask(Ask(step.name, sample, temperature, most), messages)
+
+
+def said(role: str, text: str) -> dict[str, str]:
+    """One message of a conversation."""
+    return {"role": role, "content": text}

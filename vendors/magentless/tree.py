@@ -1,0 +1,61 @@
+"""The repository's tree as the prompts show it: pruned to the files that matter, folder by folder.
+
+What is shown first is what shares most words with the issues, so that a prompt that is cut loses the rest. Not covered:
+what stands in the files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from fnmatch import translate
+
+from magentless.inputs import Files, Task
+from magentless.words import parts
+
+
+def offered(files: Iterable[str], settings: Files) -> list[str]:
+    """The files that the settings let through. Folders are compared as whole path segments, never as substrings."""
+    folders, names = _any(settings.excluded_folders), _any(settings.excluded_names)
+    return [path for path in files if _is_offered(path.lower(), settings.extensions, folders, names)]
+
+
+def ranked(paths: Iterable[str], task: Task) -> list[str]:
+    """The paths, those first that share most words with the issues; otherwise in their order."""
+    words = parts(task.prose)
+    return sorted(paths, key=lambda path: -len(parts(path) & words))
+
+
+def branches(paths: Iterable[str]) -> dict[str, str]:
+    """For each folder, in the order of its first file: the folder's path and the names of the files right in it."""
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        folders[folder].append(name)
+    return {
+        folder: "\n".join([f"{folder or '.'}/", *(f"  {name}" for name in names)]) for folder, names in folders.items()
+    }
+
+
+def folders(paths: Iterable[str]) -> list[str]:
+    """All folders that files are below, in the order of the first of them, outer ones before inner ones."""
+    return list(
+        dict.fromkeys("/".join(path.split("/")[:end]) for path in paths for end in range(1, path.count("/") + 1))
+    )
+
+
+def below(path: str, folders: Iterable[str]) -> bool:
+    """Whether a file is in one of the folders, however deep."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _is_offered(path: str, extensions: Collection[str], folders: re.Pattern[str], names: re.Pattern[str]) -> bool:
+    *above, name = path.split("/")
+    known = name.rpartition(".")[2] in extensions
+    return known and not names.match(name) and not any(folders.match(folder) for folder in above)
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    """What matches a name that one of the patterns matches."""
+    return re.compile("|".join(map(translate, patterns)) or "(?!)")
