@@ -156,7 +156,9 @@ def test_nothing_of_the_solution_is_in_the_saved_image(world: World) -> None:
 @pytest.mark.invariant(1)
 def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
     """Its checkout and environment: test_runtime.py."""
-    unit = world.ask("magentless")
+    settings = world.folder / "magentless.toml"
+    settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
+    unit = world.ask("magentless", settings)
     told = world.told()
     assert "src/menu.js" in told
     left = b"".join(path.read_bytes() for path in unit.folder.rglob("*") if path.is_file()).decode()
