@@ -160,7 +160,7 @@ def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
     unit = world.ask("magentless", settings)
     told = world.told()
-    assert "menu.js" in told, "the tree of the checkout"
+    assert "menu.js" in told and unit.result()["patch"] == "", "it was asked, and had no idea"
     left = b"".join(path.read_bytes() for path in unit.folder.rglob("*") if path.is_file()).decode()
     assert [one for one in (*CANARIES, world.instance.merge_sha) if one in told or one in left] == []
 
