@@ -35,7 +35,7 @@ def frames() -> dict[str, tuple[Column, ...]]:
 
 
 def cells(frame: str, parts: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A row of a frame, read from its parts: `Verdict.axe.fixed` is that field of the part `Verdict`."""
+    """A row of a frame, read from its parts: `Assessment.axe.fixed` is that field of the part `Assessment`."""
     return tuple(_cell(kind, look_up(parts, path)) for kind, path in _paths(frame))
 
 

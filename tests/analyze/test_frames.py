@@ -41,18 +41,18 @@ def test_the_dictionary_tells_every_column_once():
 
 
 def test_a_column_is_read_along_its_path_through_records_and_dictionaries():
-    parts = {"Verdict": SimpleNamespace(axe={"fixed": (1, 2)})}
-    assert look_up(parts, ("Verdict", "axe", "fixed")) == (1, 2)
-    assert look_up(parts, ("Verdict", "axe", "introduced")) is None
-    assert look_up(parts, ("Verdict", "judge", "score")) is None
+    parts = {"Assessment": SimpleNamespace(axe={"fixed": (1, 2)})}
+    assert look_up(parts, ("Assessment", "axe", "fixed")) == (1, 2)
+    assert look_up(parts, ("Assessment", "axe", "introduced")) is None
+    assert look_up(parts, ("Assessment", "judge", "score")) is None
 
 
 def test_what_other_stages_will_record_is_read_by_its_row_alone():
-    """`Verdict.axe.fixed` in the dictionary is all that it takes; of a list the length counts."""
+    """`Assessment.axe.fixed` in the dictionary is all that it takes; of a list the length counts."""
     axe = {"fixed": ["label"], "remaining": [], "introduced": 2}
-    verdict = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
+    assessment = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
     row = dict(
-        zip([one.name for one in FRAMES["predictions"]], cells("predictions", {"Verdict": verdict}), strict=True)
+        zip([one.name for one in FRAMES["predictions"]], cells("predictions", {"Assessment": assessment}), strict=True)
     )
     wanted = {"equivalent": True, "axe_fixed": 1, "axe_remaining": 0, "axe_introduced": 2, "judge": 3, "score": 0.8}
     assert {name: row[name] for name in wanted} == wanted

@@ -6,6 +6,7 @@
     built       02_dataset: instances and their transitions
     answered    03_predictions: the newest run of each agent and model, and what the agent says of it
     judged      04_evaluation: verdicts on those patches
+    assessed    04_evaluation: what the accessibility oracle says of them
     spent       costs.csv and the ledger
     rechecked   ratings of patches by hand
     sampled     verdicts in other data directories: further attempts, for pass@k
@@ -20,7 +21,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.analyze.reading import answered, attempts, built, collected, judged, rated, rechecked, sampled, spent
+from pipeline.analyze.reading import (
+    answered,
+    assessed,
+    attempts,
+    built,
+    collected,
+    judged,
+    rated,
+    rechecked,
+    sampled,
+    spent,
+)
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
@@ -42,7 +54,7 @@ def read(store: Store, wanted: Wanted) -> Rows:
     there, and when there is nothing at all.
     """
     rows = Rows(_repositories(store, wanted.only))
-    runs, verdicts = {}, {}
+    runs, verdicts, assessments = {}, {}, {}
     for repo in rows.repos:
         _missing(rows, store, repo)
         collected.read(rows, store, repo)
@@ -50,7 +62,9 @@ def read(store: Store, wanted: Wanted) -> Rows:
         answers = answered.read(rows, store, repo, known)
         runs |= {(who, repo): run for who, run in answers.items()}
         verdicts |= judged.read(rows, store, repo, answers, known)
-    attempts.add(rows, runs, verdicts, spent.read(rows, store), rechecked.read(rows, store), wanted.cutoffs)
+        assessments |= assessed.read(store, repo, answers, verdicts, known)
+    said = attempts.Said(verdicts, assessments, spent.read(rows, store), rechecked.read(rows, store))
+    attempts.add(rows, runs, said, wanted.cutoffs)
     sampled.read(rows, store, verdicts, wanted.samples)
     return rows
 

@@ -6,10 +6,11 @@ Every instance is there for every agent and model: one without an answer or a ve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.analyze.handcheck.records import patch_key
 from pipeline.analyze.reading.answered import Run, seen
+from pipeline.analyze.reading.assessed import Assessments
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import Hands
 from pipeline.analyze.reading.rows import Known, Rows, Who
@@ -22,25 +23,33 @@ from pipeline.core.records import Outcome, Prediction, Verdict
 Runs = Mapping[tuple[Who, Repo], Run]
 
 
-def add(
-    rows: Rows, runs: Runs, verdicts: Verdicts, spending: Spending, hands: Hands, cutoffs: Mapping[str, str]
-) -> None:
+class Said(NamedTuple):
+    """What is said of patches: by the tests, the oracle, the ledger, and people."""
+
+    verdicts: Verdicts
+    assessments: Assessments
+    spending: Spending
+    hands: Hands
+
+
+def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
     """Add `predictions`."""
-    whos = {who for who, _ in runs} | {(agent, model) for agent, model, _ in verdicts}
+    whos = {who for who, _ in runs} | {(agent, model) for agent, model, _ in said.verdicts}
     for who in sorted(whos):
         for known in rows.known.values():
             run = runs.get((who, known.repo))
             name = known.instance_id
             answer = run.predictions.get(name) if run else None
-            verdict = verdicts.get((*who, name))
+            verdict = said.verdicts.get((*who, name))
             rows.add(
                 "predictions",
                 Case=_case(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
                 Seen=seen(run.metadata[name], known.files) if answer else {},
                 Verdict=verdict,
-                Spent=spending.get((*who, name)),
-                Hand=hands.get(patch_key(name, answer.model_patch)) if answer else None,
+                Assessment=said.assessments.get((*who, name)),
+                Spent=said.spending.get((*who, name)),
+                Hand=said.hands.get(patch_key(name, answer.model_patch)) if answer else None,
                 **_patch(answer, known),
             )
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name
 from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
@@ -78,6 +79,13 @@ def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> Non
             f"{verdict.instance_id} is {verdict.outcome}, and its patch in {other} is {'' if empty else 'not '}empty"
         )
         raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
+
+
+def keeps(assessment: Assessment, verdict: Verdict, path: Path) -> None:
+    """The oracle stands beside the strict verdict and never changes it."""
+    if assessment.resolved != (verdict.outcome is Outcome.RESOLVED):
+        message = f"{verdict.instance_id} is resolved here or in {path.with_name('verdicts.jsonl')}, not in both"
+        raise UserError(message, path=path, field="resolved", hint="assess this run again")
 
 
 def consistent(verdict: Verdict, path: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.rows import Known
+from pipeline.core.assessment import Assessment
 from pipeline.core.records import Verdict
 from pipeline.core.store import digest
 
 
-def holds(verdict: Verdict, run: Run | None, known: Known) -> bool:
-    """Whether a verdict is on the newest answer. One whose agent and model left no run holds."""
+def holds(verdict: Verdict | Assessment, run: Run | None, known: Known) -> bool:
+    """Whether a verdict, or an assessment, is on the newest answer. One whose agent and model left no run holds."""
     if run is None:
         return True
     answer = run.predictions.get(verdict.instance_id)

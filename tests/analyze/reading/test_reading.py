@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
+import pandas
 import pytest
 
 from pipeline import analyze
+from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
-from pipeline.core.records import Outcome
+from pipeline.core.records import Outcome, Verdict
 from pipeline.core.store import Store, write_bytes, write_json, write_records
 from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
 from tests.factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
@@ -256,3 +260,46 @@ def test_samples_of_another_dataset_are_refused(store, tmp_path):
     add_verdicts(other, UI, [make_verdict(make_prediction(1), image="j" * 32)])
     with pytest.raises(UserError, match="another image"):
         analyze.load(store, samples=[other.root])
+
+
+# -- the oracle, beside the verdicts -----------------------------------------------------------------------------------
+def assess(store: Store, verdict: Verdict, **said: Any) -> Path:
+    """What the oracle says of an unresolved prediction."""
+    who = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
+    fields = {"resolved": False, "resolved_equivalent": True, "snapshot": {"likeness": "cosmetic", "tests": {}}}
+    path = store.evaluation(UI, verdict.agent, verdict.model) / "assessments.jsonl"
+    write_records(path, [Assessment(**who | fields | said)])
+    return path
+
+
+@pytest.fixture
+def unresolved(store) -> Verdict:
+    prediction = make_prediction(1, agent="other")
+    add_run(store, UI, [prediction])
+    verdict = make_verdict(prediction, Outcome.UNRESOLVED)
+    add_verdicts(store, UI, [verdict])
+    return verdict
+
+
+def of_other(store: Store) -> Any:
+    return analyze.load(store).predictions.query("agent == 'other' and instance_id == 'acme__ui-1'").iloc[0]
+
+
+@pytest.mark.rule("oracle-beside-the-verdict")
+def test_what_the_oracle_says_stands_beside_the_verdict(store, unresolved):
+    assess(store, unresolved)
+    row = of_other(store)
+    assert (row.resolved, row.equivalent, row.snapshot) == (False, True, "cosmetic")
+
+
+def test_what_the_oracle_says_of_another_patch_is_left_out(store, unresolved):
+    assess(store, unresolved, patch_digest="0" * 32)
+    assert pandas.isna(of_other(store).equivalent)
+
+
+@pytest.mark.rule("bad-input")
+def test_an_assessment_that_belies_its_verdict_is_refused(store, unresolved):
+    path = assess(store, unresolved, resolved=True)
+    error = refusal(store)
+    assert (error.path, error.field) == (path, "resolved")
+    assert "verdicts.jsonl" in error.message
