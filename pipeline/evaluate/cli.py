@@ -6,41 +6,12 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import (
-    agent_option,
-    data_option,
-    jobs_option,
-    model_argument,
-    repo_argument,
-    sandbox_option,
-    tries_option,
-    trust_local_option,
-)
+from pipeline.evaluate.options import of_patches
 
 
 @click.command()
-@repo_argument
-@model_argument
-@agent_option
-@click.option("--run", default="", help="A run's folder name; the newest one unless told.")
-@click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
-@sandbox_option
-@trust_local_option
-@jobs_option
-@tries_option
-@data_option
-def command(
-    repo: Any,
-    model: str,
-    agent: str,
-    run: str,
-    timeout: int,
-    sandbox: str,
-    trust_local: bool,
-    jobs: int,
-    tries: int,
-    store: Any,
-) -> None:
+@of_patches
+def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int) -> None:
     """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
 
     \b
@@ -51,18 +22,10 @@ def command(
     Example: a11y-bench evaluate grommet/grommet oracle
     Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
     """
-    from pipeline.core.cache import cache_root
-    from pipeline.core.options import agent_of
     from pipeline.core.records import Outcome
-    from pipeline.core.retry import Patience
-    from pipeline.core.sandbox import open_sandbox
-    from pipeline.core.sandbox.base import Limits
-    from pipeline.evaluate.answers import Subject
     from pipeline.evaluate.stage import evaluate
 
-    subject = Subject(repo, agent_of(agent, model), model, run)
-    how = {"limits": Limits(seconds=timeout), "patience": Patience(tries), "trust_local": trust_local, "jobs": jobs}
-    verdicts = evaluate(store, subject, open_sandbox(sandbox, cache_root()), **how)
+    verdicts = evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs)
     _report(subject, verdicts)
     if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
         raise SystemExit(1)

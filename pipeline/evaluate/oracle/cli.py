@@ -6,41 +6,12 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import (
-    agent_option,
-    data_option,
-    jobs_option,
-    model_argument,
-    repo_argument,
-    sandbox_option,
-    tries_option,
-    trust_local_option,
-)
+from pipeline.evaluate.options import of_patches
 
 
 @click.command()
-@repo_argument
-@model_argument
-@agent_option
-@click.option("--run", default="", help="A run's folder name; the newest one unless told.")
-@click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
-@sandbox_option
-@trust_local_option
-@tries_option
-@jobs_option
-@data_option
-def command(
-    repo: Any,
-    model: str,
-    agent: str,
-    run: str,
-    timeout: int,
-    sandbox: str,
-    trust_local: bool,
-    tries: int,
-    jobs: int,
-    store: Any,
-) -> None:
+@of_patches
+def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int) -> None:
     """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
 
     \b
@@ -51,17 +22,8 @@ def command(
     Example: a11y-bench assess grommet/grommet GLM-4.6
     Exit code: 0 every prediction is assessed, 1 some are not (run it again).
     """
-    from pipeline.core.cache import cache_root
-    from pipeline.core.options import agent_of
-    from pipeline.core.retry import Patience
-    from pipeline.core.sandbox import open_sandbox
-    from pipeline.core.sandbox.base import Limits
-    from pipeline.evaluate.answers import Subject
-    from pipeline.evaluate.bench import How
     from pipeline.evaluate.oracle.stage import assess
 
-    subject = Subject(repo, agent_of(agent, model), model, run)
-    how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
     assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs)
     _report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
