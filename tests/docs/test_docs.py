@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,19 @@ def test_what_is_named_exists(path: Path) -> None:
     called = re.findall(r"\bjust ([a-z][a-z-]*)", code(path))
     none("recipes that do not exist", set(called) - set(RECIPES))
     none("commands that do not exist", set(re.findall(r"a11y-bench ([a-z]+)\b(?![/:])", code(path))) - set(COMMANDS))
+
+
+@pytest.mark.parametrize("path", [README, *DOCS, ROOT / ".ci/run"], ids=lambda path: path.name)
+def test_a_recipe_that_takes_arguments_is_not_followed_by_another(path: Path) -> None:
+    """It would swallow the name: `just base-build browser-install` builds with the argument browser-install."""
+    calls = [re.findall(r"[a-z][a-z-]*", call) for call in re.findall(r"\bjust ([a-z][a-z -]*)", text(path))]
+    swallowed = {
+        f"{one} {other}"
+        for call in calls
+        for one, other in pairwise(call)
+        if {one, other} <= set(RECIPES) and "$@" in RECIPES[one]
+    }
+    none("recipes that are swallowed", swallowed)
 
 
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
