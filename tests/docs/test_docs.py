@@ -109,6 +109,12 @@ def test_links_lead_somewhere(path: Path) -> None:
     none("links that lead nowhere", {link for link in links if not (path.parent / link).exists()})
 
 
+@pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
+def test_places_in_the_project_exist(path: Path) -> None:
+    named = re.findall(r"`((?:docker|docs|pipeline|tests|vendors)/[\w./-]+)`", text(path))
+    none("places that do not exist", {place for place in named if not (ROOT / place).exists()})
+
+
 # -- environment variables -------------------------------------------------------------------------------------------
 def test_every_variable_is_documented_and_used() -> None:
     """In the README, or in that of a folder."""
