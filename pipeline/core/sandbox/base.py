@@ -16,8 +16,9 @@ from typing import Literal, NamedTuple, Protocol
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.records import Environment
 
-#: `none`: the runner starts cold; `use`: a private copy of the instance's cache; `fill`: the cache itself, which
-#: only code of the repository's own history may write (a candidate could poison it).
+#: `none`: the runner starts cold; `use`: a private copy of the instance's cache, which is empty at first; `fill`: the
+#: run adds to it. Only code of the repository's own history may (a candidate could poison it), and such a run may start
+#: with what other instances of the environment left.
 Cache = Literal["none", "use", "fill"]
 
 #: what a command can have too much of: wall-clock time, memory, output, written files, processes at a time

@@ -1,7 +1,6 @@
 """DockerSandbox: layers are images, a workspace is a container without network or rights that is removed after use.
 
 Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keeps what it fetches in its cache folder.
-The runner's cache of an instance is the volume `a11y-bench-cache-DIGEST`.
 """
 
 from __future__ import annotations
@@ -13,23 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from docker.models.containers import Container
-from docker.types import Mount
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.core.records import Environment
 from pipeline.core.sandbox.base import DEFAULT, Cache, Kept, Limits, Machine, NoBaseImage
+from pipeline.core.sandbox.docker_cache import RunnerCache
 from pipeline.core.sandbox.docker_disk import Disk
 from pipeline.core.sandbox.docker_engine import Engine, start
 from pipeline.core.sandbox.docker_layers import ARCHITECTURES, Layers
-from pipeline.core.sandbox.docker_names import (
-    DIGEST,
-    FILLED_CACHE,
-    LAYER,
-    RUNNER_CACHE,
-    base_image,
-    cache_volume,
-    instance_image,
-)
+from pipeline.core.sandbox.docker_names import base_image, instance_image
 from pipeline.core.sandbox.docker_workspace import DockerWorkspace
 
 
@@ -85,12 +76,11 @@ class DockerSandbox:
 
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
-        mounts = self._mounts(digest, cache)
-        with self._started(digest, limits, mounts=mounts) as container:
+        runner = RunnerCache(self._engine, digest, cache)
+        with self._started(digest, limits, mounts=runner.mounts()) as container:
             workspace = DockerWorkspace(container, limits)
-            if cache == "use" and mounts:
-                workspace.run(["cp", "-a", f"{FILLED_CACHE}/.", RUNNER_CACHE])
-            yield workspace
+            with runner.copied(workspace):
+                yield workspace
 
     @contextmanager
     def _started(self, digest: str, limits: Limits, **options: Any) -> Iterator[Container]:
@@ -99,13 +89,3 @@ class DockerSandbox:
         with self._engine.container(instance_image(digest), "workspace", limits, **options) as container:
             start(container)
             yield container
-
-    def _mounts(self, digest: str, cache: Cache) -> list[Mount]:
-        """The volume of the instance's runner cache: itself to fill it, read-only elsewhere to copy it."""
-        if cache == "none":
-            return []
-        volume = cache_volume(digest)
-        if cache == "fill":
-            self._engine.create_volume(volume, {LAYER: "cache", DIGEST: digest})
-            return [Mount(RUNNER_CACHE, volume, type="volume")]
-        return [Mount(FILLED_CACHE, volume, type="volume", read_only=True)] if self._engine.has_volume(volume) else []

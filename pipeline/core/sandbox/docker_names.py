@@ -8,9 +8,6 @@ import os
 PARENT, HOME = "/workspace", "/home/bench"
 REPO, SCRATCH, RUNNER_CACHE = f"{PARENT}/repo", f"{PARENT}/scratch", f"{HOME}/.cache/runner"
 
-#: where a workspace that gets a copy of the runner's cache finds the filled one
-FILLED_CACHE = "/var/cache/a11y-bench"
-
 #: labels of images: which layer, the digest of what it is made of, the environment's digest, deviations as JSON
 LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"
 ENVIRONMENT, DEVIATIONS = "a11y-bench.environment", "a11y-bench.deviations"
@@ -30,5 +27,5 @@ def instance_image(digest: str) -> str:
 
 
 def cache_volume(digest: str) -> str:
-    """The volume of an instance's runner cache; no two share one, since later sources hold earlier fixes."""
+    """The volume of the runner's cache of an instance, or of an environment."""
     return f"a11y-bench-cache-{digest}"

@@ -25,6 +25,11 @@ class DockerWorkspace:
     def __init__(self, container: Container, limits: Limits) -> None:
         self._container, self._limits, self._gone = container, limits, False
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether a limit has ended it."""
+        return self._gone
+
     def run(
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
     ) -> Completed:

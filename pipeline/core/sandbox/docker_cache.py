@@ -1,0 +1,82 @@
+"""The caches of test runners, in volumes: one for an environment, and one for each of its instances.
+
+Runs of the repository's own history begin with a private copy of the environment's, and leave there what is new. The
+instance's gets only what its own runs read or wrote, and a candidate gets a copy of that: what other instances left
+holds later sources, and these hold the fix. What was read shows in access times; a disk that keeps none (`noatime`)
+costs a candidate time, nothing else. Does not cover what an entry is: runners check that themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from docker.types import Mount
+
+from pipeline.core.sandbox.base import DEFAULT, Cache
+from pipeline.core.sandbox.docker_engine import Engine
+from pipeline.core.sandbox.docker_names import DIGEST, ENVIRONMENT, LAYER, RUNNER_CACHE, cache_volume, instance_image
+from pipeline.core.sandbox.docker_workspace import DockerWorkspace
+
+#: where a workspace finds the volumes that its own cache is copied from, and to
+SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instance"
+
+USE = f"! test -d {OWN} || cp -a {OWN}/. {RUNNER_CACHE}"
+#: old access times, so that every read of the run shows, and a file that is older than all that it writes
+BEGIN = f"""
+cp -a {SHARED}/. {RUNNER_CACHE}
+find {RUNNER_CACHE} -type f -exec touch -a -d @1 {{}} +
+touch {RUNNER_CACHE}.begun
+"""
+#: nobody may find half a file in what is shared: new files arrive as links to whole ones
+END = f"""
+cd {RUNNER_CACHE}
+find . -type f -newerat @86400 -print0 | xargs -0 -r cp -a --parents -t {OWN}
+new={SHARED}/.new-$(hostname)
+mkdir $new
+find . -type f -newer {RUNNER_CACHE}.begun -print0 | xargs -0 -r cp -a --parents -t $new
+cp -alf $new/. {SHARED}
+rm -r $new
+"""
+
+
+class RunnerCache:
+    """The cache of one workspace of an instance's image, as `cache` says (see `base.Cache`)."""
+
+    def __init__(self, engine: Engine, instance: str, cache: Cache) -> None:
+        self._engine, self._instance, self._cache = engine, instance, cache
+
+    def mounts(self) -> list[Mount]:
+        """The volumes; those to be filled are made when they are missing."""
+        own = cache_volume(self._instance)
+        if self._cache == "fill":
+            return [self._filled(SHARED, self._environment), self._filled(OWN, self._instance)]
+        found = self._cache == "use" and self._engine.has_volume(own)
+        return [Mount(OWN, own, type="volume", read_only=True)] if found else []
+
+    @contextmanager
+    def copied(self, workspace: DockerWorkspace) -> Iterator[None]:
+        """Fill the workspace's cache, and at the end the volumes. A run that a limit ended leaves nothing."""
+        if self._cache == "none":
+            yield
+            return
+        filling = self._cache == "fill"
+        workspace.run(["sh", "-c", BEGIN if filling else USE])
+        yield
+        if filling and not workspace.is_gone:
+            workspace.run(["sh", "-c", END])
+
+    @property
+    def _environment(self) -> str:
+        image = self._engine.image(instance_image(self._instance))
+        return image.labels[ENVIRONMENT] if image else self._instance
+
+    def _filled(self, place: str, digest: str) -> Mount:
+        """A volume that the user of the image may write: its first use gives it the owner of that folder."""
+        name = cache_volume(digest)
+        if not self._engine.has_volume(name):
+            self._engine.create_volume(name, {LAYER: "cache", DIGEST: digest})
+            first = [Mount(RUNNER_CACHE, name, type="volume")]
+            with self._engine.container(instance_image(self._instance), "cache", DEFAULT, mounts=first):
+                pass
+        return Mount(place, name, type="volume")
