@@ -1,9 +1,10 @@
 """Benchmark of stage 02: time and disk of an instance, against one image and one install for each pull request.
 
-`just bench build --clone PATH --repo ORG/REPO --pr N ... [--repeats 1] [--full] [--json FILE]`, with an engine. Ours is
-the stage itself, one job at a time, with nothing made before but Node and the package managers; theirs is
-`one_by_one`, for the instances that ours qualified. Both take one engine, the same limits, test files, repeats,
-manifests and commands. Writes a temporary folder; the images that it makes are removed at the end.
+`just bench build --clone PATH --repo ORG/REPO --pr N ... [--full] [--json FILE]`, with an engine. Ours is the stage
+itself, one job at a time, with nothing made before but Node and the package managers; theirs is `one_by_one`, for the
+instances that ours qualified. Both take one engine, the same limits, test files, repeats, manifests and commands, but
+ours switches coverage off (`--same-command`: so do both). Writes a temporary folder; the images that it makes are
+removed at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 import click
 
 from benchmarks.goals import Figure, report
-from benchmarks.one_by_one import OneByOne
+from benchmarks.one_by_one import OneByOne, as_the_project
 from pipeline.build.environments import environment_of
 from pipeline.build.layers import least_useful
 from pipeline.build.qualify import Settings
@@ -89,8 +90,11 @@ class Theirs(NamedTuple):
 @click.option("--pr", "numbers", type=int, multiple=True, required=True, help="A pull request (several times).")
 @click.option("--repeats", type=int, default=1, show_default=True, help="Times that each run is repeated.")
 @click.option("--full", is_flag=True, help="Run all tests of every instance, too: the scope `full`.")
+@click.option("--same-command", is_flag=True, help="Switch coverage off one by one, too, as ours does.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
-def main(clone: Path, repo: str, numbers: Sequence[int], repeats: int, full: bool, path: Path | None) -> None:
+def main(
+    clone: Path, repo: str, numbers: Sequence[int], repeats: int, full: bool, same_command: bool, path: Path | None
+) -> None:
     """Measure stage 02 against its goals."""
     with TemporaryDirectory() as folder, fresh_sandbox() as sandbox:
         store, name = Store(Path(folder, "data")), parse_repo(repo)
@@ -99,7 +103,8 @@ def main(clone: Path, repo: str, numbers: Sequence[int], repeats: int, full: boo
         ours = _ours(store, name, Settings(sandbox, repeats))
         layers = {(one.kind, one.digest): one for one in sandbox.own()}
         whole = _ours(Store(Path(folder, "data")), name, Settings(sandbox, repeats, scope="full")) if full else None
-        theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in ours.instances]
+        others = ours.instances if same_command else [as_the_project(one) for one in ours.instances]
+        theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in others]
         sizes = [_additional(sandbox, layers, one) for one in ours.instances]
         report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
 

@@ -2,7 +2,7 @@
 
 One image for each, with its sources and an install whose downloads stay in it; for each run a container with network
 that installs again, and tests that start without a cache. It is told the manifests, commands and limits that our own
-way found to work, so that both do the same work.
+way found to work, so that both do the same work. Coverage it leaves as the repository has it (`as_the_project`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,17 @@ from pipeline.core.sandbox.docker_exec import execute
 from pipeline.core.sandbox.docker_names import HOME, LAYER, PARENT, REPO, RUNNER_CACHE, SCRATCH
 from pipeline.core.sandbox.docker_workspace import DockerWorkspace
 
+#: what our own way adds to a command to switch coverage off
+COVERAGE_OFF = ("--coverage=false", "--coverage.enabled=false")
 #: where downloads stay, as they do in the home of whoever installs
 DOWNLOADS = ".downloads"
+
+
+def as_the_project(instance: Instance) -> Instance:
+    """The instance with a command that measures coverage where its repository asks for it."""
+    test = tuple(word for word in instance.environment.test if word not in COVERAGE_OFF)
+    environment = instance.environment.model_copy(update={"test": test})
+    return instance.model_copy(update={"environment": environment})
 
 
 class OneByOne:
