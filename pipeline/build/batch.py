@@ -11,6 +11,7 @@ import gzip
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from pipeline.build import faults, scope
 from pipeline.build.budget import Budget
 from pipeline.build.infer import Unsupported
 from pipeline.build.learned import Memory
-from pipeline.build.qualify import VERSION, Job, Settings, qualify, recipe
+from pipeline.build.qualify import VERSION, Job, Settings, make_ahead, qualify, recipe
 from pipeline.core import runs, verdict
 from pipeline.core.console import Progress
 from pipeline.core.engine import Interrupts, Prepared, in_groups
@@ -123,23 +124,27 @@ class Batch:
     ) -> None:
         self.store, self.clone, self.memory = store, clone, memory
         self.budget, self.progress, self.patience = budget, progress, patience
-        self.neighbours: dict[str, list[str]] = {}
+        self.groups: dict[str, list[Task]] = {}
+        self.begun: set[str] = set()
         self.hopeless: dict[str, Rejection] = {}
 
     def run(self, tasks: Iterable[Task], jobs: int) -> Iterator[Outcome]:
-        """How the tasks ended, as they end. One environment is made ahead while the tests of others run."""
+        """How the tasks ended, as they end. While tests run, the next environment and the next sources are made."""
         groups = in_order(tasks)
         for group in groups:
-            self.neighbours[group[0].environment] = [one.name for one in group]
+            self.groups[group[0].environment] = group
             for one in group:
                 self.budget.hold(one.name, one.environment)
         interrupts = Interrupts(self.progress.stopping, self.budget.sandbox.abort)
-        return in_groups(groups, self._work, jobs=jobs, ahead=1, interrupts=interrupts)
+        self._keep_disk()
+        with ThreadPoolExecutor(1) as self.aside:
+            yield from in_groups(groups, self._work, jobs=jobs, ahead=1, interrupts=interrupts)
 
     def _work(self, one: Task, prepared: Prepared) -> Outcome:
         """How a candidate ended; `prepared` is called when its environment is there."""
+        self.begun.add(one.name)
+        self._aside(self._keep_disk)
         try:
-            self.progress.note("disk", self.budget.keep())
             outcome = self._outcome(one, prepared)
         except Exception as error:
             log.exception("%s", one.name)
@@ -169,9 +174,10 @@ class Batch:
         def ready(recipe: Recipe) -> None:
             nonlocal made
             made = True
-            self.budget.add(self.neighbours[one.environment], recipe.environment_digest)
+            self.budget.add([near.name for near in self.groups[one.environment]], recipe.environment_digest)
             self.budget.add([one.name], recipe.image)
             prepared()
+            self._aside(lambda: self._make_ahead(one.environment))
 
         say, keep = self._say(one), self._keep(one.unit.folder)
         job = Job(one.settings, self.clone, one.candidate, self.memory, say, keep, ready)
@@ -179,6 +185,26 @@ class Batch:
         if one.environment and not made and kind(outcome) != NOT_EVALUATED:
             self.hopeless[one.environment] = outcome
         return outcome
+
+    def _aside(self, work: Callable[[], None]) -> None:
+        """Do what no unit waits for. What fails here is met again by the units that need it."""
+
+        def attempt() -> None:
+            try:
+                work()
+            except Exception:
+                log.info("failed, for now", exc_info=True)
+
+        self.aside.submit(attempt)
+
+    def _keep_disk(self) -> None:
+        self.progress.note("disk", self.budget.keep())
+
+    def _make_ahead(self, environment: str) -> None:
+        """The layers of the next of a group: sources, on the environment that is there."""
+        if one := next((one for one in self.groups[environment] if one.name not in self.begun), None):
+            job = Job(one.settings, self.clone, one.candidate, self.memory)
+            self.budget.add([one.name], make_ahead(job).image)
 
     def _say(self, one: Task) -> Callable[[str], None]:
         return lambda text: self.progress.step(one.name, text)

@@ -52,8 +52,8 @@ class Job:
     clone: git.Repo
     candidate: Candidate
     memory: Memory
-    say: Callable[[str], None]
-    keep: Callable[[str, bytes], None]
+    say: Callable[[str], None] = lambda _: None
+    keep: Callable[[str, bytes], None] = lambda *_: None
     ready: Callable[[images.Recipe], None] = lambda _: None
 
 
@@ -82,12 +82,25 @@ def qualify(job: Job) -> Instance | Rejection:
     return Rejection(instance_id=job.candidate.instance_id, stage="build", reason=reason, detail=detail)
 
 
-def _qualified(job: Job) -> Instance:
-    """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
+def make_ahead(job: Job) -> images.Recipe:
+    """Make the layers that a qualification will begin with. Raises what it would raise."""
+    inferred, _, known = _known(job)
+    made = images.recipe(job.clone, known.environment, inferred.base, inferred.manifests)
+    images.ensure(job.settings.sandbox, job.clone, made, job.say)
+    return made
+
+
+def _known(job: Job) -> tuple[images.Recipe, Situation, Repair]:
+    """What is inferred, what repair can look at, and what was learned from neighbours."""
     inferred = recipe(job.clone, job.candidate)
     there = Situation(images.manifests_of(job.clone, inferred.manifests), node.releases)
+    return inferred, there, job.memory.recall(inferred.environment, there)
+
+
+def _qualified(job: Job) -> Instance:
+    """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
+    inferred, there, known = _known(job)
     attempt = partial(_attempt, job, inferred)
-    known = job.memory.recall(inferred.environment, there)
     try:
         return repair.repaired(known, there, attempt, job.keep)
     except Rejected as end:
