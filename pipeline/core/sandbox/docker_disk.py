@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -58,21 +59,22 @@ class Disk:
         return self._api.df()
 
     def _images(self, rows: Sequence[Row], used: set[str]) -> Iterator[Kept]:
-        found = [self._inspect(image) for image in {base_image(), *(row["Id"] for row in rows)}]
-        chains = {tuple(image["RootFS"]["Layers"]): image for image in found}
-        for row in rows:
-            chain = tuple(self._inspect(row["Id"])["RootFS"]["Layers"])
+        found = {name: self._inspect(name) for name in (base_image(), *(row["Id"] for row in rows))}
+        chains = {tuple(image["RootFS"]["Layers"]): image for image in found.values() if image}
+        for row in (row for row in rows if found[row["Id"]]):
+            chain = tuple(found[row["Id"]]["RootFS"]["Layers"])
             below = next((chains[part] for n in range(len(chain) - 1, 0, -1) if (part := chain[:n]) in chains), {})
             tags, digest = row["RepoTags"] or (), row["Labels"].get(DIGEST, "")
             kind = KINDS[row["Labels"][LAYER]] if tags else "leftover"
             size, on = row["Size"] - below.get("Size", 0), next(iter(below.get("RepoTags", ())), "")
             yield Kept(kind, next(iter(tags), row["Id"]), digest, size, on, row["Created"], row["Id"] in used)
 
-    def _inspect(self, image: str) -> Row:
-        """An image; none changes."""
+    def _inspect(self, image: str) -> Row | None:
+        """An image; none changes. None when somebody has removed it since it was listed."""
         if image not in self._inspected:
-            self._inspected[image] = self._api.inspect_image(image)
-        return self._inspected[image]
+            with suppress(NotFound):
+                self._inspected[image] = self._api.inspect_image(image)
+        return self._inspected.get(image)
 
     @faults()
     def remove(self, kept: Kept) -> bool:
