@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from npm_package import NpmPackage
 
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.core import browser
+from pipeline.core.npm_package import NpmPackage
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
 from tests.analysis_data import generate
