@@ -21,16 +21,12 @@ class SnapshotVerdict(Record):
 
 
 class Violation(Record):
-    """One thing that axe-core finds; `element` are the roles and names on the way to it, never a class."""
+    """One thing that axe-core finds in a page."""
 
-    rule: str
-    criteria: tuple[str, ...] = Field(description="WCAG's success criteria")
-    element: str
-    tests: tuple[str, ...] = Field(description="the tests that render it")
-
-    def place(self) -> tuple[str, str]:
-        """What makes it the same violation in another state of the sources."""
-        return self.rule, self.element
+    rule: str = Field(description="axe-core's")
+    criteria: tuple[str, ...] = Field(description="WCAG's success criteria, as 1.1.1")
+    element: str = Field(description="roles and names on the way to it, never a class; a second one ends in [2]")
+    tests: tuple[str, ...] = Field(description="the tests, or stories, that render it")
 
 
 class AxeDelta(Record):
@@ -38,7 +34,7 @@ class AxeDelta(Record):
 
     base: int = Field(ge=0, description="violations without any patch")
     gold: int = Field(ge=0, description="violations with the gold patch")
-    candidate: int = Field(ge=0)
+    candidate: int = Field(ge=0, description="violations with the patch")
     fixed: tuple[Violation, ...] = Field(description="in the base only")
     remaining: tuple[Violation, ...] = Field(description="in the base and with the patch")
     introduced: tuple[Violation, ...] = Field(description="with the patch only")

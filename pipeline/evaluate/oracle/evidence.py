@@ -18,8 +18,9 @@ from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.runs import Plan
 from pipeline.core.store import write_bytes
 from pipeline.evaluate.bench import Bench
-from pipeline.evaluate.oracle import axe, snapshots, updated
-from pipeline.evaluate.oracle.axe import Audit
+from pipeline.evaluate.oracle import snapshots, updated
+from pipeline.evaluate.oracle.axe import audit
+from pipeline.evaluate.oracle.axe.audit import Audit
 from pipeline.evaluate.oracle.updated import Updated
 
 log = logging.getLogger(__name__)
@@ -53,11 +54,11 @@ class Case(NamedTuple):
     patch: str
 
 
-def find(case: Case) -> Evidence:
-    """All parts of the evidence; what a part can not say is a note by its name."""
+def find(case: Case, *, axe: bool = False) -> Evidence:
+    """The parts of the evidence, audits where they are asked for; what a part can not say is a note by its name."""
     found: dict[str, Any] = {}
     notes: dict[str, str] = {}
-    for name, part in PARTS.items():
+    for name, part in ({"snapshot": _snapshots} | ({"axe": _axe} if axe else {})).items():
         try:
             found |= part(case)
         except Silent as why:
@@ -93,12 +94,12 @@ def _updated(case: Case, patch: str) -> Updated:
 
 def _axe(case: Case) -> dict[str, Any]:
     if case.verdict.outcome not in RENDERED:
-        return {}
-    states = ("", case.instance.fix_patch, case.patch)
-    base, gold, patch = (_audited(case, state) for state in states)
-    why = next((audit.silence for audit in (base, gold, patch) if audit.silence), "")
-    if why:
-        raise Silent(why)
+        raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
+    audits = base, gold, patch = [_audited(case, state) for state in ("", case.instance.fix_patch, case.patch)]
+    states = zip(("base", "gold", "patch"), audits, strict=True)
+    silent = (f"{name}: {one.silence}" for name, one in states if one.silence)
+    if why := next(silent, "") or audit.doubt(gold, patch):
+        raise Silent(f"not audited, because {why}")
     return {"audits": (base, gold, patch)}
 
 
@@ -106,9 +107,9 @@ def _audited(case: Case, patch: str) -> Audit:
     instance = case.instance
 
     def run(plan: Plan) -> Audit:
-        return axe.run_audited(plan, patch, instance.fix_patch, instance.test_patch)
+        return audit.run_audited(plan, patch, instance.fix_patch, instance.test_patch)
 
-    return _kept(case, patch, Part("auditing what the tests render", f"axe {axe.VERSION} {axe.AXE.name}", Audit, run))
+    return _kept(case, patch, Part("auditing what the tests render", f"axe {audit.VERSION}", Audit, run))
 
 
 class Part(NamedTuple):
@@ -131,7 +132,3 @@ def _kept(case: Case, patch: str, part: Part) -> Any:
     write_bytes(file, gzip.compress(form.dump_json(made), mtime=0))
     unit.finish(**inputs)
     return made
-
-
-#: the parts of the evidence, by the name of the assessment's field
-PARTS: dict[str, Callable[[Case], dict[str, Any]]] = {"snapshot": _snapshots, "axe": _axe}

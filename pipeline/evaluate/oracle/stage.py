@@ -21,7 +21,7 @@ from pipeline.core.store import Store, read_records
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.oracle import snapshots
-from pipeline.evaluate.oracle.axe import delta
+from pipeline.evaluate.oracle.axe.findings import delta
 from pipeline.evaluate.oracle.evidence import Case, Evidence, find
 from pipeline.evaluate.oracle.page import Viewer, viewing
 from pipeline.evaluate.stage import check
@@ -34,8 +34,12 @@ def assess(
     *,
     trust_local: bool = False,
     jobs: int = 2,
+    axe: bool = False,
 ) -> list[Assessment]:
-    """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
+    """Assess every prediction that has a verdict, and write what is found; `axe`: audit what the tests render, too.
+
+    Raises UserError on bad input.
+    """
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, how.sandbox, trust_local)
@@ -48,7 +52,7 @@ def assess(
         def look(instance: Instance) -> Evidence:
             prediction = answers.predictions.get(instance.instance_id)
             verdict = verdicts[instance.instance_id]
-            found = find(Case(bench, instance, verdict, prediction.model_patch if prediction else ""))
+            found = find(Case(bench, instance, verdict, prediction.model_patch if prediction else ""), axe=axe)
             progress.finish(instance.instance_id, "; ".join(found.notes.values()) or "assessed", str(verdict.outcome))
             return found
 
@@ -94,7 +98,7 @@ def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
-        axe=delta(*found.audits) if found.audits else None,
+        axe=delta(*(one.violations for one in found.audits)) if found.audits else None,
         notes=found.notes,
         browser=viewer.version if viewer and seen else "",
     )
