@@ -12,7 +12,7 @@ import json
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.core.runs import Plan
+from pipeline.core.runs import PatchFailed, Plan
 from pipeline.core.sandbox.base import Workspace
 from pipeline.evaluate.oracle.axe import findings
 from pipeline.evaluate.oracle.axe.documents import NotAudited, Rendered, render
@@ -35,19 +35,19 @@ class Audit(NamedTuple):
 
 
 def run_audited(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Audit:
-    """Audit what the tests render with a candidate. Raises PatchFailed, InfrastructureError."""
+    """Audit what the tests render with a candidate. Raises InfrastructureError."""
     try:
         rendered = render(plan, candidate, fix_patch, test_patch)
         with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
             found = _found(workspace, rendered)
-    except NotAudited as why:
+    except (NotAudited, PatchFailed) as why:
         return Audit(silence=str(why))
-    return Audit(found, tuple(sorted({one.test for one in rendered.documents})), rendered.passed)
+    return Audit(found, tuple(sorted({test for test, _ in rendered.documents})), rendered.passed)
 
 
 def _found(workspace: Workspace, rendered: Rendered) -> Found:
     folder = f"{workspace.scratch}/axe"
-    lines = [json.dumps(one._asdict()) for one in rendered.documents]
+    lines = [json.dumps({"test": test, "html": html}) for test, html in rendered.documents]
     script = files(__package__).joinpath("audit.cjs").read_bytes()
     given = {"audit.cjs": script, "axe.js": findings.source(), "page.js": findings.page_function().encode()}
     for name, data in (given | {"documents.jsonl": "\n".join(lines).encode()}).items():

@@ -7,7 +7,8 @@ browser's page needs `source()` and then `page_function()`, in a world of its ow
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -43,33 +44,32 @@ def violations(rows: Iterable[Mapping[str, Any]]) -> Found:
 def delta(base: Found, gold: Found, candidate: Found) -> AxeDelta:
     """What the candidate fixes, leaves and introduces."""
     pairs = _pairs(base, candidate)
-    left, still = {id(one) for one, _ in pairs}, {id(other) for _, other in pairs}
+    left = set(pairs.values())
     return AxeDelta(
         base=len(base),
         gold=len(gold),
         candidate=len(candidate),
-        fixed=tuple(one for one in base if id(one) not in left),
-        remaining=tuple(one for one in candidate if id(one) in still),
-        introduced=tuple(one for one in candidate if id(one) not in still),
+        fixed=tuple(one for one in base if one not in pairs),
+        remaining=tuple(one for one in candidate if one in left),
+        introduced=tuple(one for one in candidate if one not in left),
     )
 
 
-def _pairs(before: Sequence[Violation], after: Sequence[Violation]) -> list[tuple[Violation, Violation]]:
-    """The same violation before and after: at the same place, or else where only names on the way have changed."""
-    pairs: list[tuple[Violation, Violation]] = []
-    for same in SAME:
-        ours, theirs = ({id(pair[side]) for pair in pairs} for side in (0, 1))
-        there = [one for one in after if id(one) not in theirs]
-        for one in before:
-            other = next((other for other in there if id(one) not in ours and same(one) == same(other)), None)
-            if other:
-                there.remove(other)
-                pairs.append((one, other))
-    return pairs
-
-
-#: what makes two violations the same, from the strictest
+#: what makes two violations the same, from the strictest: the place, or else the roles on the way to it
 SAME: tuple[Callable[[Violation], tuple[str, str]], ...] = (
     lambda one: (one.rule, one.element),
     lambda one: (one.rule, _NAME.sub("", one.element)),
 )
+
+
+def _pairs(before: Found, after: Found) -> dict[Violation, Violation]:
+    """Violations before, with what they are after."""
+    pairs: dict[Violation, Violation] = {}
+    for same in SAME:
+        free = defaultdict(list)
+        for one in sorted(set(after) - set(pairs.values()), key=after.index):
+            free[same(one)].append(one)
+        for one in before:
+            if one not in pairs and free[same(one)]:
+                pairs[one] = free[same(one)].pop(0)
+    return pairs

@@ -56,13 +56,19 @@ function watch(environment, spec) {
   };
 }
 
+// A test's function, and what is done at its end, however it ends: `done` is called, or `done.fail`, or it throws.
 function ending(fn, end) {
-  const before = (next) => (...args) => {
+  const after = (next) => (...args) => {
     end();
     return next(...args);
   };
   return function (done) {
-    return fn.call(this, Object.assign(before(done), { fail: before(done.fail) }));
+    try {
+      return fn.call(this, Object.assign(after(done), { fail: after(done.fail) }));
+    } catch (error) {
+      end();
+      throw error;
+    }
   };
 }
 
