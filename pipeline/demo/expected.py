@@ -1,4 +1,4 @@
-"""Comparing what the demo did with `expected.json`: every pull request's outcome and every verdict.
+"""Comparing what the demo did with `expected.json`: every pull request's outcome, every verdict, and audits.
 
 A flaky test may be quarantined, or not: it decides nothing, and is left out of the comparison.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.assessment import Assessment
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Instance, Rejection, Verdict
 from pipeline.core.store import Store, read_json, read_records
@@ -17,7 +18,11 @@ from pipeline.core.store import Store, read_json, read_records
 def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
     """What is not as expected, one line each; empty when all is."""
     expected = read_json(demo / "expected.json")
-    return [*_pulls(expected["pulls"], _actual(store, repo)), *_verdicts(store, repo, expected["verdicts"])]
+    return [
+        *_pulls(expected["pulls"], _actual(store, repo)),
+        *_verdicts(store, repo, expected["verdicts"]),
+        *_audits(store, repo, expected["audits"]),
+    ]
 
 
 def _actual(store: Store, repo: Repo) -> dict[str, dict[str, Any]]:
@@ -53,3 +58,15 @@ def _verdicts(store: Store, repo: Repo, expected: dict[str, dict[str, str]]) -> 
         for name in sorted(wanted.keys() | found.keys()):
             if wanted.get(name) != found.get(name):
                 yield f"{who} on {name}: expected {wanted.get(name)}, got {found.get(name)}"
+
+
+def _audits(store: Store, repo: Repo, expected: dict[str, dict[str, list[int] | None]]) -> Iterator[str]:
+    """Violations in the base, with gold's patch and with the model's; null where there is nothing to audit."""
+    for model, wanted in expected.items():
+        path = store.evaluation(repo, model, model) / "assessments.jsonl"
+        found = {one.instance_id: one.axe for one in read_records(path, Assessment)}
+        for name, counts in wanted.items():
+            axe = found.get(name)
+            actual = axe and [axe.base, axe.gold, axe.candidate]
+            if actual != counts:
+                yield f"{model} on {name}: expected the violations {counts}, got {actual}"
