@@ -95,12 +95,14 @@ def _updated(case: Case, patch: str) -> Updated:
 def _axe(case: Case) -> dict[str, Any]:
     if case.verdict.outcome not in RENDERED:
         raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
-    audits = base, gold, patch = [_audited(case, state) for state in ("", case.instance.fix_patch, case.patch)]
-    states = zip(("base", "gold", "patch"), audits, strict=True)
-    silent = (f"{name}: {one.silence}" for name, one in states if one.silence)
-    if why := next(silent, "") or audit.doubt(gold, patch):
+    audits = []
+    for name, patch in {"base": "", "gold": case.instance.fix_patch, "patch": case.patch}.items():
+        audits.append(_audited(case, patch))
+        if audits[-1].silence:
+            raise Silent(f"not audited, because {name}: {audits[-1].silence}")
+    if why := audit.doubt(*audits[1:]):
         raise Silent(f"not audited, because {why}")
-    return {"audits": (base, gold, patch)}
+    return {"audits": tuple(audits)}
 
 
 def _audited(case: Case, patch: str) -> Audit:

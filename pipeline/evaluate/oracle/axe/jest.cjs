@@ -1,6 +1,6 @@
 // Keeps what each test of jest has rendered, at its end and before anything cleans up: `--require` of Node, before the
-// runner. Writes beside itself, when a test file is done, `captured.jsonl` ({file, names, html} a line), and `jsdom`, the
-// path of the one that the tests run in. Nothing of the tests changes. Written for any Node that jest 22 runs on.
+// runner. Writes beside itself, when a test file is done, `captured.jsonl` ({file, names, html} a line), and `jsdom`,
+// the path of the one that the tests run in. Nothing of the tests changes. Written for any Node that jest 22 runs on.
 // jest-circus (the default since 27) tells an environment when a test's function ends; jasmine's specs are wrapped.
 const fs = require("fs");
 const path = require("path");
@@ -39,11 +39,12 @@ const names = (test) => (test.parent ? [...names(test.parent), test.name] : []);
 function withSpecs(jasmine2) {
   return function (globals, config, environment, ...rest) {
     let jasmine;
+    const get = () => jasmine;
     const set = (found) => {
       jasmine = found;
       if (found.Spec) watch(environment, found.Spec.prototype);
     };
-    Object.defineProperty(environment.global, "jasmine", { configurable: true, enumerable: true, get: () => jasmine, set });
+    Object.defineProperty(environment.global, "jasmine", { configurable: true, enumerable: true, get, set });
     return jasmine2.call(this, globals, config, environment, ...rest);
   };
 }
@@ -72,12 +73,13 @@ function ending(fn, end) {
   };
 }
 
-function keep(environment, names) {
+function keep(environment, called) {
   const { document } = environment.global;
   if (!document || !document.body || !document.body.firstElementChild) return;
   const styles = [...document.querySelectorAll("head style")].map((one) => one.outerHTML);
   const { testPath } = environment.global[Symbol.for("$$jest-matchers-object")].state;
-  const line = JSON.stringify({ file: testPath, names, html: [...styles, document.body.innerHTML].join("\n") });
+  const html = [...styles, document.body.innerHTML].join("\n");
+  const line = JSON.stringify({ file: testPath, names: called, html });
   lines.set(environment, (lines.get(environment) || []).concat(`${line}\n`));
 }
 

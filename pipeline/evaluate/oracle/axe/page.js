@@ -1,6 +1,6 @@
 // Audits the document that it is evaluated in with axe-core, which is there already: a function of the rules that are
-// left out. Gives a list of {rule, criteria, element}. An element is told by the roles and names on the way to it, never
-// by a class; the second one of a rule that is told alike is `… [2]`.
+// left out. Gives a list of {rule, criteria, element}. An element is told by the roles and names on the way to it,
+// never by a class; the second one of a rule that is told alike is `… [2]`.
 // Only WCAG's rules, no advice. Written for the oldest Node whose jsdom takes axe-core.
 async (without) => {
   const LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
@@ -38,9 +38,10 @@ async (without) => {
   const how = { resultTypes: ["violations"], runOnly: LEVELS, rules, elementRef: true, iframes: false, preload: false };
   const { violations } = await axe.run(document.body, how);
   axe.setup(document.body);
-  const rows = violations.map(({ id, tags, nodes }) =>
-    numbered(nodes.map((node) => way(node.element))).map((element) => ({ rule: id, criteria: criteria(tags), element })),
-  );
+  const rows = violations.map(({ id, tags, nodes }) => {
+    const elements = numbered(nodes.map((node) => way(node.element)));
+    return elements.map((element) => ({ rule: id, criteria: criteria(tags), element }));
+  });
   axe.teardown();
   return [].concat(...rows);
 }

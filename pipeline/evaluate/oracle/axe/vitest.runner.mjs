@@ -1,5 +1,5 @@
 // Keeps what each test of vitest has rendered, at its end and before anything cleans up: vitest's own runner, and this.
-// Writes beside itself `captured.jsonl` ({file, names, html} a line), and `jsdom`, the path of the one that they run in.
+// Writes beside itself `captured.jsonl` ({file, names, html} a line), and `jsdom`, the path of the one they run in.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -12,7 +12,8 @@ const { VitestTestRunner } = await own("runners.js");
 const { getFn } = await own("suite.js");
 const beside = (name) => path.join(path.dirname(fileURLToPath(import.meta.url)), name);
 
-const names = (suite) => (suite?.type === "suite" && suite.name && !suite.filepath ? [...names(suite.suite), suite.name] : []);
+const isGroup = (suite) => suite?.type === "suite" && suite.name && !suite.filepath;
+const names = (suite) => (isGroup(suite) ? [...names(suite.suite), suite.name] : []);
 
 function keep(test) {
   const { document, navigator } = globalThis;

@@ -1,5 +1,6 @@
-// Two runners in jest's place, for its hook: `node --require HOOK runners.cjs circus|jasmine`. Each runs three tests (one
-// passes, one calls back, one throws), and cleans the document up after each. A document is what the hook asks of it.
+// Two runners in jest's place, for its hook: `node --require HOOK runners.cjs circus|jasmine`. Each runs four tests (one
+// passes, one calls back, one throws, one renders nothing), and cleans the document up after each. A document is what
+// the hook asks of it; files that the hook looks at are written to FOLDER.
 const fs = require("fs");
 const path = require("path");
 
@@ -21,8 +22,9 @@ const tests = {
 };
 
 made("jsdom.js", "");
-const Environment = made("test-environment.js", "module.exports = class { setup() {} async teardown() { this.global = null; } };");
-const environment = Object.assign(new Environment(), { global: { document, [Symbol.for("$$jest-matchers-object")]: { state } } });
+const Environment = made("test-environment.js", "module.exports = class { async teardown() { this.global = null; } };");
+const environment = new Environment();
+environment.global = { document, [Symbol.for("$$jest-matchers-object")]: { state } };
 const run = (fn) => new Promise((resolve, reject) => {
   try { fn(Object.assign(resolve, { fail: reject })); } catch (error) { reject(error); }
 });
