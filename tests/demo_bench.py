@@ -30,7 +30,7 @@ class Bench(NamedTuple):
 
 
 def make(folder: Path, number: int = 19) -> Bench:
-    """Collect everything and build one pull request: #19, unless told, whose gold patch makes the Toggle a switch."""
+    """Collect everything and build one; #19's gold patch makes the Toggle a switch."""
     store, sandbox = Store(folder / "data"), DockerSandbox(cache_root())
     build_history(DEMO, folder / "harbor-ui.git")
     collect(store, REPO, folder / "harbor-ui.git", DEMO / "issues.jsonl")

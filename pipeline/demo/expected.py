@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.core.assessment import Assessment
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Instance, Rejection, Verdict
 from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.audits import audit_differences
 
 
 def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
@@ -21,7 +21,7 @@ def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
     return [
         *_pulls(expected["pulls"], _actual(store, repo)),
         *_verdicts(store, repo, expected["verdicts"]),
-        *_audits(store, repo, expected["audits"]),
+        *audit_differences(store, repo, expected["audits"]),
     ]
 
 
@@ -58,15 +58,3 @@ def _verdicts(store: Store, repo: Repo, expected: dict[str, dict[str, str]]) -> 
         for name in sorted(wanted.keys() | found.keys()):
             if wanted.get(name) != found.get(name):
                 yield f"{who} on {name}: expected {wanted.get(name)}, got {found.get(name)}"
-
-
-def _audits(store: Store, repo: Repo, expected: dict[str, dict[str, list[int] | None]]) -> Iterator[str]:
-    """Violations in the base, with gold's patch and with the model's; null where there is nothing to audit."""
-    for model, wanted in expected.items():
-        path = store.evaluation(repo, model, model) / "assessments.jsonl"
-        found = {one.instance_id: one.axe for one in read_records(path, Assessment)}
-        for name, counts in wanted.items():
-            axe = found.get(name)
-            actual = axe and [axe.base, axe.gold, axe.candidate]
-            if actual != counts:
-                yield f"{model} on {name}: expected the violations {counts}, got {actual}"

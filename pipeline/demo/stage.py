@@ -17,15 +17,12 @@ from pipeline.core.errors import UserError
 from pipeline.core.llm.models import PROXY_URL
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
-from pipeline.core.retry import PATIENT
 from pipeline.core.sandbox import open_sandbox
-from pipeline.core.sandbox.base import DEFAULT, NoBaseImage, Sandbox
+from pipeline.core.sandbox.base import NoBaseImage, Sandbox
 from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.audits import audit_and_say
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model
-from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.bench import How
-from pipeline.evaluate.oracle.stage import assess
 from pipeline.predict.stage import Predictor
 from pipeline.triage.stage import import_file
 
@@ -74,20 +71,10 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> No
         say_stage("03 predict", model)
         Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()
         evaluate_and_say(store, REPO, model, model, sandbox, jobs=jobs)
-        _audit(store, model, sandbox, jobs)
+        audit_and_say(store, REPO, model, sandbox, jobs)
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
-
-
-def _audit(store: Store, model: str, sandbox: Sandbox, jobs: int) -> None:
-    """Say what axe-core finds in all that the tests render. References need no browser for it."""
-    say_stage("04 assess", model)
-    subject, how = Subject(REPO, model, model), How(sandbox, DEFAULT, PATIENT)
-    for one in assess(store, subject, how, jobs=jobs, axe=True):
-        if one.axe and one.axe.base:
-            counts = f"{one.axe.base} in the base, {one.axe.gold} with gold's patch, {one.axe.candidate} with {model}'s"
-            say(f"{one.instance_id}: axe-core's violations: {counts}")
 
 
 def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
