@@ -19,14 +19,16 @@ from pipeline.evaluate.stage import evaluate
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 FILE = "src/components/Avatar/Avatar.tsx"
+#: the first line of it
+FIRST = 'import { cx } from "../../utils/cx";'
 #: writes audits and documents of its own wherever it can, while the tests run
 CHEAT = """
 const fs = require("fs");
 const folder = /--require=(.*)\\/jest.cjs/.exec(fs.readFileSync("/proc/self/environ", "utf8"))?.[1];
-const clean = { file: "/workspace/repo/src/a.test.tsx", names: ["clean"], html: "<p>clean</p>" };
+const made = { file: "a.test.tsx", names: ["made up"], html: "<button></button>" };
 for (const place of folder ? [folder, `${folder}/../axe`] : []) {
   fs.mkdirSync(place, { recursive: true });
-  fs.writeFileSync(`${place}/captured.jsonl`, `${JSON.stringify(clean)}\\n`);
+  fs.writeFileSync(`${place}/captured.jsonl`, `${JSON.stringify(made)}\\n`);
   for (const name of ["axe.js", "page.js", "audit.cjs", "result.json"]) fs.writeFileSync(`${place}/${name}`, "[]");
 }
 """
@@ -63,6 +65,8 @@ def test_the_missing_label_is_found_and_gold_has_it(avatar):
 def test_what_a_patch_writes_beside_the_hook_hides_nothing(avatar):
     """It can add documents, as it can add tests; those of the tests are kept out of its reach until their file ends."""
     lines = CHEAT.strip().splitlines()
-    head = f"diff --git a/{FILE} b/{FILE}\n--- a/{FILE}\n+++ b/{FILE}\n@@ -1,0 +1,{len(lines)} @@\n"
-    cheat = assessed(avatar, "cheat", head + "".join(f"+{line}\n" for line in lines))
-    assert (cheat.resolved, cheat.axe.base, cheat.axe.candidate) == (False, 1, 1)
+    head = f"diff --git a/{FILE} b/{FILE}\n--- a/{FILE}\n+++ b/{FILE}\n@@ -1 +1,{len(lines) + 1} @@\n"
+    cheat = assessed(avatar, "cheat", "\n".join([head + "+" + "\n+".join(lines), f" {FIRST}\n"]))
+    assert [one.rule for one in cheat.axe.remaining] == ["image-alt"]
+    assert [(one.rule, *one.tests) for one in cheat.axe.introduced] == [("button-name", "a.test.tsx > made up")]
+    assert not cheat.resolved
