@@ -38,6 +38,7 @@ class AxeDelta(Record):
     fixed: tuple[Violation, ...] = Field(description="in the base only")
     remaining: tuple[Violation, ...] = Field(description="in the base and with the patch")
     introduced: tuple[Violation, ...] = Field(description="with the patch only")
+    tests: int | None = Field(default=None, ge=0, description="how many tests' documents were audited with the patch")
 
 
 class Assessment(Versioned):

@@ -98,7 +98,7 @@ def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
-        axe=delta(*(one.violations for one in found.audits)) if found.audits else None,
+        axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
         notes=found.notes,
         browser=viewer.version if viewer and seen else "",
     )

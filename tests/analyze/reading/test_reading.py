@@ -302,8 +302,9 @@ def test_violations_are_counted(store, unresolved):
     image = {"rule": "image-alt", "criteria": ("1.1.1",), "element": "img", "tests": ("a",)}
     fixed, label = image | {"element": "link > img"}, image | {"rule": "label"}
     axe = {"base": 2, "gold": 0, "candidate": 3, "fixed": (fixed,), "remaining": (image,), "introduced": (label, image)}
-    assess(store, unresolved, axe=axe)
-    assert of_other(store)[["axe_fixed", "axe_remaining", "axe_introduced"]].tolist() == [1, 1, 2]
+    assess(store, unresolved, axe=axe | {"tests": 4})
+    columns = ["axe_fixed", "axe_remaining", "axe_introduced", "axe_tests"]
+    assert of_other(store)[columns].tolist() == [1, 1, 2, 4]
 
 
 @pytest.mark.rule("bad-input")

@@ -33,6 +33,11 @@ class Audit(NamedTuple):
     passed: tuple[str, ...] = ()
     silence: str = ""
 
+    @property
+    def tests(self) -> int:
+        """How many tests' documents there are."""
+        return len(self.rendered)
+
 
 def run_audited(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Audit:
     """Audit what the tests render with a candidate. Raises InfrastructureError."""

@@ -41,8 +41,8 @@ def violations(rows: Iterable[Mapping[str, Any]]) -> Found:
     return tuple(sorted(found, key=lambda one: (one.rule, one.element)))
 
 
-def delta(base: Found, gold: Found, candidate: Found) -> AxeDelta:
-    """What the candidate fixes, leaves and introduces."""
+def delta(base: Found, gold: Found, candidate: Found, tests: int | None = None) -> AxeDelta:
+    """What the candidate fixes, leaves and introduces; `tests` are those that were audited with it."""
     pairs = _pairs(base, candidate)
     left = set(pairs.values())
     return AxeDelta(
@@ -52,6 +52,7 @@ def delta(base: Found, gold: Found, candidate: Found) -> AxeDelta:
         fixed=tuple(one for one in base if one not in pairs),
         remaining=tuple(one for one in candidate if one in left),
         introduced=tuple(one for one in candidate if one not in left),
+        tests=tests,
     )
 
 

@@ -54,6 +54,7 @@ def test_the_missing_label_is_found_and_gold_has_it(avatar):
     """The base has one violation, gold none, and no patch leaves it."""
     oracle, nop = (assessed(avatar, *who) for who in (("oracle", avatar.instance.fix_patch), ("nop", "")))
     assert [(one.axe.base, one.axe.gold, one.axe.candidate) for one in (oracle, nop)] == [(1, 0, 0), (1, 0, 1)]
+    assert oracle.axe.tests == nop.axe.tests == 6
     assert (oracle.axe.remaining, nop.axe.fixed, nop.axe.introduced) == ((), (), ())
     assert oracle.axe.fixed == nop.axe.remaining
     (fixed,) = oracle.axe.fixed
