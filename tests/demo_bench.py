@@ -29,11 +29,11 @@ class Bench(NamedTuple):
     instance: Instance
 
 
-def make(folder: Path) -> Bench:
-    """Collect everything and build #19, whose gold patch makes the Toggle a switch."""
+def make(folder: Path, number: int = 19) -> Bench:
+    """Collect everything and build one; #19's gold patch makes the Toggle a switch."""
     store, sandbox = Store(folder / "data"), DockerSandbox(cache_root())
     build_history(DEMO, folder / "harbor-ui.git")
     collect(store, REPO, folder / "harbor-ui.git", DEMO / "issues.jsonl")
-    (outcome,) = build(store, REPO, Settings(sandbox, repeats=1), numbers=[19])
+    (outcome,) = build(store, REPO, Settings(sandbox, repeats=1), numbers=[number])
     assert isinstance(outcome, Instance), outcome
     return Bench(store, sandbox, open_clone(folder / "harbor-ui.git"), outcome)

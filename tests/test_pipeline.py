@@ -87,7 +87,14 @@ def test_it_ends_with_a_table_and_a_report(demo: Demo) -> None:
 
 def test_progress_is_visible(demo: Demo) -> None:
     stages = re.findall(r"^== (.+?):", demo.first.stderr, re.MULTILINE)
-    assert list(dict.fromkeys(stages)) == ["history", "01 collect", "02 build", "03 predict", "04 evaluate"]
+    assert list(dict.fromkeys(stages)) == [
+        "history",
+        "01 collect",
+        "02 build",
+        "03 predict",
+        "04 evaluate",
+        "04 assess",
+    ]
 
 
 @pytest.mark.invariant(2)

@@ -20,6 +20,27 @@ class SnapshotVerdict(Record):
     reasons: dict[str, str] = Field(default={}, description="what differs, or why nothing can be said, by test")
 
 
+class Violation(Record):
+    """One thing that axe-core finds in a page."""
+
+    rule: str = Field(description="axe-core's")
+    criteria: tuple[str, ...] = Field(description="WCAG's success criteria, as 1.1.1")
+    element: str = Field(description="roles and names on the way to it, never a class; a second one ends in [2]")
+    tests: tuple[str, ...] = Field(description="the tests, or stories, that render it")
+
+
+class AxeDelta(Record):
+    """How a patch changes what axe-core finds in all that the touched tests render."""
+
+    base: int = Field(ge=0, description="violations without any patch")
+    gold: int = Field(ge=0, description="violations with the gold patch")
+    candidate: int = Field(ge=0, description="violations with the patch")
+    fixed: tuple[Violation, ...] = Field(description="in the base only")
+    remaining: tuple[Violation, ...] = Field(description="in the base and with the patch")
+    introduced: tuple[Violation, ...] = Field(description="with the patch only")
+    tests: int | None = Field(default=None, ge=0, description="how many tests' documents were audited with the patch")
+
+
 class Assessment(Versioned):
     """One prediction as the oracle sees it; a part that is None was not asked for, or does not apply (`notes`)."""
 
@@ -32,5 +53,6 @@ class Assessment(Versioned):
     resolved: bool = Field(description="the strict verdict")
     resolved_equivalent: bool = Field(description="resolved, or all that fails are snapshots that differ cosmetically")
     snapshot: SnapshotVerdict | None = None
+    axe: AxeDelta | None = None
     notes: dict[str, str] = Field(default={}, description="why a part is missing, by its name")
     browser: str = Field(default="", description="which browser looked at snapshots")

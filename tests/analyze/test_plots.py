@@ -68,12 +68,20 @@ def test_the_alternative_says_what_the_figure_shows(plots, name, said):
 
 
 def test_violations_before_and_after(frames):
-    """Drawn of columns that stage 04 does not record yet: four instances of each model, two of them audited."""
+    """Four instances of each model, two of them audited; a model that was not is left out."""
     given = {"axe_fixed": 3, "axe_remaining": 1, "axe_introduced": 0}
     audited = frames.predictions["instance_id"].isin(["acme__ui-1", "acme__ui-2"])
     columns = {name: frames.predictions[name].mask(audited, value) for name, value in given.items()}
     plot = analyze.figure(replace(frames, predictions=frames.predictions.assign(**columns)), "accessibility")
     assert plot.alternative.endswith("model-a: 6 fixed, 2 remaining, 0 introduced.")
+    assert "model-b: 6 fixed" in plot.alternative
+    others = frames.predictions["model"] != "model-a"
+    columns = {name: column.mask(others) for name, column in columns.items()}
+    plot = analyze.figure(replace(frames, predictions=frames.predictions.assign(**columns)), "accessibility")
+    assert plot.alternative == "Bars in three parts. model-a: 6 fixed, 2 remaining, 0 introduced."
+    columns = {name: column.mask(~others) for name, column in columns.items()}
+    references_alone = replace(frames, predictions=frames.predictions.assign(**columns))
+    assert analyze.figure(references_alone, "accessibility") is None
 
 
 def test_an_unknown_figure_lists_what_there_is(frames):

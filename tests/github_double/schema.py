@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from graphql import GraphQLSchema, build_schema
-from npm_package import NpmPackage
+
+from pipeline.core.npm_package import NpmPackage
 
 PACKAGE = NpmPackage(
     "@octokit/graphql-schema@15.26.1",

@@ -234,9 +234,11 @@ def _shares(table: pd.DataFrame, column: str, part: str, whole: str) -> Drawing 
     return grids.shares(table, "who", column, part, whole), f"Grid of resolved {whole}. {listed(said)}."
 
 
-def accessibility(_frames: Frames, made: Tables) -> Drawing:
-    """Bars of violations: gone, still there, new."""
-    table = made["accessibility"]
+def accessibility(_frames: Frames, made: Tables) -> Drawing | None:
+    """Bars of violations: gone, still there, new; of models that were audited."""
+    table = made["accessibility"].dropna(subset="axe_fixed")
+    if table.empty:
+        return None
     names, kinds = who(table), ("fixed", "remaining", "introduced")
     figure = canvas(len(table), head=1.2)
     axes = figure.subplots()

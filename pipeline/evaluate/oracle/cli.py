@@ -11,7 +11,8 @@ from pipeline.evaluate.options import of_patches
 
 @click.command()
 @of_patches
-def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int) -> None:
+@click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core: they run once more.")
+def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int, axe: bool) -> None:
     """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
 
     \b
@@ -24,7 +25,7 @@ def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int)
     """
     from pipeline.evaluate.oracle.stage import assess
 
-    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs)
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, axe=axe)
     _report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
         raise SystemExit(1)
@@ -39,13 +40,23 @@ def _report(subject: Any, assessments: list[Any]) -> None:
             "yes" if one.resolved else "no",
             "yes" if one.resolved_equivalent else "no",
             one.snapshot.likeness if one.snapshot else "-",
+            _audited(one.axe),
             next(iter([*(one.snapshot.reasons.values() if one.snapshot else ()), *one.notes.values()]), ""),
         )
         for one in assessments
     ]
     title = f"{subject.agent} with {subject.model} on {subject.repo}"
-    table(title, ("instance", "resolved", "equivalent", "snapshots", "reason"), rows)
+    table(title, ("instance", "resolved", "equivalent", "snapshots", "axe: base, gold, patch", "reason"), rows)
     click.echo(summary(assessments))
+
+
+def _audited(axe: Any) -> str:
+    """Violations of the three, and what the patch makes of the base's."""
+    if axe is None:
+        return "-"
+    changes = {"fixed": axe.fixed, "remaining": axe.remaining, "introduced": axe.introduced}
+    said = ", ".join(f"{len(found)} {name}" for name, found in changes.items() if found)
+    return f"{axe.base}, {axe.gold}, {axe.candidate}" + (f": {said}" if said else "")
 
 
 def summary(assessments: list[Any]) -> str:

@@ -1,18 +1,14 @@
 """Assessing one run of an agent and model: what the oracle says of every prediction that has a verdict.
 
-Reads what `evaluate` wrote, and the dataset and predictions; writes `assessments.jsonl` beside the verdicts. Runs with
-new snapshots are kept in `04_evaluation/oracle/`, by what decides them.
+Reads what `evaluate` wrote, and the dataset and predictions; writes `assessments.jsonl` beside the verdicts. What
+runs for it is kept apart (`evidence`).
 """
 
 from __future__ import annotations
 
-import gzip
-import json
-import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline.core import images
 from pipeline.core.assessment import Assessment, SnapshotVerdict
@@ -21,24 +17,14 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.engine import Interrupts, each
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import Store, read_records, write_bytes
+from pipeline.core.store import Store, read_records
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
-from pipeline.evaluate.oracle import snapshots, updated
+from pipeline.evaluate.oracle import snapshots
+from pipeline.evaluate.oracle.axe.findings import delta
+from pipeline.evaluate.oracle.evidence import Case, Evidence, find
 from pipeline.evaluate.oracle.page import Viewer, viewing
-from pipeline.evaluate.oracle.updated import Updated
 from pipeline.evaluate.stage import check
-
-log = logging.getLogger(__name__)
-
-
-class Evidence(NamedTuple):
-    """What was found out about one prediction in sandboxes; the browser comes later."""
-
-    verdict: Verdict
-    updated: Updated | None = None
-    base: Updated | None = None
-    notes: dict[str, str] = {}
 
 
 def assess(
@@ -48,8 +34,12 @@ def assess(
     *,
     trust_local: bool = False,
     jobs: int = 2,
+    axe: bool = False,
 ) -> list[Assessment]:
-    """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
+    """Assess every prediction that has a verdict, and write what is found; `axe`: audit what the tests render, too.
+
+    Raises UserError on bad input.
+    """
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, how.sandbox, trust_local)
@@ -59,11 +49,15 @@ def assess(
     with lock, log_file(folder / "assess.log"), Progress("assessing", len(instances)) as progress:
         bench = Bench(store, subject.repo, how, clone, progress)
 
-        def find(instance: Instance) -> Evidence:
-            return _evidence(bench, instance, verdicts[instance.instance_id], answers)
+        def look(instance: Instance) -> Evidence:
+            prediction = answers.predictions.get(instance.instance_id)
+            verdict = verdicts[instance.instance_id]
+            found = find(Case(bench, instance, verdict, prediction.model_patch if prediction else ""), axe=axe)
+            progress.finish(instance.instance_id, "; ".join(found.notes.values()) or "assessed", str(verdict.outcome))
+            return found
 
         interrupts = Interrupts(progress.stopping, how.sandbox.abort)
-        found = {one.verdict.instance_id: one for one in each(instances, find, jobs=jobs, interrupts=interrupts)}
+        found = {one.verdict.instance_id: one for one in each(instances, look, jobs=jobs, interrupts=interrupts)}
         assessments = _look([found[one.instance_id] for one in instances])
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
@@ -78,48 +72,6 @@ def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Seque
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError(f"{missing[0]} has no verdict for the run {answers.run}", path=path, hint=hint)
     return found
-
-
-def _evidence(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Evidence:
-    """The instance border: what breaks is a note."""
-    try:
-        evidence = _found(bench, instance, verdict, answers)
-    except Exception as error:
-        log.exception("%s", instance.instance_id)
-        evidence = Evidence(verdict, notes={"snapshot": f"not assessed: {error}"})
-    bench.progress.finish(instance.instance_id, "; ".join(evidence.notes.values()), str(verdict.outcome))
-    return evidence
-
-
-def _found(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Evidence:
-    if verdict.outcome is not Outcome.UNRESOLVED:
-        return Evidence(verdict)
-    patch = answers.predictions[instance.instance_id].model_patch
-    run = bench.run(instance, patch)
-    if why := snapshots.obstacle(verdict, run, instance.environment.parser):
-        return Evidence(verdict, notes={"snapshot": why})
-    made = _updated(bench, instance, patch)
-    if why := snapshots.still_failing(snapshots.failing(verdict), made):
-        return Evidence(verdict, notes={"snapshot": why})
-    return Evidence(verdict, made, _updated(bench, instance, ""))
-
-
-def _updated(bench: Bench, instance: Instance, patch: str) -> Updated:
-    """The run with new snapshots, from the store where it is there."""
-    inputs = bench.inputs(instance, patch) | {"updated": str(updated.VERSION)}
-    unit = bench.unit("oracle", inputs)
-    file = unit.folder / "updated.json.gz"
-    if unit.is_done(**inputs):
-        return Updated(**json.loads(gzip.decompress(file.read_bytes())))
-    tests = {name.partition(" > ")[0] for name in instance.expected}
-    made = bench.patiently(
-        instance,
-        "running the tests with new snapshots",
-        lambda plan: updated.run_updated(plan, patch, instance.fix_patch, instance.test_patch, tests),
-    )
-    write_bytes(file, gzip.compress(json.dumps(asdict(made)).encode(), mtime=0))
-    unit.finish(**inputs)
-    return made
 
 
 def _look(found: Sequence[Evidence]) -> list[Assessment]:
@@ -146,6 +98,7 @@ def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
+        axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
         notes=found.notes,
         browser=viewer.version if viewer and seen else "",
     )

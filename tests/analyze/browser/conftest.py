@@ -8,22 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from npm_package import NpmPackage
 
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.core import browser
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
+from pipeline.evaluate.oracle.axe import findings
 from tests.analysis_data import generate
 from tests.analyze.conftest import UI, add_run, add_verdicts
 from tests.factories import make_prediction, make_verdict
 
-AXE = NpmPackage(
-    "axe-core@4.14.1",
-    "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
-    "axe.min.js",
-)
 #: a name that no column and no field has room for
 LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
 #: the widths of a desk and of a phone
@@ -88,7 +83,7 @@ def opened(chromium: Any, folder: Path, width: int, scheme: str = "light") -> It
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    return AXE.file().read_text(encoding="utf-8")
+    return findings.source().decode()
 
 
 def violations(page: Any, axe: str) -> list[str]:

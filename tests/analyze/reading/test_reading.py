@@ -297,6 +297,16 @@ def test_what_the_oracle_says_of_another_patch_is_left_out(store, unresolved):
     assert pandas.isna(of_other(store).equivalent)
 
 
+def test_violations_are_counted(store, unresolved):
+    """The frames have their numbers; the violations themselves stand in the assessment."""
+    image = {"rule": "image-alt", "criteria": ("1.1.1",), "element": "img", "tests": ("a",)}
+    fixed, label = image | {"element": "link > img"}, image | {"rule": "label"}
+    axe = {"base": 2, "gold": 0, "candidate": 3, "fixed": (fixed,), "remaining": (image,), "introduced": (label, image)}
+    assess(store, unresolved, axe=axe | {"tests": 4})
+    columns = ["axe_fixed", "axe_remaining", "axe_introduced", "axe_tests"]
+    assert of_other(store)[columns].tolist() == [1, 1, 2, 4]
+
+
 @pytest.mark.rule("bad-input")
 def test_an_assessment_that_belies_its_verdict_is_refused(store, unresolved):
     path = assess(store, unresolved, resolved=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.core.cache import cache_root, once
+from pipeline.core.errors import InfrastructureError
 
 
 class NpmPackage(NamedTuple):
@@ -31,13 +32,17 @@ class NpmPackage(NamedTuple):
     def fetch(self, folder: Path) -> str:
         """Download the package into `folder` and return the path of the file in there.
 
-        Raises CalledProcessError when npm can not get it, and ValueError when its digest is not the pinned one.
+        Raises InfrastructureError when npm can not get it, or when its digest is not the pinned one.
         """
         command = ["npm", "pack", self.name, "--silent", "--pack-destination", str(folder)]
-        archive = folder / subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            raise InfrastructureError(f"npm could not fetch {self.name}: {done.stderr.strip()}", cause="registry")
+        archive = folder / done.stdout.strip()
         digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
         if self.integrity != f"sha512-{digest}":
-            raise ValueError(f"{self.name}: its digest is sha512-{digest}, pinned is {self.integrity}")
+            message = f"{self.name}: its digest is sha512-{digest}, pinned is {self.integrity}"
+            raise InfrastructureError(message, cause="registry")
         with tarfile.open(archive) as package:
             package.extract(f"package/{self.member}", folder, filter="data")
         archive.unlink()
