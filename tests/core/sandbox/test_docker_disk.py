@@ -17,7 +17,9 @@ class Busy:
 
     def df(self) -> dict[str, Any]:
         names = {LAYER: "environment", DIGEST: "digest"}
-        images = [{"Id": name, "Labels": names, "RepoTags": [name], "Size": 5, "Created": 1} for name in ("env", "gone")]
+        images = [
+            {"Id": name, "Labels": names, "RepoTags": [name], "Size": 5, "Created": 1} for name in ("env", "gone")
+        ]
         return {"Images": images, "Volumes": None, "Containers": None}
 
     def inspect_image(self, name: str) -> dict[str, Any]:
