@@ -9,19 +9,22 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pipeline.core import command, patches, reports
-from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.applying import PatchFailed as PatchFailed
+from pipeline.core.applying import apply, prepare
+from pipeline.core.applying import listed as listed
+from pipeline.core.applying import must as must
+from pipeline.core.control import plant
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment, Status
 from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
+from pipeline.core.store import digest
 from pipeline.core.timing import timed
-
-#: installed packages: never patched, since git does not know those files and could not take a change back
-_INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
 
 #: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
 VERSION = 3
@@ -38,21 +41,14 @@ _ENDS: dict[Limit, End] = {
 }
 
 
-class PatchFailed(A11yBenchError):
-    """A patch that does not apply; `name` says which, the message why."""
-
-    def __init__(self, name: str, message: str) -> None:
-        self.name = name
-        super().__init__(f"the {name} patch does not apply: {message}")
-
-
 @dataclass(frozen=True)
 class Run:
     """What one run of the tests said.
 
     `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report. `restored` lists protected files that a
-    candidate had changed. Results hold nothing of a file that could not run but the file itself, FAILED.
+    with the report, a runner that ended without announcing its report, and what `core.control` finds. `restored` lists
+    protected files that a candidate had changed; it is `merged` when it applied in a three-way merge only. Results hold
+    nothing of a file that could not run but the file itself, FAILED.
     """
 
     end: End = "ran"
@@ -61,6 +57,7 @@ class Run:
     by_snapshot: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    merged: bool = False
     log: bytes = b""
     report: bytes = b""
     seconds: float = 0.0
@@ -92,65 +89,28 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
         return run_tests(workspace, plan)
 
 
-def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Run:
-    """Run the tests on a candidate (evaluation). Raises PatchFailed, as `prepared` does."""
-    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, restored):
-        return replace(run_tests(workspace, plan), restored=restored)
+def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
+    """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
+    as `prepared` does."""
+    gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
+        applied = prepare(workspace, candidate, fix_patch, test_patch)
+        there = _existing(workspace, sorted({*tests, *gold}))
+        title = digest(candidate, test_patch)[:16]
+        control = plant(workspace, plan.environment.parser, sorted(there.intersection(tests)), sorted(there), title)
+        run = run_tests(workspace, plan)
+        faults = control.faults(workspace, run.results) if run.end == "ran" else ()
+    results = control.without(run.results)
+    return replace(run, results=results, faults=(*run.faults, *faults), **applied._asdict())
 
 
 @contextmanager
 def prepared(
     plan: Plan, candidate: str, fix_patch: str, test_patch: str
 ) -> Iterator[tuple[Workspace, tuple[str, ...]]]:
-    """Apply a candidate and put every protected file into gold's state: the workspace, and the files restored.
-
-    Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
-    """
+    """A workspace with a candidate in it, as `prepare` makes it, and the files restored. Raises PatchFailed."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _INSTALLED))
-        restored = tuple(sorted({*_installed(workspace, candidate), *restore(workspace)}))
-        apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
-        apply(workspace, test_patch, "test")
-        yield workspace, restored
-
-
-def apply(workspace: Workspace, patch: str, name: str, *options: str) -> None:
-    """`git apply`: all of a patch or nothing of it; an empty patch is nothing. Raises PatchFailed."""
-    if not patch.strip():
-        return
-    path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
-    workspace.write(path, patch.encode())
-    done = workspace.run(["git", "apply", "--whitespace=nowarn", *options, path])
-    if done.code:
-        raise PatchFailed(name, done.output.decode(errors="replace").strip())
-
-
-def _installed(workspace: Workspace, patch: str) -> list[str]:
-    """The files of a patch that belong to installed packages, as git reads it."""
-    path = f"{workspace.scratch}/installed.patch"
-    workspace.write(path, patch.encode())
-    only = (f"--include={pattern}" for pattern in _INSTALLED)
-    lines = listed(workspace, "git", "apply", "--numstat", "-z", *only, path) if patch.strip() else []
-    return [line.split("\t", 2)[2] for line in lines]
-
-
-def restore(workspace: Workspace) -> list[str]:
-    """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
-    changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
-    if added:
-        must(workspace, "rm", "-rf", "--", *added)
-    if changed:
-        listing = f"{workspace.scratch}/restore"
-        workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
-        command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
-        must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
-    return [*changed, *added]
-
-
-def _protected(paths: Iterable[str]) -> list[str]:
-    """The protected ones, and what stands (a link) in the place of a folder of protected files."""
-    return [path for path in paths if patches.is_protected(path) or patches.is_protected(f"{path}/")]
+        yield workspace, prepare(workspace, candidate, fix_patch, test_patch).restored
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:
@@ -215,16 +175,3 @@ def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that are there, asked at once."""
     listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
     return set(paths).intersection(listed.decode(errors="replace").splitlines())
-
-
-def listed(workspace: Workspace, *argv: str) -> list[str]:
-    """The paths that a command of git lists with `-z`. Raises InfrastructureError."""
-    return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
-
-
-def must(workspace: Workspace, *argv: str) -> bytes:
-    """The output of a command of ours that can not fail. Raises InfrastructureError."""
-    done = workspace.run(argv)
-    if done.code:
-        raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")
-    return done.output

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 #: fields of a run that are files of their own, or differ from one time to the next
 _APART = ("log", "report", "seconds")
 #: raised whenever runs are kept differently: older ones are made again
-_VERSION = 2
+_VERSION = 3
 
 
 class How(NamedTuple):
@@ -70,10 +70,11 @@ class Bench:
         unit = self.unit("runs", inputs)
         if unit.is_done(**inputs):
             return _load(unit.result())
+        tests = {name.partition(" > ")[0] for name in instance.expected}
         run = self.patiently(
             instance,
             "running the tests",
-            lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch),
+            lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch, tests),
         )
         if run.end != "out_of_memory":
             write_bytes(unit.folder / "tests.log.gz", gzip.compress(run.log, mtime=0))
@@ -126,4 +127,5 @@ def _load(result: dict[str, Any]) -> Run:
         by_snapshot=frozenset(result["by_snapshot"]),
         faults=tuple(result["faults"]),
         restored=tuple(result["restored"]),
+        merged=result["merged"],
     )

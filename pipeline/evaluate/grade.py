@@ -48,12 +48,13 @@ def of_run(instance: Instance, run: Run) -> Graded:
     """Compare a run with what the instance expects (docs/rules.md, Verdicts)."""
     if run.end != "ran":
         outcome, cause = _ENDS[run.end]
-        return Graded(outcome, cause, {"restored": run.restored})
+        return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     found = verdict.resolve(instance.f2p_tests, instance.expected, results)
     fields = {
         **found._asdict(),
         "restored": run.restored,
+        "merged": run.merged,
         "tests": {name: results.get(name, Status.NONE) for name in sorted(instance.expected)},
     }
     if run.faults:

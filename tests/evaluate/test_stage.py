@@ -12,7 +12,7 @@ from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
 from pipeline.core.sandbox.base import Limits
-from pipeline.core.store import read_json, read_records, write_records
+from pipeline.core.store import read_json, read_records, write_json, write_records
 from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 
 REPO = factories.REPO
@@ -138,6 +138,18 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
     evaluation.sandbox.opened.clear()
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
     assert len(evaluation.sandbox.opened) == 2
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("infrastructure-is-not-failure")
+def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation) -> None:
+    """A 429 is scored as a model's failure by SWE-bench Pro; an agent's own fault stays a missing prediction."""
+    path = evaluation.predict(menu=FIX)
+    unanswered = {instance_id("badge"): "provider", instance_id("toggle"): "agent_error"}
+    write_json(path.with_name("metadata.json"), {"unanswered": unanswered})
+    verdicts = evaluation.evaluate()
+    assert (verdicts["badge"].outcome, verdicts["badge"].cause) == (Outcome.NOT_EVALUATED, "provider")
+    assert verdicts["toggle"].outcome is Outcome.NO_PREDICTION
 
 
 @pytest.mark.invariant(3)
