@@ -25,11 +25,11 @@ _UNPATCHED = (
 
 
 class PatchFailed(A11yBenchError):
-    """A patch that does not apply; `name` says which, the message why."""
+    """A patch that does not apply; `name` says which."""
 
-    def __init__(self, name: str, message: str) -> None:
-        self.name = name
-        super().__init__(f"the {name} patch does not apply: {message}")
+    def __init__(self, name: str, why: str) -> None:
+        self.name, self.why = name, why
+        super().__init__(f"the {name} patch does not apply: {why}")
 
 
 class Applied(NamedTuple):

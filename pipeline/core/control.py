@@ -44,29 +44,20 @@ _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
 #: what every object has, and matchers that write files of their own
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-
-
 #: appends the first file to the others
 _APPEND = ("sh", "-c", 'for file; do cat "$0" >> "$file" || exit; done')
 
 
 class Control(NamedTuple):
-    """The title of a run's controls, the files that hold one, and the digests of all that must not change."""
+    """The title of a run's controls, and the files that hold one."""
 
-    title: str
-    files: tuple[str, ...]
-    digests: dict[str, str]
+    title: str = ""
+    files: tuple[str, ...] = ()
 
-    def faults(self, workspace: Workspace, results: Mapping[str, Status]) -> tuple[str, ...]:
-        """After a run: the files whose control did not fail though a test passed, and those that the run changed."""
+    def deaf(self, results: Mapping[str, Status]) -> list[str]:
+        """The files in which a test passed and the control did not fail."""
         passed = {name.partition(" > ")[0] for name, status in results.items() if status is Status.PASSED}
-        deaf = [one for one in self.files if one in passed and results.get(self._name(one)) is not Status.FAILED]
-        now = _digests(workspace, list(self.digests))
-        changed = [file for file, digest in self.digests.items() if now.get(file) != digest]
-        return (
-            *(f"the negative control of {file} did not fail" for file in deaf),
-            *(f"the run changed {file}" for file in changed),
-        )
+        return [one for one in self.files if one in passed and results.get(self._name(one)) is not Status.FAILED]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
         """The results of all other tests."""
@@ -77,11 +68,8 @@ class Control(NamedTuple):
         return f"{file} > {self.title}"
 
 
-def plant(workspace: Workspace, parser: str, tests: Sequence[str], others: Sequence[str], title: str) -> Control:
-    """Append the control to these test files; their digests, and those of `others`, are taken after that.
-
-    All of them are there. A file in which some tests keep others from running gets no control.
-    """
+def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
+    """Append the control to these test files, but to none in which some tests keep others from running."""
     scripts = [file for file in tests if _SCRIPT.search(file)] if parser in _WORDS else []
     said = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
     used = _USED.findall(said)
@@ -91,7 +79,7 @@ def plant(workspace: Workspace, parser: str, tests: Sequence[str], others: Seque
         path = f"{workspace.scratch}/control"
         workspace.write(path, text(parser, {name for _, name, _ in used if name}, title).encode())
         workspace.run([*_APPEND, path, *chosen])
-    return Control(title, chosen, _digests(workspace, sorted({*tests, *others})))
+    return Control(title, chosen)
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:
@@ -106,7 +94,14 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
     return f"\n{words['imports']}\n// @ts-ignore\n{statement}\n"
 
 
-def _digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
+def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
     """By path; nothing of any file when one of them is gone."""
     done = workspace.run(["git", "hash-object", "--no-filters", "--", *files])
-    return dict(zip(files, done.output.decode().split(), strict=True)) if done.code == 0 else {}
+    found = done.output.decode(errors="replace").split()
+    return dict(zip(files, found, strict=True)) if done.code == 0 and len(found) == len(files) else {}
+
+
+def changed(workspace: Workspace, before: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that are gone, or others than before."""
+    now = digests(workspace, list(before))
+    return tuple(file for file, digest in before.items() if now.get(file) != digest)

@@ -19,10 +19,10 @@ from pipeline.core.applying import PatchFailed as PatchFailed
 from pipeline.core.applying import apply, prepare
 from pipeline.core.applying import listed as listed
 from pipeline.core.applying import must as must
-from pipeline.core.control import plant
+from pipeline.core.control import Control, changed, digests, plant
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment, Status
-from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
 from pipeline.core.store import digest
 from pipeline.core.timing import timed
 
@@ -46,9 +46,10 @@ class Run:
     """What one run of the tests said.
 
     `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report, and what `core.control` finds. `restored` lists
-    protected files that a candidate had changed; it is `merged` when it applied in a three-way merge only. Results hold
-    nothing of a file that could not run but the file itself, FAILED.
+    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
+    Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
+    first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
+    and it is `merged` when it applied in a three-way merge only.
     """
 
     end: End = "ran"
@@ -58,6 +59,11 @@ class Run:
     faults: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     merged: bool = False
+    control: Control = Control()
+    changed: tuple[str, ...] = ()
+    code: int = 0
+    place: str = ""
+    root: str = ""
     log: bytes = b""
     report: bytes = b""
     seconds: float = 0.0
@@ -93,15 +99,16 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, t
     """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
     as `prepared` does."""
     gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    parser = plan.environment.parser
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
         applied = prepare(workspace, candidate, fix_patch, test_patch)
-        there = _existing(workspace, sorted({*tests, *gold}))
+        there = sorted(_existing(workspace, sorted({*tests, *gold})))
         title = digest(candidate, test_patch)[:16]
-        control = plant(workspace, plan.environment.parser, sorted(there.intersection(tests)), sorted(there), title)
-        run = run_tests(workspace, plan)
-        faults = control.faults(workspace, run.results) if run.end == "ran" else ()
-    results = control.without(run.results)
-    return replace(run, results=results, faults=(*run.faults, *faults), **applied._asdict())
+        control = plant(workspace, parser, [path for path in there if path in tests], title)
+        before = digests(workspace, there)
+        run = _executed(workspace, plan)
+        others = changed(workspace, before) if run.end == "ran" else ()
+    return read(parser, replace(run, control=control, changed=others, **applied._asdict()))
 
 
 @contextmanager
@@ -115,6 +122,11 @@ def prepared(
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:
     """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
+    return read(plan.environment.parser, _executed(workspace, plan))
+
+
+def _executed(workspace: Workspace, plan: Plan) -> Run:
+    """What the test command left behind, unread."""
     environment = plan.environment
     entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
     there = _existing(workspace, [*(plan.files or ()), *entries])
@@ -128,8 +140,14 @@ def run_tests(workspace: Workspace, plan: Plan) -> Run:
     argv = command.argv(environment, places, files)
     with timed("tests"):
         done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
-    run = _read(workspace, environment.parser, places["report"], done)
-    return replace(run, log=f"$ {shlex.join(argv)}\n".encode() + done.output, seconds=done.seconds)
+    log = f"$ {shlex.join(argv)}\n".encode() + done.output
+    left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
+    if done.limit:
+        return replace(left, end=_ENDS[done.limit])
+    report = done.output if reports.reads_log(environment.parser) else workspace.read(left.place)
+    if report is None and b"ENOSPC" in done.output:
+        raise InfrastructureError("the disk is full", cause="disk")
+    return replace(left, end="no_report") if report is None else replace(left, report=report)
 
 
 def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[str, str]:
@@ -142,33 +160,31 @@ def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[
     return places | ({"entry": entry} if entry else {})
 
 
-def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
-    base = Run(_ENDS[done.limit] if done.limit else "ran")
-    if done.limit:
-        return base
-    text = done.output if reports.reads_log(parser) else workspace.read(path)
-    if text is None:
-        if b"ENOSPC" in done.output:
-            raise InfrastructureError("the disk is full", cause="disk")
-        return replace(base, end="no_report")
-    base = replace(base, report=text)
+def read(parser: str, run: Run) -> Run:
+    """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
+    if run.end != "ran" or not run.place:
+        return run
     try:
-        report = reports.read(parser, text, workspace.root)
+        report = reports.read(parser, run.report, run.root)
     except reports.ReportError as error:
-        return replace(base, faults=(str(error),))
-    faults = []
-    if not reports.announced(parser, done.output, path):
-        faults.append("the runner ended without announcing its report")
-    if report.success != (done.code == 0):
-        faults.append(f"the report says {'success' if report.success else 'failure'}, the exit code is {done.code}")
+        return replace(run, faults=(str(error),))
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
-        base,
-        results={**report.tests, **failed},
+        run,
+        results={**run.control.without(report.tests), **failed},
         suites=report.suites,
         by_snapshot=report.by_snapshot,
-        faults=tuple(faults),
+        faults=tuple(_faults(parser, run, report)),
     )
+
+
+def _faults(parser: str, run: Run, report: reports.Report) -> Iterator[str]:
+    if not reports.announced(parser, run.log.partition(b"\n")[2], run.place):
+        yield "the runner ended without announcing its report"
+    if report.success != (run.code == 0):
+        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
+    yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
+    yield from (f"the run changed {file}" for file in run.changed)
 
 
 def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
-from pipeline.core.runs import Run
+from pipeline.core.runs import PatchFailed, Run
 from pipeline.core.store import digest
 
 #: how a run can end without a result -> (outcome, cause)
@@ -42,6 +43,16 @@ def blocked(instance: Instance, why: str) -> Graded:
     """The outcome of a patch on which gold's tests do not apply, as they do on the base: nothing passes."""
     found = verdict.resolve(instance.f2p_tests, instance.expected, {})
     return Graded(Outcome.UNRESOLVED, why, found._asdict())
+
+
+def of_work(instance: Instance, work: Callable[[], Run]) -> Graded:
+    """How a patch fares whose run `work` gives, or for which it raises PatchFailed."""
+    try:
+        return of_run(instance, work())
+    except PatchFailed as error:
+        if error.name == "candidate":
+            return Graded(Outcome.NOT_APPLIED, str(error))
+        return blocked(instance, str(error))
 
 
 def of_run(instance: Instance, run: Run) -> Graded:

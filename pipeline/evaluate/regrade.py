@@ -1,0 +1,49 @@
+"""Verdicts once more, from stored runs alone: no engine, no clone, nothing is run.
+
+Reads the dataset, the predictions, and the runs that `evaluate` kept and named in `runs.json`; writes what it writes.
+A prediction whose run is not kept, or was made of something else, is *not evaluated*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.store import Store, read_json
+from pipeline.evaluate import kept
+from pipeline.evaluate.answers import Subject, read_answers
+from pipeline.evaluate.grade import Graded, of_work, sign, without_run
+from pipeline.evaluate.stage import write
+
+
+def regrade(store: Store, subject: Subject) -> list[Verdict]:
+    """Give every instance of the dataset its verdict, and write them. Raises UserError where nothing was evaluated."""
+    instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
+    named = _named(store, subject)
+    verdicts = []
+    for instance in instances:
+        prediction = answers.predictions.get(instance.instance_id)
+        owed = answers.owed.get(instance.instance_id, "")
+        graded = without_run(prediction, owed) or _stored(store, instance, prediction, named)
+        verdicts.append(sign(instance, subject.agent, subject.model, answers.run, prediction, graded))
+    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
+        write(store, subject, verdicts)
+    return verdicts
+
+
+def _named(store: Store, subject: Subject) -> dict[str, str]:
+    """The names of the kept runs by instance."""
+    path = store.evaluation(subject.repo, subject.agent, subject.model) / "runs.json"
+    if not path.exists():
+        hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
+        raise UserError("nothing was evaluated", path=path, hint=hint)
+    return read_json(path)
+
+
+def _stored(store: Store, instance: Instance, prediction: Prediction, named: Mapping[str, str]) -> Graded:
+    unit = kept.place(store, instance.repository, named.get(instance.instance_id, "none"))
+    if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
+        return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
+    return of_work(instance, lambda: kept.load(unit, instance.environment.parser))
