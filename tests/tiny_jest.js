@@ -15,7 +15,7 @@ const spawn = require("child_process").spawn;
 const files = words.slice(words.indexOf("--runTestsByPath") + 1).filter((word) => !word.startsWith("--"));
 const update = words.includes("--updateSnapshot");
 const ways = new Set();
-const CONTROL = /^\(typeof it .*?\)\("(\w+)", function/;
+const CONTROL = /^;\(typeof it .*?\)\("(\w+)", function/;
 
 const holds = (file, text) => fs.existsSync(file) && fs.readFileSync(file, "utf8").includes(text);
 

@@ -56,13 +56,18 @@ class Control(NamedTuple):
 
     def deaf(self, results: Mapping[str, Status]) -> list[str]:
         """The files in which a test passed and the control did not fail."""
-        passed = {name.partition(" > ")[0] for name, status in results.items() if status is Status.PASSED}
-        return [one for one in self.files if one in passed and results.get(self._name(one)) is not Status.FAILED]
+        passed = [name for name, status in results.items() if status is Status.PASSED]
+        hearing = {one for one in self.files if results.get(self._name(one)) is Status.FAILED}
+        return [
+            one for one in self.files if one not in hearing and any(name.startswith(f"{one} > ") for name in passed)
+        ]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
         """The results of all other tests."""
-        own = {self._name(file) for file in self.files}
-        return {name: status for name, status in results.items() if name not in own}
+        left = dict(results)
+        for file in self.files:
+            left.pop(self._name(file), None)
+        return left
 
     def _name(self, file: str) -> str:
         return f"{file} > {self.title}"
@@ -83,7 +88,8 @@ def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:
-    """The control as it stands in a file: `control.js` in one line, which type checks leave alone.
+    """The control as it stands in a file: `control.js` in one line, which type checks leave alone, behind a semicolon,
+    which the file may lack.
 
     `matchers` are names that stand behind a dot there.
     """
@@ -91,7 +97,7 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
     words = {name: Template(word).substitute(title=title) for name, word in _WORDS[parser]._asdict().items()}
     lines = files(__package__).joinpath("control.js").read_text(encoding="utf-8").splitlines()
     statement = Template(" ".join(line.strip() for line in lines)).substitute(words, title=title, matchers=names)
-    return f"\n{words['imports']}\n// @ts-ignore\n{statement}\n"
+    return f"\n{words['imports']}\n// @ts-ignore\n;{statement}\n"
 
 
 def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.core.dataset import read_dataset
+from pipeline.core.dataset import each_instance
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Store, read_json
@@ -20,10 +20,9 @@ from pipeline.evaluate.stage import write
 
 def regrade(store: Store, subject: Subject) -> list[Verdict]:
     """Give every instance of the dataset its verdict, and write them. Raises UserError where nothing was evaluated."""
-    instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
-    named = _named(store, subject)
+    answers, named = read_answers(store, subject), _named(store, subject)
     verdicts = []
-    for instance in instances:
+    for instance in each_instance(store, subject.repo):
         prediction = answers.predictions.get(instance.instance_id)
         owed = answers.owed.get(instance.instance_id, "")
         graded = without_run(prediction, owed) or _stored(store, instance, prediction, named)

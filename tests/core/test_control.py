@@ -62,10 +62,10 @@ def test_the_title_follows_from_the_patch(plan: MakePlan, patch: Patch) -> None:
 @pytest.mark.parametrize(
     ("parser", "start"),
     [
-        ("jest-json", '\n\n// @ts-ignore\n(typeof it === "function" ? it : test)("c0", function'),
+        ("jest-json", '\n\n// @ts-ignore\n;(typeof it === "function" ? it : test)("c0", function'),
         (
             "vitest-json",
-            '\nimport { expect as expectc0, it as itc0 } from "vitest";\n// @ts-ignore\nitc0("c0", function',
+            '\nimport { expect as expectc0, it as itc0 } from "vitest";\n// @ts-ignore\n;itc0("c0", function',
         ),
     ],
 )
