@@ -25,6 +25,7 @@ COMMANDS = {
     "gc": ("pipeline.build.gc", "02: remove layers and caches that no dataset refers to."),
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
+    "regrade": ("pipeline.evaluate.cli_regrade", "04: give the verdicts anew, from what is kept: nothing is run."),
     "assess": ("pipeline.evaluate.oracle.cli", "04: look at patches as assistive technologies do, beside the verdict."),
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
     "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),

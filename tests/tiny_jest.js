@@ -4,8 +4,8 @@
 // snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
 // written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood,
-// hashes (as one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
+// counts, outside the repository); a negative control, which always fails; `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood,
+// deaf (every test passes), rewrites (its test file), hashes (as one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
 const path = require("path");
 
@@ -15,6 +15,7 @@ const spawn = require("child_process").spawn;
 const files = words.slice(words.indexOf("--runTestsByPath") + 1).filter((word) => !word.startsWith("--"));
 const update = words.includes("--updateSnapshot");
 const ways = new Set();
+const CONTROL = /^;\(typeof it .*?\)\("(\w+)", function/;
 
 const holds = (file, text) => fs.existsSync(file) && fs.readFileSync(file, "utf8").includes(text);
 
@@ -24,7 +25,8 @@ function turn(counter) {
   return odd ? "failed" : "passed";
 }
 
-function test(title, status) {
+function test(title, wanted) {
+  const status = ways.has("deaf") ? "passed" : wanted;
   const messages = status !== "failed" ? [] : [title.startsWith("renders") ? "expect(received).toMatchSnapshot()" : "no"];
   return { title, ancestorTitles: [], status, failureMessages: messages };
 }
@@ -48,9 +50,11 @@ function suite(name) {
   const argument = (word) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(" ")[1]);
   argument("breaks").forEach((way) => ways.add(way));
   const broken = argument("needs").some((needed) => !fs.existsSync(needed));
-  const tests = lines.filter((line) => line.includes("|")).map(read);
+  if (ways.has("rewrites")) fs.writeFileSync(name, "works | package.json |\n");
+  const tests = lines.filter((line) => line.includes("|") && !line.includes("function")).map(read);
   const shown = lines.filter((line) => line.startsWith("renders")).map((line) => line.split("|").map((part) => part.trim()));
   if (update && shown.length) write(name, shown);
+  tests.push(...lines.flatMap((line) => CONTROL.exec(line)?.[1] ?? []).map((title) => test(title, "failed")));
   tests.push(...argument("turns").map((counter) => test("takes turns", turn(counter))));
   const failed = broken || !tests.length || tests.some((one) => one.status === "failed");
   return { name: path.resolve(name), status: failed ? "failed" : "passed", assertionResults: broken ? [] : tests };

@@ -331,6 +331,7 @@ class Verdict(Versioned):
     unfixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that do not pass")
     broken: tuple[str, ...] = Field(default=(), description="other expected tests that do not pass")
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
+    merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
     tests: dict[str, Status] = {}
 
 

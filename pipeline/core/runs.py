@@ -9,19 +9,22 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pipeline.core import command, patches, reports
-from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.applying import PatchFailed as PatchFailed
+from pipeline.core.applying import apply, prepare
+from pipeline.core.applying import listed as listed
+from pipeline.core.applying import must as must
+from pipeline.core.control import Control, changed, digests, plant
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment, Status
-from pipeline.core.sandbox.base import DEFAULT, Cache, Completed, Limit, Limits, Sandbox, Workspace
+from pipeline.core.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
+from pipeline.core.store import digest
 from pipeline.core.timing import timed
-
-#: installed packages: never patched, since git does not know those files and could not take a change back
-_INSTALLED = ("node_modules", "node_modules/*", "*/node_modules", "*/node_modules/*")
 
 #: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
 VERSION = 3
@@ -38,21 +41,15 @@ _ENDS: dict[Limit, End] = {
 }
 
 
-class PatchFailed(A11yBenchError):
-    """A patch that does not apply; `name` says which, the message why."""
-
-    def __init__(self, name: str, message: str) -> None:
-        self.name = name
-        super().__init__(f"the {name} patch does not apply: {message}")
-
-
 @dataclass(frozen=True)
 class Run:
     """What one run of the tests said.
 
     `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report. `restored` lists protected files that a
-    candidate had changed. Results hold nothing of a file that could not run but the file itself, FAILED.
+    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
+    Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
+    first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
+    and it is `merged` when it applied in a three-way merge only.
     """
 
     end: End = "ran"
@@ -61,6 +58,12 @@ class Run:
     by_snapshot: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    merged: bool = False
+    control: Control = Control()
+    changed: tuple[str, ...] = ()
+    code: int = 0
+    place: str = ""
+    root: str = ""
     log: bytes = b""
     report: bytes = b""
     seconds: float = 0.0
@@ -92,69 +95,38 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
         return run_tests(workspace, plan)
 
 
-def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Run:
-    """Run the tests on a candidate (evaluation). Raises PatchFailed, as `prepared` does."""
-    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, restored):
-        return replace(run_tests(workspace, plan), restored=restored)
+def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
+    """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
+    as `prepared` does."""
+    gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    parser = plan.environment.parser
+    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
+        applied = prepare(workspace, candidate, fix_patch, test_patch)
+        there = sorted(_existing(workspace, sorted({*tests, *gold})))
+        title = digest(candidate, test_patch)[:16]
+        control = plant(workspace, parser, [path for path in there if path in tests], title)
+        before = digests(workspace, there)
+        run = _executed(workspace, plan)
+        others = changed(workspace, before) if run.end == "ran" else ()
+    return read(parser, replace(run, control=control, changed=others, **applied._asdict()))
 
 
 @contextmanager
 def prepared(
     plan: Plan, candidate: str, fix_patch: str, test_patch: str
 ) -> Iterator[tuple[Workspace, tuple[str, ...]]]:
-    """Apply a candidate and put every protected file into gold's state: the workspace, and the files restored.
-
-    Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
-    """
+    """A workspace with a candidate in it, as `prepare` makes it, and the files restored. Raises PatchFailed."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _INSTALLED))
-        restored = tuple(sorted({*_installed(workspace, candidate), *restore(workspace)}))
-        apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
-        apply(workspace, test_patch, "test")
-        yield workspace, restored
-
-
-def apply(workspace: Workspace, patch: str, name: str, *options: str) -> None:
-    """`git apply`: all of a patch or nothing of it; an empty patch is nothing. Raises PatchFailed."""
-    if not patch.strip():
-        return
-    path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
-    workspace.write(path, patch.encode())
-    done = workspace.run(["git", "apply", "--whitespace=nowarn", *options, path])
-    if done.code:
-        raise PatchFailed(name, done.output.decode(errors="replace").strip())
-
-
-def _installed(workspace: Workspace, patch: str) -> list[str]:
-    """The files of a patch that belong to installed packages, as git reads it."""
-    path = f"{workspace.scratch}/installed.patch"
-    workspace.write(path, patch.encode())
-    only = (f"--include={pattern}" for pattern in _INSTALLED)
-    lines = listed(workspace, "git", "apply", "--numstat", "-z", *only, path) if patch.strip() else []
-    return [line.split("\t", 2)[2] for line in lines]
-
-
-def restore(workspace: Workspace) -> list[str]:
-    """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
-    changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
-    if added:
-        must(workspace, "rm", "-rf", "--", *added)
-    if changed:
-        listing = f"{workspace.scratch}/restore"
-        workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
-        command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
-        must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
-    return [*changed, *added]
-
-
-def _protected(paths: Iterable[str]) -> list[str]:
-    """The protected ones, and what stands (a link) in the place of a folder of protected files."""
-    return [path for path in paths if patches.is_protected(path) or patches.is_protected(f"{path}/")]
+        yield workspace, prepare(workspace, candidate, fix_patch, test_patch).restored
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:
     """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
+    return read(plan.environment.parser, _executed(workspace, plan))
+
+
+def _executed(workspace: Workspace, plan: Plan) -> Run:
+    """What the test command left behind, unread."""
     environment = plan.environment
     entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
     there = _existing(workspace, [*(plan.files or ()), *entries])
@@ -168,8 +140,14 @@ def run_tests(workspace: Workspace, plan: Plan) -> Run:
     argv = command.argv(environment, places, files)
     with timed("tests"):
         done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
-    run = _read(workspace, environment.parser, places["report"], done)
-    return replace(run, log=f"$ {shlex.join(argv)}\n".encode() + done.output, seconds=done.seconds)
+    log = f"$ {shlex.join(argv)}\n".encode() + done.output
+    left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
+    if done.limit:
+        return replace(left, end=_ENDS[done.limit])
+    report = done.output if reports.reads_log(environment.parser) else workspace.read(left.place)
+    if report is None and b"ENOSPC" in done.output:
+        raise InfrastructureError("the disk is full", cause="disk")
+    return replace(left, end="no_report") if report is None else replace(left, report=report)
 
 
 def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[str, str]:
@@ -182,49 +160,34 @@ def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[
     return places | ({"entry": entry} if entry else {})
 
 
-def _read(workspace: Workspace, parser: str, path: str, done: Completed) -> Run:
-    base = Run(_ENDS[done.limit] if done.limit else "ran")
-    if done.limit:
-        return base
-    text = done.output if reports.reads_log(parser) else workspace.read(path)
-    if text is None:
-        if b"ENOSPC" in done.output:
-            raise InfrastructureError("the disk is full", cause="disk")
-        return replace(base, end="no_report")
-    base = replace(base, report=text)
+def read(parser: str, run: Run) -> Run:
+    """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
+    if run.end != "ran" or not run.place:
+        return run
     try:
-        report = reports.read(parser, text, workspace.root)
+        report = reports.read(parser, run.report, run.root)
     except reports.ReportError as error:
-        return replace(base, faults=(str(error),))
-    faults = []
-    if not reports.announced(parser, done.output, path):
-        faults.append("the runner ended without announcing its report")
-    if report.success != (done.code == 0):
-        faults.append(f"the report says {'success' if report.success else 'failure'}, the exit code is {done.code}")
+        return replace(run, faults=(str(error),))
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
-        base,
-        results={**report.tests, **failed},
+        run,
+        results={**run.control.without(report.tests), **failed},
         suites=report.suites,
         by_snapshot=report.by_snapshot,
-        faults=tuple(faults),
+        faults=tuple(_faults(parser, run, report)),
     )
+
+
+def _faults(parser: str, run: Run, report: reports.Report) -> Iterator[str]:
+    if not reports.announced(parser, run.log.partition(b"\n")[2], run.place):
+        yield "the runner ended without announcing its report"
+    if report.success != (run.code == 0):
+        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
+    yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
+    yield from (f"the run changed {file}" for file in run.changed)
 
 
 def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that are there, asked at once."""
     listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
     return set(paths).intersection(listed.decode(errors="replace").splitlines())
-
-
-def listed(workspace: Workspace, *argv: str) -> list[str]:
-    """The paths that a command of git lists with `-z`. Raises InfrastructureError."""
-    return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
-
-
-def must(workspace: Workspace, *argv: str) -> bytes:
-    """The output of a command of ours that can not fail. Raises InfrastructureError."""
-    done = workspace.run(argv)
-    if done.code:
-        raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")
-    return done.output

@@ -1,17 +1,11 @@
-"""Running patches, or taking the runs that are there.
-
-Runs are kept by what decides them (image, patch, command, parser, files, limits): two models with the same patch cost
-one run, and a changed patch never shows an old verdict.
-"""
+"""Running patches, or taking the runs that are there (`kept`)."""
 
 from __future__ import annotations
 
-import gzip
 import logging
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import git
 
@@ -19,21 +13,16 @@ from pipeline.core import images, runs
 from pipeline.core.console import Progress
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_protected, select
-from pipeline.core.records import Instance, Outcome, Status
+from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import Patience, patiently
 from pipeline.core.runs import Plan, Run
 from pipeline.core.sandbox.base import Limits, Sandbox
-from pipeline.core.store import Store, Unit, digest, write_bytes
-from pipeline.evaluate.grade import Graded, blocked, of_run
+from pipeline.core.store import Store, Unit, digest
+from pipeline.evaluate import kept
+from pipeline.evaluate.grade import Graded, of_work
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)
-
-#: fields of a run that are files of their own, or differ from one time to the next
-_APART = ("log", "report", "seconds")
-#: raised whenever runs are kept differently: older ones are made again
-_VERSION = 2
 
 
 class How(NamedTuple):
@@ -54,44 +43,42 @@ class Bench:
     def grade(self, instance: Instance, patch: str) -> Graded:
         """How a patch that is not empty fares."""
         try:
-            return of_run(instance, self.run(instance, patch))
-        except runs.PatchFailed as error:
-            if error.name == "candidate":
-                return Graded(Outcome.NOT_APPLIED, str(error))
-            return blocked(instance, str(error))
+            return of_work(instance, lambda: self.run(instance, patch))
         except Exception as error:  # the instance border
             log.exception("%s", instance.instance_id)
             cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
             return Graded(Outcome.NOT_EVALUATED, f"{cause}: {error}")
 
     def run(self, instance: Instance, patch: str) -> Run:
-        """The run of a patch, from the store where it is there. What ran out of memory is not kept."""
+        """The run of a patch, from the store where it is there. What ran out of memory is not kept. Raises PatchFailed
+        and what breaks."""
         inputs = self.inputs(instance, patch)
         unit = self.unit("runs", inputs)
         if unit.is_done(**inputs):
-            return _load(unit.result())
-        run = self.patiently(
-            instance,
-            "running the tests",
-            lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch),
-        )
+            return kept.load(unit, instance.environment.parser)
+        tests = {name.partition(" > ")[0] for name in instance.expected}
+        try:
+            run = self.patiently(
+                instance,
+                "running the tests",
+                lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch, tests),
+            )
+        except runs.PatchFailed as error:
+            kept.save_failure(unit, error, inputs)
+            raise
         if run.end != "out_of_memory":
-            write_bytes(unit.folder / "tests.log.gz", gzip.compress(run.log, mtime=0))
-            write_bytes(unit.folder / "report.json.gz", gzip.compress(run.report, mtime=0))
-            kept = {key: value for key, value in asdict(run).items() if key not in _APART}
-            unit.finish(kept | {"by_snapshot": sorted(run.by_snapshot)}, **inputs)
+            kept.save(unit, run, inputs)
         return run
 
     def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
         """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
-        return Unit(self.store.root / "04_evaluation" / kind / self.repo.slug / digest(inputs))
+        return kept.place(self.store, self.repo, digest(inputs), kind)
 
     def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
         """The digests of all that decides how a patch fares."""
         environment = instance.environment.model_dump(mode="json", exclude={"evidence"})
-        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION, _VERSION]
-        gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
-        return {"image": instance.image, "patch": digest(patch), "gold": gold, "how": digest(how)}
+        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION, kept.VERSION]
+        return kept.what(instance, patch) | {"how": digest(how)}
 
     def patiently(self, instance: Instance, what: str, work: Callable[[Plan], R]) -> R:
         """Do `work` on the instance's image; what the machine fails at is tried again. Raises what `work` does."""
@@ -116,14 +103,3 @@ class Bench:
 
     def _say(self, instance: Instance, text: str) -> None:
         self.progress.step(instance.instance_id, text)
-
-
-def _load(result: dict[str, Any]) -> Run:
-    return Run(
-        end=result["end"],
-        results={name: Status(status) for name, status in result["results"].items()},
-        suites={name: Status(status) for name, status in result["suites"].items()},
-        by_snapshot=frozenset(result["by_snapshot"]),
-        faults=tuple(result["faults"]),
-        restored=tuple(result["restored"]),
-    )

@@ -16,23 +16,21 @@ def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int)
 
     \b
     MODEL is the one of `predict`, or oracle or nop.
-    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
+    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
     Patches that were run already are not run again.
     \b
     Example: a11y-bench evaluate grommet/grommet oracle
     Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
     """
-    from pipeline.core.records import Outcome
     from pipeline.evaluate.stage import evaluate
 
-    verdicts = evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs)
-    _report(subject, verdicts)
-    if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
-        raise SystemExit(1)
+    say(subject, evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs))
 
 
-def _report(subject: Any, verdicts: list[Any]) -> None:
+def say(subject: Any, verdicts: list[Any]) -> None:
+    """Show the verdicts; end with 1 where some are missing."""
     from pipeline.core.console import table
+    from pipeline.core.records import Outcome
 
     rows = [
         (
@@ -47,6 +45,8 @@ def _report(subject: Any, verdicts: list[Any]) -> None:
     title = f"{subject.agent} with {subject.model} on {subject.repo}"
     table(title, ("instance", "outcome", "fixed", "broken", "cause"), rows)
     click.echo(summary(verdicts))
+    if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
+        raise SystemExit(1)
 
 
 def summary(verdicts: list[Any]) -> str:

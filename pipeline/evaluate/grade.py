@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
-from pipeline.core.runs import Run
+from pipeline.core.runs import PatchFailed, Run
 from pipeline.core.store import digest
 
 #: how a run can end without a result -> (outcome, cause)
@@ -44,16 +45,27 @@ def blocked(instance: Instance, why: str) -> Graded:
     return Graded(Outcome.UNRESOLVED, why, found._asdict())
 
 
+def of_work(instance: Instance, work: Callable[[], Run]) -> Graded:
+    """How a patch fares whose run `work` gives, or for which it raises PatchFailed."""
+    try:
+        return of_run(instance, work())
+    except PatchFailed as error:
+        if error.name == "candidate":
+            return Graded(Outcome.NOT_APPLIED, str(error))
+        return blocked(instance, str(error))
+
+
 def of_run(instance: Instance, run: Run) -> Graded:
     """Compare a run with what the instance expects (docs/rules.md, Verdicts)."""
     if run.end != "ran":
         outcome, cause = _ENDS[run.end]
-        return Graded(outcome, cause, {"restored": run.restored})
+        return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     found = verdict.resolve(instance.f2p_tests, instance.expected, results)
     fields = {
         **found._asdict(),
         "restored": run.restored,
+        "merged": run.merged,
         "tests": {name: results.get(name, Status.NONE) for name in sorted(instance.expected)},
     }
     if run.faults:

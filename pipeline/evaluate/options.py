@@ -19,11 +19,13 @@ from pipeline.core.options import (
     trust_local_option,
 )
 
+run_option = click.option("--run", default="", help="A run's folder name; the newest one unless told.")
+
 OPTIONS = (
     repo_argument,
     model_argument,
     agent_option,
-    click.option("--run", default="", help="A run's folder name; the newest one unless told."),
+    run_option,
     click.option(
         "--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run."
     ),

@@ -15,7 +15,7 @@ from pipeline.core.git import require_commit
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.sandbox.base import DEFAULT, Limits, Sandbox
-from pipeline.core.store import Store, write_json
+from pipeline.core.store import Store, digest, write_json
 from pipeline.core.trust import require_trust
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
@@ -48,9 +48,21 @@ def evaluate(
         interrupts = Interrupts(progress.stopping, sandbox.abort)
         given = {one.instance_id: one for one in each(instances, give, jobs=jobs, interrupts=interrupts)}
         verdicts = [given[one.instance_id] for one in instances]
-        store.replace_records(folder / "verdicts.jsonl", verdicts)
-        write_json(folder / "final_report.json", final_report(verdicts))
+        named = {
+            name: digest(bench.inputs(one, answers.predictions[name].model_patch))
+            for one in instances
+            if (name := one.instance_id) in answers.predictions
+        }
+        write_json(folder / "runs.json", named)
+        write(store, subject, verdicts)
         return verdicts
+
+
+def write(store: Store, subject: Subject, verdicts: Sequence[Verdict]) -> None:
+    """Write what came of a run."""
+    folder = store.evaluation(subject.repo, subject.agent, subject.model)
+    store.replace_records(folder / "verdicts.jsonl", verdicts)
+    write_json(folder / "final_report.json", final_report(verdicts))
 
 
 def check(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import analyze, collect, logs
+from benchmarks import analyze, collect, evaluate, logs
 from benchmarks.goals import Figure
 
 
@@ -24,6 +24,15 @@ def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
 def test_logs_are_read_to_the_last_test() -> None:
     (figure,) = logs.figures(megabytes=1)
     assert figure.value > 0
+
+
+def test_evaluate_grades_every_stored_run(tmp_path: Path) -> None:
+    """What is missing ends the program that is measured, and with it the benchmark."""
+    arguments = ["--reports", "5", "--tests", "5", "--megabytes", "1", "--json", str(tmp_path / "figures.json")]
+    done = CliRunner().invoke(evaluate.main, arguments)
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
+    assert figures["report of 5 instances x 5 tests"]["value"] > 0
 
 
 def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:

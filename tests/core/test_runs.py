@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from histories import History
 
 from pipeline.core.records import Status
 from pipeline.core.runs import PatchFailed, Plan, Run, run_candidate, run_gold
@@ -119,6 +120,40 @@ def test_installed_packages_are_not_patched(plan: MakePlan, patch: Patch) -> Non
 
 def _added(path: str, text: str) -> str:
     return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}"
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_installed_packages_are_not_moved_away(plan: MakePlan, patch: Patch) -> None:
+    """By its new name such a file is no package's."""
+    moved = "similarity index 100%\nrename from node_modules/dep/index.js\nrename to src/dep.js\n"
+    candidate = f"diff --git a/node_modules/dep/index.js b/src/dep.js\n{moved}"
+    with pytest.raises(PatchFailed, match="it moves node_modules/dep/index.js"):
+        run_candidate(plan(), candidate, "", patch(MENU_TEST))
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_how_git_reads_files_is_not_patched(plan: MakePlan, patch: Patch) -> None:
+    """A file whose encoding says that it is unchanged would not be restored."""
+    files = {".gitattributes": "*.js ident\n", "src/.gitattributes": "*.js working-tree-encoding=UTF-7\n"}
+    candidate = patch(FIX) + "".join(_added(path, text.strip() + "\n") for path, text in files.items())
+    run = run_candidate(plan(), candidate, "", patch(MENU_TEST))
+    assert (run.results[NAMED], run.restored) == (Status.PASSED, tuple(files))
+
+
+@pytest.mark.rule("three-way")
+def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, library: History) -> None:
+    """Made on a file that the repository has, somewhere: git merges it, and the run says so. Nothing stays staged."""
+    text = "<ul>\none\ntwo\nthree\n" + "more\n" * 9
+    library.commit("base", {"src/List.js": text, "src/Copy.js": text.replace("<ul>", "<ol>")})
+    made = patch({"src/List.js": text.replace("three", "aria-label"), "src/New.test.js": "x | a | b\n"})
+    candidate = made.replace("src/List.js", "src/Copy.js")
+    test = patch({"src/Menu.test.js": "merged | src/Copy.js | aria-label\nolder | src/Copy.js | <ol>\n"})
+    with pytest.raises(PatchFailed, match="candidate"):
+        run_candidate(plan(), made.replace("src/List.js", "src/Menu.js"), "", test)
+    run = run_candidate(plan(), candidate, "", test)
+    assert (run.merged, run.restored) == (True, ("src/New.test.js",))
+    assert set(run.results.values()) == {Status.PASSED}
+    assert not run_candidate(plan(), made, "", test).merged
 
 
 @pytest.mark.trap("graded-with-its-own-edits")

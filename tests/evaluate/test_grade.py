@@ -90,7 +90,7 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
 def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
     """An OOM kill is scored as a model's failure by SWE-bench; here it is no verdict at all."""
     graded = of_run(INSTANCE, Run(end=end, restored=("package.json",)))
-    assert (graded.outcome, graded.fields) == (outcome, {"restored": ("package.json",)})
+    assert (graded.outcome, graded.fields) == (outcome, {"restored": ("package.json",), "merged": False})
     assert graded.cause
 
 

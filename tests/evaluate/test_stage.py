@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 from pathlib import Path
 
 import factories
@@ -12,10 +14,13 @@ from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
 from pipeline.core.sandbox.base import Limits
-from pipeline.core.store import read_json, read_records, write_records
+from pipeline.core.store import read_json, read_records, write_json, write_records
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.regrade import regrade
 from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 
 REPO = factories.REPO
+SUBJECT = Subject(REPO, "magentless", "model-a")
 
 
 def outcomes(verdicts: dict[str, Verdict]) -> dict[str, str]:
@@ -122,6 +127,50 @@ def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Benc
         assert len({(folder / name).read_bytes() for folder in folders}) == 1
 
 
+@pytest.mark.invariant(3)
+@pytest.mark.rule("regrade")
+def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> None:
+    """Byte for byte, without an engine and without the clone: log and report say it all."""
+    absent = change("src/tabs.js", "none", "new")
+    evaluation.predict(menu=FIX, badge=SILENCE, toggle=ELSEWHERE, tabs=absent, hash="")
+    evaluation.evaluate()
+    folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
+    names = ("verdicts.jsonl", "final_report.json")
+    before = [(folder / name).read_bytes() for name in names]
+    for name in names:
+        (folder / name).unlink()
+    shutil.rmtree(evaluation.store.raw(REPO))
+    evaluation.sandbox.opened.clear()
+    verdicts = regrade(evaluation.store, SUBJECT)
+    assert [(folder / name).read_bytes() for name in names] == before
+    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
+    assert evaluation.sandbox.opened == []
+
+
+@pytest.mark.rule("regrade")
+@pytest.mark.trap("verdict-of-another-patch")
+def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
+    """A changed patch, a dataset that was built anew: no verdict is better than an old one."""
+    evaluation.predict(menu=FIX)
+    with pytest.raises(UserError, match="nothing was evaluated"):
+        regrade(evaluation.store, SUBJECT)
+    evaluation.evaluate()
+    evaluation.predict(menu=WRONG, badge=ELSEWHERE)
+    causes = {one.instance_id: one.cause for one in regrade(evaluation.store, SUBJECT)}
+    assert [causes[instance_id(name)] for name in ("menu", "badge")] == ["its run is not stored"] * 2
+
+
+@pytest.mark.rule("regrade")
+def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
+    """What the reader of reports learns later counts for runs that are kept, too."""
+    evaluation.predict(menu=FIX)
+    evaluation.evaluate()
+    (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/report.json.gz")
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"title":"named"', b'"title":"other"')))
+    (found,) = (one for one in regrade(evaluation.store, SUBJECT) if one.tests)
+    assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",))
+
+
 @pytest.mark.invariant(7)
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
@@ -138,6 +187,18 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
     evaluation.sandbox.opened.clear()
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
     assert len(evaluation.sandbox.opened) == 2
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("infrastructure-is-not-failure")
+def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation) -> None:
+    """A 429 is scored as a model's failure by SWE-bench Pro; an agent's own fault stays a missing prediction."""
+    path = evaluation.predict(menu=FIX)
+    unanswered = {instance_id("badge"): "provider", instance_id("toggle"): "agent_error"}
+    write_json(path.with_name("metadata.json"), {"unanswered": unanswered})
+    verdicts = evaluation.evaluate()
+    assert (verdicts["badge"].outcome, verdicts["badge"].cause) == (Outcome.NOT_EVALUATED, "provider")
+    assert verdicts["toggle"].outcome is Outcome.NO_PREDICTION
 
 
 @pytest.mark.invariant(3)

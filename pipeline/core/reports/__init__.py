@@ -107,10 +107,11 @@ def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> 
     """Name the cases and put a report together."""
     tests: dict[str, Status] = {}
     by_snapshot = set()
-    for case in cases:
-        name = free(" > ".join((case.file, *case.path) if case.file else case.path), tests)
-        tests[name] = case.status
-        if case.by_snapshot:
+    for file, path, status, alone in cases:
+        name = " > ".join((file, *path) if file else path)
+        name = free(name, tests) if name in tests else name
+        tests[name] = status
+        if alone:
             by_snapshot.add(name)
     return Report(tests, suites, frozenset(by_snapshot), success)
 

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.core.records import Status
 from pipeline.core.reports import PARSERS, Report, ReportError, announced, read
+from pipeline.core.reports.jest_text import MARKS
 
 OUTPUTS = Path(__file__).parent / "outputs"
 PASSED, FAILED, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
@@ -115,6 +116,15 @@ def test_the_text_of_jest_says_what_its_report_says(stem: str) -> None:
         expected["src/Menu.test.js > Menu > (skipped)"] = SKIPPED
     assert log.tests == expected
     assert (log.suites, log.success) == (report.suites, False)
+
+
+@pytest.mark.trap("failure-mark")
+def test_every_mark_is_read_and_no_file_stands_in_for_its_tests() -> None:
+    """Multi-SWE-bench's reader of grommet knows `×` and `✗`, and not `✕`: failing tests become NONE."""
+    tests = "".join(f"  {mark} {number}\n" for number, mark in enumerate(MARKS))
+    totals = "Tests: 2 failed, 2 skipped, 2 passed, 6 total\n"
+    found = read("jest-text", f"FAIL a.test.js\n{tests}\n{totals}".encode(), "/repo")
+    assert found.tests == {f"a.test.js > {number}": status for number, status in enumerate(MARKS.values())}
 
 
 @pytest.mark.trap("printed-passed")

@@ -1,0 +1,35 @@
+"""`a11y-bench regrade`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipeline.core.options import agent_option, data_option, model_argument, repo_argument
+from pipeline.evaluate.cli import say
+from pipeline.evaluate.options import run_option
+
+
+@click.command()
+@repo_argument
+@model_argument
+@agent_option
+@run_option
+@data_option
+def command(repo: Any, model: str, agent: str, run: str, store: Any) -> None:
+    """Give the patches of MODEL for REPO their verdicts anew, from the logs and reports that `evaluate` kept.
+
+    \b
+    Needs no engine and no clone: nothing is run.
+    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
+    \b
+    Example: a11y-bench regrade grommet/grommet oracle
+    Exit code: 0 every instance has its verdict, 1 some have no run that is kept (evaluate first).
+    """
+    from pipeline.core.options import agent_of
+    from pipeline.evaluate.answers import Subject
+    from pipeline.evaluate.regrade import regrade
+
+    subject = Subject(repo, agent_of(agent, model), model, run)
+    say(subject, regrade(store, subject))

@@ -1,0 +1,63 @@
+"""Verdicts once more, from stored runs alone: no engine, no clone, nothing is run.
+
+Reads the dataset, the predictions, and the runs that `evaluate` kept and named in `runs.json`; writes what it writes.
+A prediction whose run is not kept, or was made of something else, is *not evaluated*.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pipeline.core.dataset import each_instance
+from pipeline.core.errors import UserError
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.store import Store, read_json
+from pipeline.evaluate import kept
+from pipeline.evaluate.answers import Subject, read_answers
+from pipeline.evaluate.grade import Graded, of_work, sign, without_run
+from pipeline.evaluate.stage import write
+
+
+def regrade(store: Store, subject: Subject) -> list[Verdict]:
+    """Give every instance of the dataset its verdict, and write them. Raises UserError where nothing was evaluated."""
+    answers, named = read_answers(store, subject), _named(store, subject)
+
+    def give(instance: Instance) -> Verdict:
+        prediction = answers.predictions.get(instance.instance_id)
+        owed = answers.owed.get(instance.instance_id, "")
+        graded = without_run(prediction, owed) or _stored(store, instance, prediction, named)
+        return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
+
+    with _no_cycles():
+        verdicts = [give(one) for one in each_instance(store, subject.repo)]
+    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
+        write(store, subject, verdicts)
+    return verdicts
+
+
+@contextmanager
+def _no_cycles() -> Iterator[None]:
+    """Records refer to no one that refers to them: looking for cycles takes a third of the time and finds none."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _named(store: Store, subject: Subject) -> dict[str, str]:
+    """The names of the kept runs by instance."""
+    path = store.evaluation(subject.repo, subject.agent, subject.model) / "runs.json"
+    if not path.exists():
+        hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
+        raise UserError("nothing was evaluated", path=path, hint=hint)
+    return read_json(path)
+
+
+def _stored(store: Store, instance: Instance, prediction: Prediction, named: Mapping[str, str]) -> Graded:
+    unit = kept.place(store, instance.repository, named.get(instance.instance_id, "none"))
+    if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
+        return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
+    return of_work(instance, lambda: kept.load(unit, instance.environment.parser))

@@ -1,0 +1,142 @@
+"""Benchmark of stage 04: what a verdict costs beside its test run, and verdicts given anew from stored logs.
+
+`just bench evaluate [--data DIR --repo ORG/REPO] [--instances 10] [--models 10] [--json FILE]`. With a data directory
+(nothing is written there) its instances are evaluated in the engine, one at a time: each model's patch is gold's with a
+file of its own, so that no two are the same. Without one this part is left out. The report is the console program on
+generated runs of Jest, so start-up counts; the reader of texts is that of `logs`. Writes a temporary folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from factories import REPO, make_instance, make_prediction
+
+from benchmarks import logs
+from benchmarks.goals import Figure, report
+from pipeline.core import images
+from pipeline.core.cache import cache_root
+from pipeline.core.console import Progress
+from pipeline.core.control import Control
+from pipeline.core.dataset import read_dataset
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.records import Instance, Outcome
+from pipeline.core.retry import PATIENT
+from pipeline.core.runs import Run
+from pipeline.core.sandbox.base import DEFAULT
+from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.core.store import Store, digest, write_json, write_records
+from pipeline.evaluate import kept
+from pipeline.evaluate.bench import Bench, How
+from pipeline.evaluate.grade import of_run
+
+RUN = "20240506T070809Z"
+TESTS = Path(__file__).parents[1]
+OWN = "diff --git a/{0} b/{0}\nnew file mode 100644\n--- /dev/null\n+++ b/{0}\n@@ -0,0 +1 @@\n+{0}\n"
+
+
+@click.command()
+@click.option("--data", type=click.Path(path_type=Path, exists=True), help="A data directory with a dataset.")
+@click.option("--repo", help="Whose instances are evaluated, org/repo.")
+@click.option("--instances", default=10, show_default=True, help="Instances that are evaluated.")
+@click.option("--models", default=10, show_default=True, help="Patches of each.")
+@click.option("--reports", default=1000, show_default=True, help="Instances of the report.")
+@click.option("--tests", default=500, show_default=True, help="Tests of each of these.")
+@click.option("--megabytes", default=60, show_default=True, help="Size of the log.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
+def main(
+    data: Path | None,
+    repo: str | None,
+    instances: int,
+    models: int,
+    reports: int,
+    tests: int,
+    megabytes: int,
+    path: Path | None,
+) -> None:
+    """Measure stage 04 against its goals."""
+    figures = [*_reported(reports, tests), *logs.figures(megabytes)]
+    if data and repo:
+        figures += _evaluated(data, parse_repo(repo), instances, models)
+    report("evaluate", figures, path)
+
+
+# -- verdicts with their runs ----------------------------------------------------------------------------------------
+def _evaluated(data: Path, repo: Repo, instances: int, models: int) -> Iterator[Figure]:
+    sandbox, chosen = DockerSandbox(cache_root()), read_dataset(Store(data), repo)[:instances]
+    sandbox.check()
+    clone = images.source(Store(data), repo)
+    with TemporaryDirectory() as folder, Progress("evaluating", len(chosen) * models) as progress:
+        bench = Bench(Store(Path(folder)), repo, How(sandbox, DEFAULT, PATIENT), clone, progress)
+        for one in chosen:
+            _graded(bench, one, "warm-up")
+        started = time.monotonic()
+        runs = [_graded(bench, one, f"model-{number}") for number in range(models) for one in chosen]
+        seconds = time.monotonic() - started
+    tests = sum(run.seconds for run in runs)
+    yield Figure(f"{len(chosen)} instances x {models} models", seconds, "s")
+    yield Figure("a test run, mean", tests / len(runs), "s")
+    yield Figure("time of all, by that of the test runs", seconds / tests, "x", ("at most", 1.3))
+
+
+def _graded(bench: Bench, instance: Instance, model: str) -> Run:
+    run = bench.run(instance, instance.fix_patch + OWN.format(model))
+    if of_run(instance, run).outcome is not Outcome.RESOLVED:
+        raise SystemExit(f"{instance.instance_id}: {of_run(instance, run)}")
+    return run
+
+
+# -- verdicts from stored runs ---------------------------------------------------------------------------------------
+def _reported(instances: int, tests: int) -> Iterator[Figure]:
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "data")
+        _generate(store, instances, tests)
+        command = [Path(sys.executable).with_name("a11y-bench"), "regrade", str(REPO), "model-a"]
+        before, started = os.times(), time.perf_counter()
+        subprocess.run([*command, "--data", str(store.root)], check=True, stdout=subprocess.DEVNULL, cwd=TESTS.parent)
+        seconds, after = time.perf_counter() - started, os.times()
+    yield Figure(f"report of {instances:,} instances x {tests} tests", seconds, "s", ("at most", 3))
+    processor = after.children_user + after.children_system - before.children_user - before.children_system
+    yield Figure("of it the processor", processor, "s")
+
+
+def _generate(store: Store, count: int, tests: int) -> None:
+    """Runs of Jest for as many instances, of each of which one test is fixed."""
+    titles = [f"case {number} keeps the focus where it was" for number in range(tests)]
+    named = {f"src/Menu.test.tsx > Menu > {title}": "PPP" for title in titles} | {
+        f"src/Menu.test.tsx > Menu > {titles[0]}": "PFP"
+    }
+    instances = [make_instance(number, tests=named) for number in range(1, count + 1)]
+    predictions = [make_prediction(one.number, model_name_or_path="model-a", run=RUN) for one in instances]
+    write_records(store.dataset(REPO), instances)
+    write_records(store.predictions(REPO, "magentless", "model-a") / RUN / "predictions.jsonl", predictions)
+    run, names = _run(titles), {}
+    for one, prediction in zip(instances, predictions, strict=True):
+        inputs = kept.what(one, prediction.model_patch) | {"instance": one.instance_id}
+        names[one.instance_id] = digest(inputs)
+        kept.save(kept.place(store, REPO, names[one.instance_id]), run, inputs)
+    write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
+
+
+def _run(titles: list[str]) -> Run:
+    """What Jest leaves behind when all pass but the control."""
+    fields = {"ancestorTitles": ["Menu"], "duration": 12, "failureMessages": [], "location": None, "status": "passed"}
+    cases = [fields | {"fullName": f"Menu {title}", "title": title} for title in titles]
+    cases.append(fields | {"fullName": "c0", "title": "c0", "status": "failed", "ancestorTitles": []})
+    suites = [{"name": "/repo/src/Menu.test.tsx", "status": "failed", "assertionResults": cases, "message": ""}]
+    counts = {"numPassedTests": len(titles), "numFailedTests": 1, "numPendingTests": 0, "numTodoTests": 0}
+    report = json.dumps({"success": False, **counts, "testResults": suites}).encode()
+    log, control = b"$ jest\nTest results written to: r.json\n", Control("c0", ("src/Menu.test.tsx",))
+    return Run(code=1, place="/scratch/r.json", root="/repo", log=log, report=report, control=control)
+
+
+if __name__ == "__main__":
+    main()
