@@ -20,6 +20,7 @@ from pipeline.build.reasons import REASONS, Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core import images, runs, verdict
+from pipeline.core.applying import PatchFailed
 from pipeline.core.git import list_files, require_commit
 from pipeline.core.patches import is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
@@ -77,7 +78,7 @@ def qualify(job: Job) -> Instance | Rejection:
             job.keep("install", end.log.encode())
     except Unsupported as end:
         reason, detail = end.reason, str(end)
-    except runs.PatchFailed as end:
+    except PatchFailed as end:
         reason, detail = "patch_failed", str(end)
     return Rejection(instance_id=job.candidate.instance_id, stage="build", reason=reason, detail=detail)
 

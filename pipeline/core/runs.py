@@ -15,10 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pipeline.core import command, patches, reports
-from pipeline.core.applying import PatchFailed as PatchFailed
 from pipeline.core.applying import apply, prepare
-from pipeline.core.applying import listed as listed
-from pipeline.core.applying import must as must
 from pipeline.core.control import Control, changed, digests, plant
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment, Status

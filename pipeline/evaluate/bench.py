@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import git
 
 from pipeline.core import images, runs
+from pipeline.core.applying import PatchFailed
 from pipeline.core.console import Progress
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
@@ -63,7 +64,7 @@ class Bench:
                 "running the tests",
                 lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch, tests),
             )
-        except runs.PatchFailed as error:
+        except PatchFailed as error:
             kept.save_failure(unit, error, inputs)
             raise
         if run.end != "out_of_memory":

@@ -10,11 +10,12 @@ import gzip
 from dataclasses import asdict
 
 from pipeline.core import runs
+from pipeline.core.applying import PatchFailed
 from pipeline.core.control import Control
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance
-from pipeline.core.runs import PatchFailed, Run
+from pipeline.core.runs import Run
 from pipeline.core.store import Store, Unit, digest, write_bytes
 
 #: raised whenever runs are kept differently: older ones are made again

@@ -17,6 +17,7 @@ import git
 from docker.models.containers import Container
 
 from pipeline.core import edits, images, runs
+from pipeline.core.applying import apply
 from pipeline.core.git import checkout
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance
@@ -88,7 +89,7 @@ class OneByOne:
             self._install(container)
             workspace = DockerWorkspace(container, DEFAULT)
             for name, patch in steps:
-                runs.apply(workspace, patch, name)
+                apply(workspace, patch, name)
             return runs.run_tests(workspace, plan)
 
     @contextmanager

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from histories import History
 
+from pipeline.core.applying import PatchFailed
 from pipeline.core.records import Status
-from pipeline.core.runs import PatchFailed, Plan, Run, run_candidate, run_gold
+from pipeline.core.runs import Plan, Run, run_candidate, run_gold
 
 MENU_TEST = {"src/Menu.test.js": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
 FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from pipeline.core import runs
+from pipeline.core.applying import listed, must
 from pipeline.core.records import Status
 from pipeline.core.runs import Plan
 from pipeline.core.sandbox.base import Workspace
@@ -42,7 +43,7 @@ def run_updated(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tes
     with runs.prepared(plan, candidate, fix_patch, test_patch) as (workspace, _):
         gold = _read(workspace, tests)
         if there := _files(workspace):
-            runs.must(workspace, "rm", "-f", "--", *there)
+            must(workspace, "rm", "-f", "--", *there)
         run = runs.run_tests(workspace, again)
         new = _read(workspace, tests) if run.end == "ran" else {}
     return Updated(run.end, run.results, run.faults, gold, new)
@@ -62,4 +63,4 @@ def _read(workspace: Workspace, tests: Collection[str]) -> dict[str, str]:
 
 def _files(workspace: Workspace) -> list[str]:
     known = ("ls-files", "-z", "--cached", "--others", "--exclude=node_modules", "--", "*.snap")
-    return sorted(set(runs.listed(workspace, "git", *known)))
+    return sorted(set(listed(workspace, "git", *known)))

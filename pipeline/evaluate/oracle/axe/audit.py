@@ -12,7 +12,8 @@ import json
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.core.runs import PatchFailed, Plan
+from pipeline.core.applying import PatchFailed
+from pipeline.core.runs import Plan
 from pipeline.core.sandbox.base import Workspace
 from pipeline.evaluate.oracle.axe import findings
 from pipeline.evaluate.oracle.axe.documents import NotAudited, Rendered, render
