@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pipeline.core import images
 from pipeline.core.assessment import Assessment, SnapshotVerdict
@@ -23,8 +24,23 @@ from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.oracle import snapshots
 from pipeline.evaluate.oracle.axe.findings import delta
 from pipeline.evaluate.oracle.evidence import Case, Evidence, find
+from pipeline.evaluate.oracle.judge.panel import Asked, Panel
+from pipeline.evaluate.oracle.judge.ruling import rule
 from pipeline.evaluate.oracle.page import Viewer, viewing
+from pipeline.evaluate.oracle.said import beside
+from pipeline.evaluate.oracle.score import scored
+from pipeline.evaluate.oracle.settings import SHIPPED, load_settings
 from pipeline.evaluate.stage import check
+
+
+class More(NamedTuple):
+    """What is asked for beyond the parts that cost nothing but time."""
+
+    judge: Asked | None = None
+    settings: Path = SHIPPED
+
+
+NO_MORE = More()
 
 
 def assess(
@@ -35,32 +51,49 @@ def assess(
     trust_local: bool = False,
     jobs: int = 2,
     axe: bool = False,
+    more: More = NO_MORE,
 ) -> list[Assessment]:
     """Assess every prediction that has a verdict, and write what is found; `axe`: audit what the tests render, too.
 
     Raises UserError on bad input.
     """
+    settings = load_settings(more.settings)
+    panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, how.sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     verdicts = _verdicts(store, subject, answers, instances)
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
-    with lock, log_file(folder / "assess.log"), Progress("assessing", len(instances)) as progress:
-        bench = Bench(store, subject.repo, how, clone, progress)
-
-        def look(instance: Instance) -> Evidence:
-            prediction = answers.predictions.get(instance.instance_id)
-            verdict = verdicts[instance.instance_id]
-            found = find(Case(bench, instance, verdict, prediction.model_patch if prediction else ""), axe=axe)
-            progress.finish(instance.instance_id, "; ".join(found.notes.values()) or "assessed", str(verdict.outcome))
-            return found
-
-        interrupts = Interrupts(progress.stopping, how.sandbox.abort)
-        found = {one.verdict.instance_id: one for one in each(instances, look, jobs=jobs, interrupts=interrupts)}
-        assessments = _look([found[one.instance_id] for one in instances])
+    with lock, log_file(folder / "assess.log"):
+        with Progress("assessing", len(instances)) as progress:
+            bench = Bench(store, subject.repo, how, clone, progress)
+            cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
+            assessments = _look(_found(cases, jobs, axe, Interrupts(progress.stopping, how.sandbox.abort)))
+        if panel:
+            said = rule(panel, cases, folder / "judge-gateway.log", jobs)
+            assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
+        assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
+
+
+def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Case:
+    prediction = answers.predictions.get(instance.instance_id)
+    return Case(bench, instance, verdict, prediction.model_patch if prediction else "")
+
+
+def _found(cases: Sequence[Case], jobs: int, axe: bool, interrupts: Interrupts) -> list[Evidence]:
+    """The evidence on each case, in their order."""
+
+    def look(case: Case) -> Evidence:
+        found = find(case, axe=axe)
+        text = "; ".join(found.notes.values()) or "assessed"
+        case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
+        return found
+
+    found = {one.verdict.instance_id: one for one in each(cases, look, jobs=jobs, interrupts=interrupts)}
+    return [found[one.instance.instance_id] for one in cases]
 
 
 def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:
