@@ -1,4 +1,4 @@
-"""What an agent, or the judge of its patch, is told of a task. All linked issues are in it, and nothing of the solution."""
+"""What an agent or a judge is told of a task, as text. All linked issues are in it, and nothing of the solution."""
 
 from __future__ import annotations
 

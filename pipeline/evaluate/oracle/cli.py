@@ -16,6 +16,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @of_patches
 @click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core: they run once more.")
+@click.option("--stories", is_flag=True, help="Audit the touched stories in a browser: each patch builds them once.")
 @click.option("--judge", metavar="MODEL", help="Let this model of the model list rate every patch, for its price.")
 @click.option(
     "--judge-samples", type=click.IntRange(1), default=3, show_default=True, help="Ratings of each patch by the judge."
@@ -35,6 +36,7 @@ def command(
     trust_local: bool,
     jobs: int,
     axe: bool,
+    stories: bool,
     judge: str | None,
     judge_samples: int,
     judge_budget: Any,
@@ -45,6 +47,7 @@ def command(
 
     \b
     Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.
+    --stories builds the repository's stories and audits those that show what the patches touch in a real browser.
     --judge lets a model rate the patches; its costs stand in DATA/costs.csv under the agent `judge`.
     Reads the verdicts of `evaluate`, and changes none.
     Writes DATA/04_evaluation/<agent>/<repo>/<model>/assessments.jsonl. What was run or rated already is not again.
@@ -61,7 +64,7 @@ def command(
     from pipeline.evaluate.oracle.stage import More, assess
 
     asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
-    more = More(asked, settings or own.SHIPPED)
+    more = More(stories, asked, settings or own.SHIPPED)
     assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, axe=axe, more=more)
     report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):

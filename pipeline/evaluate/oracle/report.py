@@ -12,7 +12,7 @@ from pipeline.core.console import table
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.oracle.score import VALUES
 
-HEAD = ("instance", "resolved", "equivalent", "axe: base, gold, patch", *VALUES, "score", "reason")
+HEAD = ("instance", "resolved", "equivalent", "axe: base, gold, patch", "stories", *VALUES, "score", "reason")
 
 
 def report(subject: Subject, assessments: Sequence[Assessment]) -> None:
@@ -25,7 +25,7 @@ def report(subject: Subject, assessments: Sequence[Assessment]) -> None:
 def _row(one: Assessment) -> tuple[str, ...]:
     flags = ("yes" if flag else "no" for flag in (one.resolved, one.resolved_equivalent))
     parts = (_number(part.value) for part in one.parts.values())
-    return (one.instance_id, *flags, _audited(one.axe), *parts, _number(one.score), _reason(one))
+    return (one.instance_id, *flags, _audited(one.axe), _audited(one.stories), *parts, _number(one.score), _reason(one))
 
 
 def _audited(axe: AxeDelta | None) -> str:

@@ -14,6 +14,9 @@ class Said(NamedTuple):
     note: str = ""
 
 
+NOTHING = Said()
+
+
 def beside(assessment: Assessment, name: str, said: Said) -> Assessment:
     """The assessment with this part."""
     notes = assessment.notes | ({name: said.note} if said.note else {})

@@ -6,8 +6,9 @@ runs for it is kept apart (`evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,21 +22,23 @@ from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
-from pipeline.evaluate.oracle import snapshots
+from pipeline.evaluate.oracle import evidence, snapshots
 from pipeline.evaluate.oracle.axe.findings import delta
-from pipeline.evaluate.oracle.evidence import Case, Evidence, find
+from pipeline.evaluate.oracle.evidence import Case, Evidence
 from pipeline.evaluate.oracle.judge.panel import Asked, Panel
 from pipeline.evaluate.oracle.judge.ruling import rule
 from pipeline.evaluate.oracle.page import Viewer, viewing
 from pipeline.evaluate.oracle.said import beside
 from pipeline.evaluate.oracle.score import scored
 from pipeline.evaluate.oracle.settings import SHIPPED, load_settings
+from pipeline.evaluate.oracle.stories import part as stories
 from pipeline.evaluate.stage import check
 
 
 class More(NamedTuple):
     """What is asked for beyond the parts that cost nothing but time."""
 
+    stories: bool = False
     judge: Asked | None = None
     settings: Path = SHIPPED
 
@@ -68,8 +71,9 @@ def assess(
     with lock, log_file(folder / "assess.log"):
         with Progress("assessing", len(instances)) as progress:
             bench = Bench(store, subject.repo, how, clone, progress)
+            find = partial(evidence.find, axe=axe, more={"stories": stories.look} if more.stories else {})
             cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
-            assessments = _look(_found(cases, jobs, axe, Interrupts(progress.stopping, how.sandbox.abort)))
+            assessments = _look(_found(cases, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
         if panel:
             said = rule(panel, cases, folder / "judge-gateway.log", jobs)
             assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
@@ -83,11 +87,13 @@ def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) 
     return Case(bench, instance, verdict, prediction.model_patch if prediction else "")
 
 
-def _found(cases: Sequence[Case], jobs: int, axe: bool, interrupts: Interrupts) -> list[Evidence]:
+def _found(
+    cases: Sequence[Case], jobs: int, find: Callable[[Case], Evidence], interrupts: Interrupts
+) -> list[Evidence]:
     """The evidence on each case, in their order."""
 
     def look(case: Case) -> Evidence:
-        found = find(case, axe=axe)
+        found = find(case)
         text = "; ".join(found.notes.values()) or "assessed"
         case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
         return found
@@ -126,12 +132,13 @@ def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
     seen = _seen(found, viewer) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
-    return Assessment(
+    assessment = Assessment(
         **who,
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
         axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
         notes=found.notes,
-        browser=viewer.version if viewer and seen else "",
+        browser=viewer.version if viewer and seen else found.browser,
     )
+    return beside(assessment, "stories", found.stories)
