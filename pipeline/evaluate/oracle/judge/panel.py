@@ -31,6 +31,8 @@ from pipeline.evaluate.oracle.judge.samples import Samples
 
 #: whose money it is, in the ledger and in costs.csv
 AGENT = "judge"
+#: answers of one sample at most
+TRIES = 2
 #: raised whenever answers are asked for or read differently: older ones are stale
 VERSION = 1
 
@@ -79,7 +81,6 @@ class Panel:
         self, gateway: Gateway, questions: Sequence[Question], progress: Progress, jobs: int
     ) -> dict[Question, str]:
         """The same through a gateway that is open, without `costs.csv`."""
-
         with connect(gateway.base_url) as line:
 
             def work(question: Question) -> tuple[Question, str]:
@@ -104,12 +105,12 @@ class Panel:
 
 def sample(ask: Callable[[list[Message]], str], question: Question) -> dict[str, Any]:
     """One rating, as plain data; an answer that can not be read is asked for once more, and then missing."""
-    first = ask(prompt.messages(question))
-    try:
-        rating = reply.read(first)
-    except BadAnswer as bad:
+    asked, why = prompt.messages(question), ""
+    for _ in range(TRIES):
+        answer = ask(asked)
         try:
-            rating = reply.read(ask(prompt.once_more(question, first, str(bad))))
-        except BadAnswer as why:
-            return {"missing": f"bad answer: {why}"}
-    return {"rating": rating.model_dump()}
+            return {"rating": reply.read(answer).model_dump()}
+        except BadAnswer as error:
+            why = str(error)
+            asked = prompt.once_more(question, answer, why)
+    return {"missing": f"bad answer: {why}"}

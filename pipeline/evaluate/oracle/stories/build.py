@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import Base64Bytes
 
 from pipeline.core import runs
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.patches import is_protected, select
 from pipeline.core.runs import Plan
 from pipeline.core.sandbox.base import Completed, Workspace
@@ -56,6 +57,8 @@ def _built(workspace: Workspace, plan: Plan) -> Built:
 
 
 def _packed(workspace: Workspace, done: Completed, out: str, folder: str) -> Built:
+    if done.limit == "memory":
+        raise InfrastructureError("building the stories ran out of memory", cause="out_of_memory")
     if done.code:
         said = done.limit or done.output.decode(errors="replace").strip()[-500:]
         return Built(silence=f"the stories can not be built: {said}")
