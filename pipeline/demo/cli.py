@@ -43,15 +43,12 @@ def command(data: Path, sandbox: str | None, oracle: bool, jobs: int) -> None:
     from pipeline.core.store import Store
     from pipeline.core.trust import DEMO
     from pipeline.demo.expected import differences
-    from pipeline.demo.oracle import assess_demo, unexpected
+    from pipeline.demo.oracle import unexpected
     from pipeline.demo.stage import REPO, choose_sandbox, run_demo
 
     started = time.monotonic()
     store = Store(data)
-    place = choose_sandbox(sandbox)
-    run_demo(store, DEMO, place, jobs=jobs)
-    if oracle:
-        assess_demo(store, REPO, DEMO, place, jobs=jobs)
+    run_demo(store, DEMO, choose_sandbox(sandbox), jobs=jobs, oracle=oracle)
     present(store)
     wrong = [*differences(store, REPO, DEMO), *(unexpected(store, REPO, DEMO) if oracle else ())]
     for line in wrong:

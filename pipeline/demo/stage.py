@@ -21,6 +21,7 @@ from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.audits import audit_and_say
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
+from pipeline.demo.oracle import assess_demo
 from pipeline.predict.stage import Predictor
 from pipeline.triage.stage import import_file
 
@@ -54,8 +55,8 @@ def _docker() -> Sandbox:
         return open_sandbox("docker", cache_root())
 
 
-def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:
-    """Stages 01 to 04 with the agents oracle, nop and magentless."""
+def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracle: bool = False) -> None:
+    """Stages 01 to 04 with the agents oracle, nop and magentless; `oracle` assesses all that they do."""
     clone = store.root / "harbor-ui.git"
     say_stage("history", "making the demo's repository from files")
     build_history(demo, clone)
@@ -69,10 +70,13 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> No
         say_stage("03 predict", model)
         Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()
         evaluate_and_say(store, REPO, model, model, sandbox, jobs=jobs)
-        audit_and_say(store, REPO, model, sandbox, jobs)
+        if not oracle:
+            audit_and_say(store, REPO, model, sandbox, jobs)
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
+    if oracle:
+        assess_demo(store, REPO, demo, sandbox, jobs=jobs)
 
 
 def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
