@@ -27,14 +27,17 @@ ORIGIN = "https://stories.invalid"
 SECONDS = 30
 #: raised whenever stories are shown or audited differently: older audits are stale
 VERSION = f"1 {findings.AXE.name}"
-#: a story is there when its root has something in it and is painted; Storybook marks the body when it can not be shown
+#: a story is there when its root has something in it, or when Storybook shows it for a while: it draws elsewhere
 SHOWN = """async () => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const is = (selector) => document.querySelector(selector) !== null;
+  let patience = 50;
   for (;;) {
     await painted();
-    if (document.querySelector(".sb-show-errordisplay, .sb-show-nopreview")) return false;
-    const root = document.querySelector("#storybook-root, #root");
-    if (document.readyState === "complete" && root?.childElementCount) return painted().then(() => true);
+    if (is(".sb-show-errordisplay, .sb-show-nopreview")) return false;
+    if (document.readyState !== "complete") continue;
+    const there = is(":is(#storybook-root, #root) > *") || (is(".sb-show-main") && !patience--);
+    if (there) return painted().then(() => true);
   }
 }"""
 
