@@ -38,7 +38,7 @@ class AxeDelta(Record):
     fixed: tuple[Violation, ...] = Field(description="in the base only")
     remaining: tuple[Violation, ...] = Field(description="in the base and with the patch")
     introduced: tuple[Violation, ...] = Field(description="with the patch only")
-    tests: int | None = Field(default=None, ge=0, description="how many tests' documents were audited with the patch")
+    tests: int | None = Field(default=None, ge=0, description="how many tests' documents, or stories, were audited")
 
 
 #: seed 002's scale: 3 solves all, 2 most, 1 misses what matters, -1 can not tell

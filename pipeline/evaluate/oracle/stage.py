@@ -36,7 +36,7 @@ from pipeline.evaluate.stage import check
 
 
 class More(NamedTuple):
-    """What is asked for beyond the parts that cost nothing but time."""
+    """What is asked for beside snapshots and audits, and the settings of score and judge."""
 
     stories: bool = False
     judge: Asked | None = None
