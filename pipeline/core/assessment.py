@@ -38,7 +38,40 @@ class AxeDelta(Record):
     fixed: tuple[Violation, ...] = Field(description="in the base only")
     remaining: tuple[Violation, ...] = Field(description="in the base and with the patch")
     introduced: tuple[Violation, ...] = Field(description="with the patch only")
-    tests: int | None = Field(default=None, ge=0, description="how many tests' documents were audited with the patch")
+    tests: int | None = Field(default=None, ge=0, description="how many tests' documents, or stories, were audited")
+
+
+#: seed 002's scale: 3 solves all, 2 most, 1 misses what matters, -1 can not tell
+Rated = Literal[3, 2, 1, -1]
+
+
+class Rating(Record):
+    """What a judge says of a patch, once."""
+
+    reasoning: str
+    score: Rated
+    strengths: str = ""
+    weaknesses: str = ""
+    confidence: Literal["high", "medium", "low"] | None = None
+
+
+class Judgement(Record):
+    """What a judge says of a patch: the ratings of all samples, and what they come to."""
+
+    model: str
+    settings: str = Field(description="digest of the prompt, the parameters and the model's entry")
+    score: Rated = Field(description="the median of those that could tell; -1 where half or more could not")
+    agreement: float | None = Field(description="share of pairs of ratings that are equal; None for one rating")
+    ratings: tuple[Rating, ...]
+    missing: tuple[str, ...] = Field(default=(), description="why a sample has no rating, for each that has none")
+
+
+class Part(Record):
+    """One part of the hybrid score: what it is worth from 0 to 1, None where it says nothing."""
+
+    value: float | None
+    weight: float = Field(description="as the settings declare it")
+    share: float = Field(description="of the score: the weight among the parts that say something")
 
 
 class Assessment(Versioned):
@@ -54,5 +87,9 @@ class Assessment(Versioned):
     resolved_equivalent: bool = Field(description="resolved, or all that fails are snapshots that differ cosmetically")
     snapshot: SnapshotVerdict | None = None
     axe: AxeDelta | None = None
+    stories: AxeDelta | None = None
+    judge: Judgement | None = None
+    score: float | None = Field(default=None, description="the hybrid score, from 0 to 1")
+    parts: dict[str, Part] = Field(default={}, description="of the score, by name")
     notes: dict[str, str] = Field(default={}, description="why a part is missing, by its name")
     browser: str = Field(default="", description="which browser looked at snapshots")

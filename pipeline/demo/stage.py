@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
-from pipeline.core.llm.models import PROXY_URL
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.sandbox import open_sandbox
@@ -22,7 +20,8 @@ from pipeline.core.sandbox.base import NoBaseImage, Sandbox
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.audits import audit_and_say
 from pipeline.demo.history import build_history
-from pipeline.demo.model import scripted_model
+from pipeline.demo.model import scripted_model, surroundings
+from pipeline.demo.oracle import assess_demo
 from pipeline.predict.stage import Predictor
 from pipeline.triage.stage import import_file
 
@@ -56,8 +55,8 @@ def _docker() -> Sandbox:
         return open_sandbox("docker", cache_root())
 
 
-def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:
-    """Stages 01 to 04 with the agents oracle, nop and magentless."""
+def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracle: bool = False) -> None:
+    """Stages 01 to 04 with the agents oracle, nop and magentless; `oracle` assesses all that they do."""
     clone = store.root / "harbor-ui.git"
     say_stage("history", "making the demo's repository from files")
     build_history(demo, clone)
@@ -71,17 +70,18 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> No
         say_stage("03 predict", model)
         Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()
         evaluate_and_say(store, REPO, model, model, sandbox, jobs=jobs)
-        audit_and_say(store, REPO, model, sandbox, jobs)
+        if not oracle:
+            audit_and_say(store, REPO, model, sandbox, jobs)
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
+    if oracle:
+        assess_demo(store, REPO, demo, sandbox, jobs=jobs)
 
 
 def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
     candidates = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
     with scripted_model(demo, candidates) as model:
-        here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
-        given = {**here, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
         settings = demo / "magentless.toml"
         predictor = Predictor(
             store,
@@ -91,6 +91,6 @@ def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
             models=demo / "models.yaml",
             settings=settings,
             jobs=jobs,
-            given=given,
+            given=surroundings(model),
         )
         predictor.predict()

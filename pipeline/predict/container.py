@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.core.briefing import prompt
 from pipeline.core.git import CLEAN
 from pipeline.core.images import ensure, recipe
 from pipeline.core.sandbox.base import DEFAULT, Completed
 from pipeline.core.sandbox.docker_agents import TOOLS, AgentWorkspace
 from pipeline.core.store import write_bytes, write_json
-from pipeline.predict.briefing import prompt
 from pipeline.predict.job import AgentFailed, Job, Say
 
 #: seconds after its time in which an agent may end by itself

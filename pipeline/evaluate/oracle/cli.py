@@ -2,66 +2,70 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
+from pipeline.core.options import Usd
 from pipeline.evaluate.options import of_patches
+
+A_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
 @of_patches
 @click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core: they run once more.")
-def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int, axe: bool) -> None:
+@click.option("--stories", is_flag=True, help="Audit the touched stories in a browser: each patch builds them once.")
+@click.option("--judge", metavar="MODEL", help="Let this model of the model list rate every patch, for its price.")
+@click.option(
+    "--judge-samples", type=click.IntRange(1), default=3, show_default=True, help="Ratings of each patch by the judge."
+)
+@click.option(
+    "--judge-budget",
+    type=Usd(),
+    help="The most that the judge may cost for REPO, in USD, from its first day.",
+)
+@click.option("--models", type=A_FILE, help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
+@click.option("--settings", type=A_FILE, help="Weights of the score, and how the judge is asked [default: our own].")
+def command(
+    store: Any,
+    subject: Any,
+    how: Any,
+    *,
+    trust_local: bool,
+    jobs: int,
+    axe: bool,
+    stories: bool,
+    judge: str | None,
+    judge_samples: int,
+    judge_budget: Any,
+    models: Path | None,
+    settings: Path | None,
+) -> None:
     """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
 
     \b
     Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.
+    --stories builds the repository's stories and audits those that show what the patches touch in a real browser.
+    --judge lets a model rate the patches; its costs stand in DATA/costs.csv under the agent `judge`.
     Reads the verdicts of `evaluate`, and changes none.
-    Writes DATA/04_evaluation/<agent>/<repo>/<model>/assessments.jsonl. What was run already is not run again.
+    Writes DATA/04_evaluation/<agent>/<repo>/<model>/assessments.jsonl. What was run or rated already is not again.
     \b
-    Example: a11y-bench assess grommet/grommet GLM-4.6
-    Exit code: 0 every prediction is assessed, 1 some are not (run it again).
+    Examples: a11y-bench assess grommet/grommet GLM-4.6
+              a11y-bench assess grommet/grommet GLM-4.6 --judge DeepSeek-V3.1-Terminus --judge-budget 2
+    Exit code: 0 every prediction is assessed, 1 some are not (run it again; a budget that is reached wants a higher
+    --judge-budget).
     """
-    from pipeline.evaluate.oracle.stage import assess
+    from pipeline.core.llm.models import SHIPPED
+    from pipeline.evaluate.oracle import settings as own
+    from pipeline.evaluate.oracle.judge.panel import Asked
+    from pipeline.evaluate.oracle.report import report
+    from pipeline.evaluate.oracle.stage import More, assess
 
-    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, axe=axe)
-    _report(subject, assessments)
+    asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
+    more = More(stories, asked, settings or own.SHIPPED)
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, axe=axe, more=more)
+    report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
         raise SystemExit(1)
-
-
-def _report(subject: Any, assessments: list[Any]) -> None:
-    from pipeline.core.console import table
-
-    rows = [
-        (
-            one.instance_id,
-            "yes" if one.resolved else "no",
-            "yes" if one.resolved_equivalent else "no",
-            one.snapshot.likeness if one.snapshot else "-",
-            _audited(one.axe),
-            next(iter([*(one.snapshot.reasons.values() if one.snapshot else ()), *one.notes.values()]), ""),
-        )
-        for one in assessments
-    ]
-    title = f"{subject.agent} with {subject.model} on {subject.repo}"
-    table(title, ("instance", "resolved", "equivalent", "snapshots", "axe: base, gold, patch", "reason"), rows)
-    click.echo(summary(assessments))
-
-
-def _audited(axe: Any) -> str:
-    """Violations of the three, and what the patch makes of the base's."""
-    if axe is None:
-        return "-"
-    changes = {"fixed": axe.fixed, "remaining": axe.remaining, "introduced": axe.introduced}
-    said = ", ".join(f"{len(found)} {name}" for name, found in changes.items() if found)
-    return f"{axe.base}, {axe.gold}, {axe.candidate}" + (f": {said}" if said else "")
-
-
-def summary(assessments: list[Any]) -> str:
-    """How many are resolved, and how many are when cosmetic differences of snapshots count as equal."""
-    strict, equivalent = (
-        sum(getattr(one, field) for one in assessments) for field in ("resolved", "resolved_equivalent")
-    )
-    return f"resolved: {strict} of {len(assessments)}; resolved or equivalent: {equivalent}"

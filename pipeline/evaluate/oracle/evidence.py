@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -21,6 +22,7 @@ from pipeline.evaluate.bench import Bench
 from pipeline.evaluate.oracle import snapshots, updated
 from pipeline.evaluate.oracle.axe import audit
 from pipeline.evaluate.oracle.axe.audit import Audit
+from pipeline.evaluate.oracle.said import NOTHING, Said
 from pipeline.evaluate.oracle.updated import Updated
 
 log = logging.getLogger(__name__)
@@ -36,12 +38,15 @@ class Silent(A11yBenchError):
 
 
 class Evidence(NamedTuple):
-    """`updated` are a patch's new snapshots and `base` those without it; `audits` are of base, gold and patch."""
+    """`updated` are a patch's new snapshots and `base` those without it; `audits` are of base, gold and patch;
+    `stories` is what the audit of stories says."""
 
     verdict: Verdict
     updated: Updated | None = None
     base: Updated | None = None
     audits: tuple[Audit, Audit, Audit] | None = None
+    stories: Said = NOTHING
+    browser: str = ""
     notes: dict[str, str] = {}
 
 
@@ -54,11 +59,16 @@ class Case(NamedTuple):
     patch: str
 
 
-def find(case: Case, *, axe: bool = False) -> Evidence:
+#: what finds one part: fields of the evidence. Raises Silent
+Find = Callable[[Case], dict[str, Any]]
+NO_MORE: Mapping[str, Find] = MappingProxyType({})
+
+
+def find(case: Case, *, axe: bool = False, more: Mapping[str, Find] = NO_MORE) -> Evidence:
     """The parts of the evidence, audits where they are asked for; what a part can not say is a note by its name."""
     found: dict[str, Any] = {}
     notes: dict[str, str] = {}
-    for name, part in ({"snapshot": _snapshots} | ({"axe": _axe} if axe else {})).items():
+    for name, part in ({"snapshot": _snapshots} | ({"axe": _axe} if axe else {}) | dict(more)).items():
         try:
             found |= part(case)
         except Silent as why:
@@ -89,7 +99,7 @@ def _updated(case: Case, patch: str) -> Updated:
     def run(plan: Plan) -> Updated:
         return updated.run_updated(plan, patch, instance.fix_patch, instance.test_patch, tests)
 
-    return _kept(case, patch, Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run))
+    return kept(case, patch, Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run))
 
 
 def _axe(case: Case) -> dict[str, Any]:
@@ -111,7 +121,7 @@ def _audited(case: Case, patch: str) -> Audit:
     def run(plan: Plan) -> Audit:
         return audit.run_audited(plan, patch, instance.fix_patch, instance.test_patch)
 
-    return _kept(case, patch, Part("auditing what the tests render", f"axe {audit.VERSION}", Audit, run))
+    return kept(case, patch, Part("auditing what the tests render", f"axe {audit.VERSION}", Audit, run))
 
 
 class Part(NamedTuple):
@@ -123,7 +133,7 @@ class Part(NamedTuple):
     run: Callable[[Plan], Any]
 
 
-def _kept(case: Case, patch: str, part: Part) -> Any:
+def kept(case: Case, patch: str, part: Part) -> Any:
     """The result of a part for one patch, from the store where it is there."""
     inputs = case.bench.inputs(case.instance, patch) | {"part": part.version}
     unit = case.bench.unit("oracle", inputs)

@@ -6,9 +6,11 @@ runs for it is kept apart (`evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pipeline.core import images
 from pipeline.core.assessment import Assessment, SnapshotVerdict
@@ -20,11 +22,28 @@ from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
-from pipeline.evaluate.oracle import snapshots
+from pipeline.evaluate.oracle import evidence, snapshots
 from pipeline.evaluate.oracle.axe.findings import delta
-from pipeline.evaluate.oracle.evidence import Case, Evidence, find
+from pipeline.evaluate.oracle.evidence import Case, Evidence
+from pipeline.evaluate.oracle.judge.panel import Asked, Panel
+from pipeline.evaluate.oracle.judge.ruling import rule
 from pipeline.evaluate.oracle.page import Viewer, viewing
+from pipeline.evaluate.oracle.said import beside
+from pipeline.evaluate.oracle.score import scored
+from pipeline.evaluate.oracle.settings import SHIPPED, load_settings
+from pipeline.evaluate.oracle.stories import part as stories
 from pipeline.evaluate.stage import check
+
+
+class More(NamedTuple):
+    """What is asked for beside snapshots and audits, and the settings of score and judge."""
+
+    stories: bool = False
+    judge: Asked | None = None
+    settings: Path = SHIPPED
+
+
+NO_MORE = More()
 
 
 def assess(
@@ -35,32 +54,52 @@ def assess(
     trust_local: bool = False,
     jobs: int = 2,
     axe: bool = False,
+    more: More = NO_MORE,
 ) -> list[Assessment]:
     """Assess every prediction that has a verdict, and write what is found; `axe`: audit what the tests render, too.
 
     Raises UserError on bad input.
     """
+    settings = load_settings(more.settings)
+    panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, how.sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     verdicts = _verdicts(store, subject, answers, instances)
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
-    with lock, log_file(folder / "assess.log"), Progress("assessing", len(instances)) as progress:
-        bench = Bench(store, subject.repo, how, clone, progress)
-
-        def look(instance: Instance) -> Evidence:
-            prediction = answers.predictions.get(instance.instance_id)
-            verdict = verdicts[instance.instance_id]
-            found = find(Case(bench, instance, verdict, prediction.model_patch if prediction else ""), axe=axe)
-            progress.finish(instance.instance_id, "; ".join(found.notes.values()) or "assessed", str(verdict.outcome))
-            return found
-
-        interrupts = Interrupts(progress.stopping, how.sandbox.abort)
-        found = {one.verdict.instance_id: one for one in each(instances, look, jobs=jobs, interrupts=interrupts)}
-        assessments = _look([found[one.instance_id] for one in instances])
+    with lock, log_file(folder / "assess.log"):
+        with Progress("assessing", len(instances)) as progress:
+            bench = Bench(store, subject.repo, how, clone, progress)
+            find = partial(evidence.find, axe=axe, more={"stories": stories.look} if more.stories else {})
+            cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
+            assessments = _look(_found(cases, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
+        if panel:
+            said = rule(panel, cases, folder / "judge-gateway.log", jobs)
+            assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
+        assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
+
+
+def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Case:
+    prediction = answers.predictions.get(instance.instance_id)
+    return Case(bench, instance, verdict, prediction.model_patch if prediction else "")
+
+
+def _found(
+    cases: Sequence[Case], jobs: int, find: Callable[[Case], Evidence], interrupts: Interrupts
+) -> list[Evidence]:
+    """The evidence on each case, in their order."""
+
+    def look(case: Case) -> Evidence:
+        found = find(case)
+        text = "; ".join(found.notes.values()) or "assessed"
+        case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
+        return found
+
+    found = {one.verdict.instance_id: one for one in each(cases, look, jobs=jobs, interrupts=interrupts)}
+    return [found[one.instance.instance_id] for one in cases]
 
 
 def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:
@@ -93,12 +132,13 @@ def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
     seen = _seen(found, viewer) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
-    return Assessment(
+    assessment = Assessment(
         **who,
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
         axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
         notes=found.notes,
-        browser=viewer.version if viewer and seen else "",
+        browser=viewer.version if viewer and seen else found.browser,
     )
+    return beside(assessment, "stories", found.stories)

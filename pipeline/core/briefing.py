@@ -1,4 +1,4 @@
-"""What an agent is told of a task, as text. All linked issues are in it, and nothing of the solution."""
+"""What an agent or a judge is told of a task, as text. All linked issues are in it, and nothing of the solution."""
 
 from __future__ import annotations
 

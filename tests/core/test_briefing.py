@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.core.briefing import prompt, statement
 from pipeline.core.records import Issue, Task
-from pipeline.predict.briefing import prompt, statement
 
 ISSUES = (
     Issue(number=1, title="No name", body="The button\nhas none.", labels=("a11y", "bug")),

@@ -1,0 +1,61 @@
+"""What the accessibility oracle says of all the demo's patches, a scripted judge too, and whether it is as expected.
+
+`assessments` in `expected.json` holds, for each patch, whether it is equivalent, the snapshot verdict, the violations
+of base, gold and patch in stories, and the judge's rating; null is what says nothing. Of the tests' DOM `audits` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.bench import say_stage
+from pipeline.core.assessment import Assessment
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate
+from pipeline.core.retry import PATIENT
+from pipeline.core.sandbox.base import DEFAULT, Sandbox
+from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.model import scripted_judge, surroundings
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.bench import How
+from pipeline.evaluate.oracle.judge.panel import Asked
+from pipeline.evaluate.oracle.stage import More, assess
+
+#: agent and model, and whether the judge is asked
+ASSESSED = (("oracle", "oracle", False), ("nop", "nop", False), ("magentless", "scripted", True))
+
+
+def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:
+    """Assess everything that the demo has evaluated."""
+    how = How(sandbox, DEFAULT, PATIENT)
+    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    with scripted_judge(demo, candidates) as model:
+        asked = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
+        for agent, name, judged in ASSESSED:
+            say_stage("04 assess", name)
+            more = More(stories=True, judge=asked if judged else None)
+            assess(store, Subject(repo, agent, name), how, jobs=jobs, axe=True, more=more)
+
+
+def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:
+    """What the oracle says and is not as expected, one line each."""
+    expected = read_json(demo / "expected.json")["assessments"]
+    for agent, model, _ in ASSESSED:
+        path = store.evaluation(repo, agent, model) / "assessments.jsonl"
+        wanted = expected[model]
+        found = {one.instance_id: said(one) for one in read_records(path, Assessment)}
+        for name in sorted(wanted.keys() | found.keys()):
+            if wanted.get(name) != found.get(name):
+                yield f"the oracle on {model}'s {name}: expected {wanted.get(name)}, got {found.get(name)}"
+
+
+def said(one: Assessment) -> dict[str, Any]:
+    """An assessment in the form of `expected.json`."""
+    return {
+        "equivalent": one.resolved_equivalent,
+        "snapshot": one.snapshot.likeness if one.snapshot else None,
+        "stories": [one.stories.base, one.stories.gold, one.stories.candidate] if one.stories else None,
+        "judge": one.judge.score if one.judge else None,
+    }

@@ -1,0 +1,48 @@
+"""The oracle's settings: `settings.toml`, or a file of the same form. Writes nothing."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, ValidationError, model_validator
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Record
+
+SHIPPED = Path(__file__).with_name("settings.toml")
+
+#: the parts of the score
+PartName = Literal["tests", "snapshot", "judge", "audit"]
+#: the ratings that say something
+Grade = Literal["3", "2", "1"]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Settings(Record):
+    """`judge` are parameters of the request, `ratings` what a rating is worth."""
+
+    judge: dict[str, Any]
+    weights: dict[PartName, Share]
+    ratings: dict[Grade, Share]
+
+    @model_validator(mode="after")
+    def _are_complete(self) -> Settings:
+        if set(self.weights) != set(get_args(PartName)) or not sum(self.weights.values()):
+            raise ValueError(f"weights of {', '.join(get_args(PartName))} are expected, and not all of them 0")
+        if len(self.ratings) < len(get_args(Grade)):
+            raise ValueError(f"what {', '.join(get_args(Grade))} are worth is expected")
+        return self
+
+
+def load_settings(path: Path = SHIPPED) -> Settings:
+    """Raises UserError with file and field."""
+    try:
+        return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"no readable TOML: {error}", path=path) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise UserError(first["msg"], path=path, field=field, hint=f"its form is that of {SHIPPED.name}") from None

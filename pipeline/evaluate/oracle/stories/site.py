@@ -1,0 +1,72 @@
+"""Stories that were built: Storybook's static format, out of an archive. Nothing is written to any disk."""
+
+from __future__ import annotations
+
+import io
+import json
+import posixpath
+import tarfile
+from typing import Any, NamedTuple
+
+from pipeline.core.errors import A11yBenchError
+
+#: bytes of a site at most, unpacked
+LARGEST = 512 * 2**20
+#: the file that lists the stories -> its field: Storybook 7 and later, and before
+INDEXES = {"index.json": "entries", "stories.json": "stories"}
+
+
+class NoSite(A11yBenchError):
+    """An archive that is no site of stories; the message says why."""
+
+
+class Story(NamedTuple):
+    """One story; its files are from the repository's root, as far as the site names them."""
+
+    id: str
+    file: str = ""
+    component: str = ""
+
+
+class Site(NamedTuple):
+    """The files of a site by path, and its stories in the order of their ids."""
+
+    files: dict[str, bytes]
+    stories: tuple[Story, ...]
+
+
+def open_site(archive: bytes, folder: str, largest: int = LARGEST) -> Site:
+    """Read an archive that was built in a folder of the repository. Raises NoSite."""
+    files = _files(archive, largest)
+    if "iframe.html" not in files:
+        raise NoSite("there is no iframe.html")
+    return Site(files, tuple(sorted(_stories(files, folder))))
+
+
+def _files(archive: bytes, largest: int) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
+        size = 0
+        for member in members:
+            size += member.size
+            if size > largest:
+                raise NoSite(f"unpacked it has more than {largest} bytes")
+            if member.isreg():
+                found[posixpath.normpath(member.name)] = members.extractfile(member).read()
+    return found
+
+
+def _stories(files: dict[str, bytes], folder: str) -> list[Story]:
+    name = next((name for name in INDEXES if name in files), None)
+    if name is None:
+        raise NoSite(f"there is no {' and no '.join(INDEXES)}")
+    try:
+        rows = json.loads(files[name])[INDEXES[name]].values()
+        return [_story(row, folder) for row in rows if row.get("type", "story") == "story"]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise NoSite(f"{name} is none of Storybook's") from None
+
+
+def _story(row: dict[str, Any], folder: str) -> Story:
+    said = (row.get("importPath", ""), row.get("componentPath", ""))
+    return Story(str(row["id"]), *(posixpath.normpath(posixpath.join(folder, path)) if path else "" for path in said))
