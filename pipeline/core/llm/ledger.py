@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS requests (
     status TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
+CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
 """
 
 
@@ -134,6 +135,16 @@ class Ledger:
         with self._transaction() as db:
             row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
         return row and Key(*row[:-1], budget_usd=None if row[-1] is None else Decimal(row[-1]))
+
+    def refuse(self, hashed: str) -> None:
+        """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
+        with self._transaction() as db:
+            db.execute("INSERT OR IGNORE INTO refusals SELECT key_hash FROM keys WHERE key_hash = ?", (hashed,))
+
+    def refused(self, hashed: str) -> bool:
+        """Whether the budget cut this key short."""
+        with self._transaction() as db:
+            return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
     def open(self, hashed: str, model: str, kind: str) -> str:
