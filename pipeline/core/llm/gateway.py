@@ -45,6 +45,8 @@ class Gateway(ABC):
         Raises UserError for an unknown model, or one whose environment variables are not set.
         """
         self.models.ready(experiment.model, self.given)
+        if experiment.id not in self._budgets:  # a run that was killed could not say what it lost
+            self.ledger.lose(experiment.id)
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
         whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings_digest)
