@@ -47,7 +47,7 @@ test *ARGS: check
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal of speed: collect, logs (tests/benchmarks/)
+# measure a goal of speed, or rehearse (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}

@@ -27,8 +27,8 @@ class Rooms(NamedTuple):
 
 
 class Job(NamedTuple):
-    """`exhausted` says whether the money for the task is spent; `given_up` why the agent was left without an answer,
-    by the budget or by the provider, empty where it was not; `shared_key` is for what serves several tasks of the run."""
+    """`exhausted` says whether the money for the task is spent; `given_up` why the budget or the provider left the
+    agent without an answer, empty where they did not; `shared_key` is for what serves several tasks of the run."""
 
     agent: Agent
     run: Run
