@@ -1,6 +1,7 @@
 """A run of agents in containers that is killed in the middle, and the next one, which goes on: real engine and gateway.
 
-The agent asks one question for each instance. At the second the provider is silent, and then the run is gone.
+The agent asks one question for each instance. At the second the provider is silent, and then the run is gone, and its
+gateway with it: nobody would know what that still spends.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pipeline.core.records import Prediction
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
 from tests.build.test_faults import left_by
+from tests.core.llm.test_process import alive
 from tests.predict.test_containers import ASK
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
@@ -60,8 +62,11 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
         while len(model.requests) < 2:
             assert process.poll() is None
             time.sleep(0.05)
+        proxy = _proxy(process)
         process.kill()
         process.wait()
+        while alive(proxy):
+            time.sleep(0.1)
         run = resume(batch.store, predictor.experiment)
         answered, left = [one not in run.missing() for one in run.instances], left_by(process)
         predictions = predictor.predict()
@@ -73,6 +78,11 @@ def _started(batch: Batch, settings: Path, given: dict[str, str]) -> subprocess.
     words = ("predict", str(REPO), "scripted", "--agent", "command", "--settings", str(settings), "--models", str(DEMO))
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words, "--jobs", "1"]
     return subprocess.Popen([*program, "--data", str(batch.store.root)], env=given, stderr=subprocess.DEVNULL)
+
+
+def _proxy(process: subprocess.Popen[bytes]) -> int:
+    found = subprocess.run(["pgrep", "--parent", str(process.pid), "--full", "llm.proxy"], capture_output=True)
+    return int(found.stdout)
 
 
 @pytest.mark.rule("manifest-last")

@@ -75,7 +75,7 @@ def test_its_trajectory_is_kept(solved: Solved) -> None:
 @pytest.mark.trap("trajectory-rewritten")
 def test_its_trajectory_is_written_once(solved: Solved) -> None:
     """Left to itself it writes all of it at each step, which is quadratic: in the middle there is no file yet."""
-    assert "0\nlooked around" in prompt_of(solved.model.requests[-1].body)
+    assert "0\\nlooked around" in prompt_of(solved.model.requests[-1].body)
 
 
 def test_every_request_is_in_the_ledger(solved: Solved) -> None:
