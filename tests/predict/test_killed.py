@@ -57,10 +57,10 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
     with ScriptedModel([Answer((), "I have no idea.")]) as model:
         given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
         predictor = Predictor(batch.store, REPO, "command", "scripted", models=DEMO, settings=settings, given=given)
-        process = _started(batch, settings, given)
         model.fail(Fault(), Fault(delay=600))
+        process = _started(batch, settings, given, folder / "said")
         while len(model.requests) < 2:
-            assert process.poll() is None
+            assert process.poll() is None, (folder / "said").read_text()[-3000:]
             time.sleep(0.05)
         proxy = _proxy(process)
         process.kill()
@@ -74,10 +74,11 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
         yield Interrupted(batch, answered, left, left_by(process), asked, predictions)
 
 
-def _started(batch: Batch, settings: Path, given: dict[str, str]) -> subprocess.Popen[bytes]:
+def _started(batch: Batch, settings: Path, given: dict[str, str], said: Path) -> subprocess.Popen[bytes]:
     words = ("predict", str(REPO), "scripted", "--agent", "command", "--settings", str(settings), "--models", str(DEMO))
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words, "--jobs", "1"]
-    return subprocess.Popen([*program, "--data", str(batch.store.root)], env=given, stderr=subprocess.DEVNULL)
+    with said.open("wb") as output:
+        return subprocess.Popen([*program, "--data", str(batch.store.root)], env=given, stdout=output, stderr=output)
 
 
 def _proxy(process: subprocess.Popen[bytes]) -> int:
