@@ -1,6 +1,6 @@
 """Rehearsal of stage 03: a model that knows the gold patches takes magentless through all of its steps, on real tasks.
 
-`just bench rehearsal REPO --data DIR [--json FILE]`. What it does not solve no model can solve: a file that the agent
+`just bench rehearsal REPO --data DIR [--json FILE]`. What it does not solve is no model's fault: a file that the agent
 does not show, an edit that it cannot make. Writes DIR/03_predictions/magentless/REPO/rehearsal, the ledger and
 costs.csv, so DIR should be a copy of a data directory; `just eval-run REPO rehearsal --data DIR` judges the patches.
 Embeddings are by words (provider.py), prices are made up.
