@@ -47,7 +47,7 @@ test *ARGS: check
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal of speed: collect, build, predict, evaluate, analyze, logs, oracle (tests/benchmarks/)
+# measure a goal: collect, build, predict, evaluate, analyze, logs, oracle; or rehearsal (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}

@@ -92,7 +92,8 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
 
 
 def _say_what_is_owed(run: Any, unanswered: list[str]) -> None:
-    from pipeline.predict.runtime import BUDGET_EXCEEDED, why_unanswered
+    from pipeline.core.llm.gateway import BUDGET_EXCEEDED
+    from pipeline.predict.runtime import why_unanswered
 
     where = run.folder / "instances"
     click.echo(f"no answer yet: {', '.join(unanswered)} (see error.json in {where}); run it again", err=True)

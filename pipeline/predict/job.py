@@ -27,8 +27,8 @@ class Rooms(NamedTuple):
 
 
 class Job(NamedTuple):
-    """`exhausted` says whether the money for the task is spent; `given_up` why the provider left the agent's last
-    request without an answer, empty where it did not; `shared_key` is for what serves several tasks of the run."""
+    """`exhausted` says whether the money for the task is spent; `given_up` why the budget or the provider left the
+    agent without an answer, empty where they did not; `shared_key` is for what serves several tasks of the run."""
 
     agent: Agent
     run: Run

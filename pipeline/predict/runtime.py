@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from pipeline.core.console import Progress
+from pipeline.core.llm.gateway import BUDGET_EXCEEDED
 from pipeline.core.records import Instance
 from pipeline.core.store import digest, read_json, write_bytes, write_json
 from pipeline.predict.job import AgentFailed, Job, Say
@@ -22,8 +23,6 @@ log = logging.getLogger(__name__)
 
 #: sysexits.h: the agent says that what failed was not its own
 EX_TEMPFAIL = 75
-#: the cause of an answer that is owed for want of money
-BUDGET_EXCEEDED = "budget_exceeded"
 #: `runs_code` -> the module that runs such an agent
 RUNNERS = {False: "pipeline.predict.host", True: "pipeline.predict.container"}
 
@@ -67,7 +66,7 @@ def _collect(job: Job, code: int) -> str:
         error = read_json(folder / "error.json") if (folder / "error.json").exists() else {"cause": "provider"}
         return _fail(job, error["cause"], error.get("message", ""))
     if why := job.given_up():
-        return _fail(job, why, "the provider left the agent's last request without an answer")
+        return _fail(job, why, "the agent was left without an answer")
     patch = folder / "patch.diff"
     if code or not patch.exists():
         raise AgentFailed(f"exit code {code}; see {folder / 'agent.log'}")

@@ -31,7 +31,7 @@ from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.run import Experiment, Run, open_run, resume
-from pipeline.predict.runtime import BUDGET_EXCEEDED, why_unanswered, work
+from pipeline.predict.runtime import why_unanswered, work
 
 if TYPE_CHECKING:
     import git
@@ -132,13 +132,10 @@ class Predictor:
         their end: of these the ledger tells."""
         account = self._account
         key = gateway.issue_key(account, instance.instance_id, self.budget)
-        exhausted = partial(gateway.exhausted, account)
-
-        def given_up() -> str:
-            return BUDGET_EXCEEDED if exhausted() else gateway.given_up(account, key)
-
-        asked = {"given_up": given_up, "rooms": rooms} if rooms else {}
-        return Job(self.agent, run, instance, clone, gateway.base_url, key, exhausted, **asked)
+        asked = {"given_up": partial(gateway.given_up, account, key), "rooms": rooms} if rooms else {}
+        return Job(
+            self.agent, run, instance, clone, gateway.base_url, key, partial(gateway.exhausted, account), **asked
+        )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""

@@ -258,6 +258,12 @@ def test_what_the_budget_cut_short_is_owed(world: World) -> None:
     assert failure(unit)["cause"] == "budget_exceeded" and not unit.path.exists()
 
 
+@pytest.mark.rule("budget")
+def test_who_is_done_when_the_budget_is_reached_is_not_paid_twice(world: World) -> None:
+    unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.0000001"))
+    assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
+
+
 @pytest.mark.rule("agent-diff")
 def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> None:
     unit = world.run("echo changed > src/menu.js; sleep 60", seconds=2)

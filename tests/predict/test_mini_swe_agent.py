@@ -29,7 +29,7 @@ EDITS = """-e 's/ type="button"/& aria-pressed={on}/' -e 's/__track"/& aria-hidd
 STEPS = (
     f"cat {FILE}; env",
     f"sed -i {EDITS} {FILE} && git diff --stat",
-    "node --version && npx tsc --version; echo looked around",
+    "node --version && npx tsc --version; ls -A ../scratch/out | wc -l; echo looked around",
     "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT",
 )
 SEEN = ("looked around", "1 file changed", "export function Toggle", "")
@@ -70,6 +70,12 @@ def test_its_trajectory_is_kept(solved: Solved) -> None:
     assert trajectory["info"]["exit_status"] == "Submitted"
     assert [one["role"] for one in trajectory["messages"]][:3] == ["system", "user", "assistant"]
     assert {"agent.log", "patch.diff", "metadata.json", "manifest.json"} <= {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.trap("trajectory-rewritten")
+def test_its_trajectory_is_written_once(solved: Solved) -> None:
+    """Left to itself it writes all of it at each step, which is quadratic: in the middle there is no file yet."""
+    assert "0\\nlooked around" in prompt_of(solved.model.requests[-1].body)
 
 
 def test_every_request_is_in_the_ledger(solved: Solved) -> None:

@@ -73,6 +73,23 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
     }
 
 
+@pytest.mark.trap("predictions-rewritten")
+def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> None:
+    """A system in use rewrites the file of all predictions in place at each instance: quadratic, and half of it is
+    gone when it is killed."""
+    predictor = oracle(bench)
+    run = predictor.preprocess()
+    predictor.runtime()
+    path = run.folder / "predictions.jsonl"
+    assert not path.exists(), "what an instance answered is in a folder of its own"
+    predictor.postprocess()
+    with path.open() as reader:
+        (run.folder / "instances" / run.instances[0].instance_id / "manifest.json").unlink()
+        predictor.postprocess()
+        assert len(reader.readlines()) == len(QUALIFIED), "who reads sees the old file or the new one"
+    assert len(path.read_text().splitlines()) == len(QUALIFIED) - 1
+
+
 @pytest.mark.rule("local-sandbox")
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
     """A patch of a real model, also of one that runs here, is code that nobody has read."""

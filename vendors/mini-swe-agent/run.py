@@ -9,6 +9,7 @@ what that needs (requirements.txt), nothing of the pipeline.
 import argparse
 import json
 import os
+import signal
 import sys
 import tomllib
 from pathlib import Path
@@ -105,9 +106,12 @@ def run(told: argparse.Namespace) -> str:
         step_limit=settings["steps"],
         cost_limit=0,
         wall_time_limit_seconds=settings["seconds"],
-        output_path=told.out / "trajectory.json",
     )
-    return agent.run(told.prompt.read_text(encoding="utf-8"))["exit_status"]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # its time is over
+    try:
+        return agent.run(told.prompt.read_text(encoding="utf-8"))["exit_status"]
+    finally:  # once: given the path, it would write everything anew at each step
+        agent.save(told.out / "trajectory.json")
 
 
 def main() -> int:

@@ -16,7 +16,6 @@ from pipeline.core.llm.models import PRICES, Model, ModelList
 
 #: what a deployed proxy is given beside its models
 SETTINGS = Path(__file__).parents[3] / "docker" / "proxy" / "config.yaml"
-POLICY = Path(__file__).with_name("policy.py")
 
 _HOOKS = "pipeline.core.llm.hooks"
 _MASTER_KEY = "LITELLM_MASTER_KEY"

@@ -118,8 +118,11 @@ class DeployedGateway(Gateway):
         return abs(sum(Decimal(str(row["spend"])) for row in rows) - self._spent(team)) < ROUNDING
 
     def _record(self, row: Mapping[str, Any]) -> None:
-        """What was refused before it was sent has no tries, and no place in the ledger; nor has one try of several."""
-        refused = row["metadata"].get("attempted_retries") is None
+        """What was refused before it was sent has no tries, and no row in the ledger; nor has one try of several."""
+        about = row["metadata"]
+        refused = about.get("attempted_retries") is None
+        if refused and (about.get("error_information") or {}).get("error_class") == "BudgetExceededError":
+            self.ledger.refuse(row["api_key"])
         if refused or TRY.search(row["litellm_call_id"]) or row["model_group"] not in self.models.models:
             return
         model = self.models.get(row["model_group"])

@@ -44,7 +44,8 @@ class EmbeddedGateway(Gateway):
 
     def close(self) -> None:
         """Once the proxy is gone: what is still open is lost, and says so."""
-        self.ledger.lose(self._issued)
+        for experiment in self._budgets:
+            self.ledger.lose(experiment)
 
 
 @contextmanager

@@ -18,6 +18,8 @@ from pipeline.core.llm.experiment import Experiment
 from pipeline.core.llm.ledger import CACHED, OK, OPEN, Key, Ledger, key_hash
 from pipeline.core.llm.models import PROXY_URL, ModelList, load_models
 
+#: why a key has no answer for want of money
+BUDGET_EXCEEDED = "budget_exceeded"
 #: how a last request may end without a failure of its provider: there was none, it was answered, it is under way, or it
 #: was at fault itself (too long for the model, or no request that the protocol knows)
 ANSWERED = ("", OK, CACHED, OPEN, "400", "413", "422")
@@ -43,6 +45,8 @@ class Gateway(ABC):
         Raises UserError for an unknown model, or one whose environment variables are not set.
         """
         self.models.ready(experiment.model, self.given)
+        if experiment.id not in self._budgets:  # a run that was killed could not say what it lost
+            self.ledger.lose(experiment.id)
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
         whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings_digest)
@@ -67,11 +71,15 @@ class Gateway(ABC):
         return self.ledger.spend(experiment.id)
 
     def given_up(self, experiment: Experiment, key: str) -> str:
-        """Why the last request of a key has no answer: the status of a provider that failed, empty in any other case.
+        """Why a key was left without an answer: the budget refused it one, or the provider failed at its last request.
 
-        A request that a provider refused for what was in it is no failure of the provider.
+        Empty in any other case. A request that a provider refused for what was in it is no failure of the provider; a
+        budget that is reached by a key's last answer has refused it nothing.
         """
-        status = self.ledger.last_status(key_hash(key))
+        hashed = key_hash(key)
+        if self.ledger.refused(hashed):
+            return BUDGET_EXCEEDED
+        status = self.ledger.last_status(hashed)
         return "" if status in ANSWERED else f"provider_{status}"
 
     @abstractmethod

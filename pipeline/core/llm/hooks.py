@@ -71,16 +71,17 @@ async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
         raise HTTPException(401, "no key of this gateway")
     if request.url.path.removeprefix("/v1") not in ROUTES:
         raise HTTPException(403, f"a key opens {', '.join(ROUTES)} only")
-    _check_budget(key)
+    _check_budget(hashed, key)
     return UserAPIKeyAuth(api_key=hashed, key_alias=key.alias, models=_opened_by(key))
 
 
-def _check_budget(key: Key) -> None:
+def _check_budget(hashed: str, key: Key) -> None:
     """The budget is the experiment's, over all its keys."""
     if key.budget_usd is None:
         return
     spent = ledger().spend(key.experiment)
     if spent >= key.budget_usd:
+        ledger().refuse(hashed)
         message = f"the budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
         raise BudgetExceededError(float(spent), float(key.budget_usd), message)
 

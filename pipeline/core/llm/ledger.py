@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS requests (
     status TEXT NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
+CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
 """
 
 
@@ -135,6 +136,16 @@ class Ledger:
             row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
         return row and Key(*row[:-1], budget_usd=None if row[-1] is None else Decimal(row[-1]))
 
+    def refuse(self, hashed: str) -> None:
+        """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
+        with self._transaction() as db:
+            db.execute("INSERT OR IGNORE INTO refusals SELECT key_hash FROM keys WHERE key_hash = ?", (hashed,))
+
+    def refused(self, hashed: str) -> bool:
+        """Whether the budget cut this key short."""
+        with self._transaction() as db:
+            return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
+
     # -- requests ---------------------------------------------------------------------------------------------------
     def open(self, hashed: str, model: str, kind: str) -> str:
         """Book a request before it is sent, so that none is ever missing. Returns its id."""
@@ -145,9 +156,10 @@ class Ledger:
             return request
 
     def book(self, request: str, booking: Booking) -> None:
-        """Complete an open request; one that is booked stays as it is."""
+        """Complete an open request, or one that was given up for lost; one that is booked stays as it is."""
         with self._transaction() as db:
-            db.execute(f"UPDATE requests SET {_SET} WHERE id = ? AND status = ?", (*_values(booking), request, OPEN))
+            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
+            db.execute(query, (*_values(booking), request, OPEN, LOST))
 
     def record(self, sent: Sent, booking: Booking) -> None:
         """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
@@ -169,11 +181,12 @@ class Ledger:
             query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
             return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
 
-    def lose(self, hashes: list[str]) -> None:
-        """Mark what these keys still have open, when their gateway is gone: its cost is not known."""
+    def lose(self, experiment: str) -> None:
+        """Mark what an experiment still has open, when its gateway is gone: its cost is not known."""
         with self._transaction() as db:
-            query = f"UPDATE requests SET status = ? WHERE status = ? AND key_hash IN ({_marks(len(hashes))})"
-            db.execute(query, (LOST, OPEN, *hashes))
+            query = """UPDATE requests SET status = ?
+                       WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)"""
+            db.execute(query, (LOST, OPEN, experiment))
 
     # -- sums -------------------------------------------------------------------------------------------------------
     def rows(self, experiment: str | None = None) -> list[Request]:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 from litellm.proxy.proxy_cli import run_server
 from litellm.proxy.proxy_server import app
@@ -16,10 +17,15 @@ from litellm.proxy.proxy_server import app
 from pipeline.core.llm.hooks import limits, models
 from pipeline.core.llm.turns import Turns
 
+#: seconds in which requests that are under way may end, when the process that started it is gone
+GRACE = 10
+
 
 def _end_with_parent() -> None:
     sys.stdin.read()
     os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""The deployed proxy, outside of containers: a real PostgreSQL, and LiteLLM with the project's own configuration.
+"""The deployed proxy, outside of containers: a real PostgreSQL, and LiteLLM as docker/proxy/compose.yaml runs it.
 
+Command, configuration, environment and health check are the compose file's own words, but for the port and the folder.
 PostgreSQL runs as another user than root, as it must. LiteLLM's way to it is set up by A11Y_BENCH_LITELLM_DB_SETUP, a
 script of the same arguments as docker/proxy/setup.sh, which is the default.
 """
@@ -10,21 +11,23 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from typing import Any
 
 import pytest
+import yaml
 
 from pipeline.core.cache import cache_root
-from pipeline.core.llm.config import POLICY, SETTINGS
 from pipeline.core.store import digest
 from pipeline.doctor import postgresql
 
 ROOT = Path(__file__).parents[3]
+COMPOSE = ROOT / "docker" / "proxy" / "compose.yaml"
 SETUP = Path(os.environ.get("A11Y_BENCH_LITELLM_DB_SETUP", ROOT / "docker" / "proxy" / "setup.sh"))
 #: seconds: on two idle cores it takes 30
 START_LIMIT = 600
@@ -73,22 +76,32 @@ def run(*command: str) -> None:
 
 @contextmanager
 def proxy(url: str, models: Path, log: Path, given: Mapping[str, str]) -> Iterator[str]:
-    """LiteLLM with the project's configuration and these models; gives its address."""
-    for mounted in (SETTINGS, POLICY):
-        shutil.copy(mounted, models.parent)
-    folder, port = cache_root() / "litellm-database" / digest(SETUP.read_bytes()), free_port()
+    """The proxy of the compose file with these models; gives its address."""
+    folder, port, home = cache_root() / "litellm-database" / digest(SETUP.read_bytes()), free_port(), models.parent
     set_up(folder, url)
-    options = f"--config {SETTINGS.name} --host 127.0.0.1 --port {port} --telemetry False"
-    command = ["bash", "-c", f'. "$0" && exec "$LITELLM" {options}', str(folder / "env.sh")]
-    environment = {**os.environ, **given, "LITELLM_MASTER_KEY": MASTER_KEY, "LITELLM_LOG": "ERROR"}
+    service = _service(home / "proxy", port)
+    for volume in service["volumes"]:
+        source, target, _ = volume.split(":")
+        Path(target).parent.mkdir(exist_ok=True)
+        shutil.copy(COMPOSE.parent / source, target)
+    shutil.copy(models, home / "proxy" / "models.yaml")
+    command = ["bash", "-c", '. "$0" && exec "$LITELLM" "$@"', str(folder / "env.sh"), *service["command"]]
+    fixed = {name: value for name, value in service["environment"].items() if "$" not in value}
+    environment = {**os.environ, **fixed, **given, "LITELLM_MASTER_KEY": MASTER_KEY}
     with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=models.parent, env=environment, stdout=output, stderr=output)
+        process = subprocess.Popen(command, cwd=home, env=environment, stdout=output, stderr=output)
     try:
-        wait(process, f"http://127.0.0.1:{port}/health/readiness", log)
+        wait(process, [sys.executable, *service["healthcheck"]["test"][2:]], log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _service(folder: Path, port: int) -> dict[str, Any]:
+    """What the compose file says of the proxy, with its files in `folder` and the loopback's port."""
+    said = COMPOSE.read_text(encoding="utf-8").replace(":/proxy/", f":{folder}/").replace(" /proxy/", f" {folder}/")
+    return yaml.safe_load(said.replace("0.0.0.0", "127.0.0.1").replace("4000", str(port)))["services"]["proxy"]
 
 
 def set_up(folder: Path, url: str) -> None:
@@ -100,12 +113,9 @@ def set_up(folder: Path, url: str) -> None:
         refuse(f"this machine has no LiteLLM with a database (A11Y_BENCH_LITELLM_DB_SETUP): {str(error)[:500]}")
 
 
-def wait(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
+def wait(process: subprocess.Popen[bytes], health: list[str], log: Path) -> None:
+    """Until the health check says that it is ready."""
     deadline = time.monotonic() + START_LIMIT
-    while True:
+    while subprocess.run(health, stderr=subprocess.DEVNULL).returncode:
         assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-3000:]
-        try:
-            with urlopen(health, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
+        time.sleep(0.5)

@@ -11,6 +11,7 @@ import pytest
 from pipeline.core.errors import UserError
 from pipeline.core.llm.costs import write_costs
 from pipeline.core.llm.experiment import SHARED, Experiment
+from pipeline.core.llm.gateway import BUDGET_EXCEEDED
 from pipeline.core.llm.ledger import Request
 from pipeline.core.llm.provider import Fault
 from tests.core.llm.bench import PROVIDER_KEY, Bench
@@ -143,8 +144,9 @@ def test_a_stranger_is_refused(bench: Bench, key: str) -> None:
 def test_a_budget_that_is_reached_refuses(bench: Bench, experiment: Experiment) -> None:
     """Refused before it costs anything, whichever key of the experiment asks; a higher budget goes on."""
     key = bench.key(experiment, budget_usd=2 * COST)
-    assert [bench.chat(key).status_code for _ in range(2)] == [200, 200]
-    assert bench.gateway.spend(experiment) == 2 * COST
+    for spent in (COST, 2 * COST):
+        assert bench.chat(key).status_code == 200
+        assert bench.gateway.spend(experiment) == spent
     assert bench.gateway.exhausted(experiment)
     before = len(bench.upstream.requests)
     for refused in (key, bench.key(experiment, "o__r-2", budget_usd=2 * COST)):
@@ -154,6 +156,17 @@ def test_a_budget_that_is_reached_refuses(bench: Bench, experiment: Experiment) 
     assert bench.chat(bench.key(experiment, "o__r-2", budget_usd=4 * COST)).status_code == 200
     assert bench.gateway.spend(experiment) == 3 * COST
     assert not bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, experiment: Experiment) -> None:
+    """It is not paid twice: what tells is whether a request was refused."""
+    key = bench.key(experiment, budget_usd=COST)
+    assert bench.chat(key).status_code == 200
+    assert bench.gateway.given_up(experiment, key) == ""
+    assert bench.gateway.spend(experiment) == COST and bench.gateway.exhausted(experiment)
+    assert bench.chat(key).status_code == 422
+    assert bench.gateway.given_up(experiment, key) == BUDGET_EXCEEDED
 
 
 @pytest.mark.trap("spend-on-wrong-experiment")

@@ -19,9 +19,9 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.sqlite")
 
 
-def issue(ledger: Ledger, holder: str, budget: Decimal | None = None) -> str:
+def issue(ledger: Ledger, holder: str, budget: Decimal | None = None, experiment: str = "exp") -> str:
     hashed = key_hash(f"sk-{holder}")
-    ledger.issue(hashed, Key(f"alias/{holder}", "exp", "o/r", "m", "agent", "settings", holder, budget))
+    ledger.issue(hashed, Key(f"alias/{holder}", experiment, "o/r", "m", "agent", "settings", holder, budget))
     return hashed
 
 
@@ -78,11 +78,13 @@ def test_what_nobody_opened_is_not_booked(ledger: Ledger) -> None:
 
 
 def test_what_stays_open_is_lost(ledger: Ledger) -> None:
-    mine, other = issue(ledger, "i-1"), issue(ledger, "i-2")
-    ledger.open(mine, "m", "llm")
-    ledger.open(other, "m", "llm")
-    ledger.lose([mine])
-    assert [row.status for row in ledger.rows()] == [LOST, "open"]
+    """Unless its gateway booked it after all."""
+    mine, other = issue(ledger, "i-1"), issue(ledger, "i-2", experiment="other")
+    late, _, _ = ledger.open(mine, "m", "llm"), ledger.open(mine, "m", "llm"), ledger.open(other, "m", "llm")
+    ledger.lose("exp")
+    assert [row.status for row in ledger.rows()] == [LOST, LOST, "open"]
+    ledger.book(late, Booking(OK, cost_usd=Decimal(1)))
+    assert [row.status for row in ledger.rows()] == [OK, LOST, "open"]
 
 
 @pytest.mark.rule("money-exact")

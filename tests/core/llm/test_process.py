@@ -55,10 +55,11 @@ def test_nothing_of_it_stays(tmp_path: Path) -> None:
     with running_proxy(python, home, {}, environment, say=print, log=tmp_path / "proxy.log", stop_limit=0.5):
         pids = [int(pid) for pid in (home / "pids").read_text().split()]
     deadline = time.monotonic() + 5
-    while [pid for pid in pids if _alive(pid)]:
+    while [pid for pid in pids if alive(pid)]:
         assert time.monotonic() < deadline
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
+    """Whether a process works, and is no zombie."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"

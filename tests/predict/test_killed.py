@@ -1,0 +1,108 @@
+"""A run of agents in containers that is killed in the middle, and the next one, which goes on: real engine and gateway.
+
+The agent asks one question for each instance. At the second the provider is silent, and then the run is gone, and its
+gateway with it: nobody would know what that still spends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from faulty_batch import PAIR, REPO, Batch
+
+from pipeline.core.llm.accounts import accounts, check
+from pipeline.core.llm.costs import requests
+from pipeline.core.llm.models import DEMO
+from pipeline.core.llm.provider import Fault
+from pipeline.core.llm.scripted import Answer, ScriptedModel
+from pipeline.core.records import Prediction
+from pipeline.predict.run import resume
+from pipeline.predict.stage import Predictor
+from tests.build.test_faults import left_by
+from tests.core.llm.test_process import alive
+from tests.predict.test_containers import ASK
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
+FIRST, SECOND = (REPO.instance_id(number) for number in (1, 2))
+
+
+class Interrupted(NamedTuple):
+    """What was there when the run was killed, and what came of the next one."""
+
+    batch: Batch
+    answered: list[bool]
+    left: list[str]
+    left_after: list[str]
+    asked: list[str]
+    predictions: list[Prediction]
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupted]:
+    folder = tmp_path_factory.mktemp("killed")
+    batch = Batch(folder, PAIR)
+    batch.build()
+    settings = folder / "settings.toml"
+    command = json.dumps(["sh", "-c", f'{ASK}ask "$TASK"; echo changed >> src/new.js'])
+    settings.write_text(f'command = {command}\nenvironment = {{ MODEL = "{{model}}", TASK = "{{task}}" }}\n')
+    with ScriptedModel([Answer((), "I have no idea.")]) as model:
+        given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
+        predictor = Predictor(batch.store, REPO, "command", "scripted", models=DEMO, settings=settings, given=given)
+        model.fail(Fault(), Fault(delay=600))
+        process = _started(batch, settings, given, folder / "said")
+        while len(model.requests) < 2:
+            assert process.poll() is None, (folder / "said").read_text()[-3000:]
+            time.sleep(0.05)
+        proxy = _proxy(process)
+        process.kill()
+        process.wait()
+        while alive(proxy):
+            time.sleep(0.1)
+        run = resume(batch.store, predictor.experiment)
+        answered, left = [one not in run.missing() for one in run.instances], left_by(process)
+        predictions = predictor.predict()
+        asked = [json.loads(request.body["messages"][0]["content"])["instance_id"] for request in model.requests]
+        yield Interrupted(batch, answered, left, left_by(process), asked, predictions)
+
+
+def _started(batch: Batch, settings: Path, given: dict[str, str], said: Path) -> subprocess.Popen[bytes]:
+    words = ("predict", str(REPO), "scripted", "--agent", "command", "--settings", str(settings), "--models", str(DEMO))
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words, "--jobs", "1"]
+    with said.open("wb") as output:
+        return subprocess.Popen([*program, "--data", str(batch.store.root)], env=given, stdout=output, stderr=output)
+
+
+def _proxy(process: subprocess.Popen[bytes]) -> int:
+    found = subprocess.run(["pgrep", "--parent", str(process.pid), "--full", "llm.proxy"], capture_output=True)
+    return int(found.stdout)
+
+
+@pytest.mark.rule("manifest-last")
+@pytest.mark.trap("errors-in-predictions")
+def test_what_was_answered_is_kept_and_only_the_rest_is_asked(interrupted: Interrupted) -> None:
+    """A system in use keeps one file of all answers, which a kill leaves half written."""
+    assert interrupted.answered == [True, False]
+    assert Counter(interrupted.asked) == {FIRST: 1, SECOND: 2}
+    outcomes = [(one.instance_id, one.outcome) for one in interrupted.predictions]
+    assert outcomes == [(FIRST, "SUCCESSFUL_PATCH"), (SECOND, "SUCCESSFUL_PATCH")]
+
+
+def test_the_container_of_the_killed_run_is_removed(interrupted: Interrupted) -> None:
+    assert interrupted.left and not interrupted.left_after
+
+
+@pytest.mark.rule("money-adds-up")
+def test_what_was_under_way_is_in_the_ledger(interrupted: Interrupted) -> None:
+    """Its cost is the provider's secret; all sums agree."""
+    rows = [(row.holder, row.status) for row in requests(interrupted.batch.store.ledger)]
+    assert rows == [(FIRST, "ok"), (SECOND, "lost"), (SECOND, "ok")]
+    check(interrupted.batch.store, accounts(interrupted.batch.store))
