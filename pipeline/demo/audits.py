@@ -17,13 +17,15 @@ from pipeline.core.sandbox.base import DEFAULT, Sandbox
 from pipeline.core.store import Store, read_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.bench import How
-from pipeline.evaluate.oracle.stage import assess
+from pipeline.evaluate.oracle.stage import More, assess
 
 
 def audit_and_say(store: Store, repo: Repo, model: str, sandbox: Sandbox, jobs: int) -> None:
     """Audit a reference, and say how many violations there are. References need no browser for it."""
     say_stage("04 assess", model)
-    for one in assess(store, Subject(repo, model, model), How(sandbox, DEFAULT, PATIENT), jobs=jobs, axe=True):
+    for one in assess(
+        store, Subject(repo, model, model), How(sandbox, DEFAULT, PATIENT), jobs=jobs, more=More(axe=True)
+    ):
         if one.axe and one.axe.base:
             counts = f"{one.axe.base} in the base, {one.axe.gold} with gold's patch, {one.axe.candidate} with {model}'s"
             say(f"{one.instance_id}: axe-core's violations: {counts}")

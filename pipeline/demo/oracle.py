@@ -35,8 +35,8 @@ def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs:
         asked = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
         for agent, name, judged in ASSESSED:
             say_stage("04 assess", name)
-            more = More(stories=True, judge=asked if judged else None)
-            assess(store, Subject(repo, agent, name), how, jobs=jobs, axe=True, more=more)
+            more = More(axe=True, stories=True, judge=asked if judged else None)
+            assess(store, Subject(repo, agent, name), how, jobs=jobs, more=more)
 
 
 def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:

@@ -64,8 +64,8 @@ def command(
     from pipeline.evaluate.oracle.stage import More, assess
 
     asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
-    more = More(stories, asked, settings or own.SHIPPED)
-    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, axe=axe, more=more)
+    more = More(axe, stories, asked, settings or own.SHIPPED)
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, more=more)
     report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
         raise SystemExit(1)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import logging
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -61,14 +60,13 @@ class Case(NamedTuple):
 
 #: what finds one part: fields of the evidence. Raises Silent
 Find = Callable[[Case], dict[str, Any]]
-NO_MORE: Mapping[str, Find] = MappingProxyType({})
 
 
-def find(case: Case, *, axe: bool = False, more: Mapping[str, Find] = NO_MORE) -> Evidence:
-    """The parts of the evidence, audits where they are asked for; what a part can not say is a note by its name."""
+def find(case: Case, parts: Mapping[str, Find]) -> Evidence:
+    """These parts of the evidence; what a part can not say is a note by its name."""
     found: dict[str, Any] = {}
     notes: dict[str, str] = {}
-    for name, part in ({"snapshot": _snapshots} | ({"axe": _axe} if axe else {}) | dict(more)).items():
+    for name, part in parts.items():
         try:
             found |= part(case)
         except Silent as why:
@@ -79,7 +77,8 @@ def find(case: Case, *, axe: bool = False, more: Mapping[str, Find] = NO_MORE) -
     return Evidence(case.verdict, **found, notes=notes)
 
 
-def _snapshots(case: Case) -> dict[str, Any]:
+def snapshots_of(case: Case) -> dict[str, Any]:
+    """A patch's new snapshots, where it fails by snapshots alone. Raises Silent."""
     bench, instance, verdict, patch = case
     if verdict.outcome is not Outcome.UNRESOLVED:
         return {}
@@ -102,7 +101,8 @@ def _updated(case: Case, patch: str) -> Updated:
     return kept(case, patch, Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run))
 
 
-def _axe(case: Case) -> dict[str, Any]:
+def audits_of(case: Case) -> dict[str, Any]:
+    """The audits of what the tests render. Raises Silent."""
     if case.verdict.outcome not in RENDERED:
         raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
     audits = []

@@ -24,7 +24,7 @@ from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.oracle import evidence, snapshots
 from pipeline.evaluate.oracle.axe.findings import delta
-from pipeline.evaluate.oracle.evidence import Case, Evidence
+from pipeline.evaluate.oracle.evidence import Case, Evidence, Find
 from pipeline.evaluate.oracle.judge.panel import Asked, Panel
 from pipeline.evaluate.oracle.judge.ruling import rule
 from pipeline.evaluate.oracle.page import Viewer, viewing
@@ -36,8 +36,10 @@ from pipeline.evaluate.stage import check
 
 
 class More(NamedTuple):
-    """What is asked for beside snapshots and audits, and the settings of score and judge."""
+    """What is asked for beside snapshots: audits of what tests render and of stories, and a judge; and the settings of
+    score and judge."""
 
+    axe: bool = False
     stories: bool = False
     judge: Asked | None = None
     settings: Path = SHIPPED
@@ -53,13 +55,9 @@ def assess(
     *,
     trust_local: bool = False,
     jobs: int = 2,
-    axe: bool = False,
     more: More = NO_MORE,
 ) -> list[Assessment]:
-    """Assess every prediction that has a verdict, and write what is found; `axe`: audit what the tests render, too.
-
-    Raises UserError on bad input.
-    """
+    """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
     settings = load_settings(more.settings)
     panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
@@ -71,7 +69,7 @@ def assess(
     with lock, log_file(folder / "assess.log"):
         with Progress("assessing", len(instances)) as progress:
             bench = Bench(store, subject.repo, how, clone, progress)
-            find = partial(evidence.find, axe=axe, more={"stories": stories.look} if more.stories else {})
+            find = partial(evidence.find, parts=_parts(more))
             cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
             assessments = _look(_found(cases, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
         if panel:
@@ -80,6 +78,12 @@ def assess(
         assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
+
+
+def _parts(more: More) -> dict[str, Find]:
+    """What finds the parts that are asked for, by their names."""
+    parts = {"snapshot": evidence.snapshots_of, "axe": evidence.audits_of, "stories": stories.look}
+    return {name: find for name, find in parts.items() if getattr(more, name, True)}
 
 
 def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Case:

@@ -45,7 +45,7 @@ class Court(NamedTuple):
 
     def assess(self, model: str, more: More) -> Assessment:
         how = How(self.bench.sandbox, DEFAULT, PATIENT)
-        (found,) = assess(self.bench.store, Subject(REPO, model, model), how, axe=True, more=more)
+        (found,) = assess(self.bench.store, Subject(REPO, model, model), how, more=more)
         return found
 
 
@@ -62,7 +62,7 @@ def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
 
 def rules(court: Court, model: str) -> list[list[str]]:
     """The rules that are violated with a model's patch, in documents of tests and in stories."""
-    found = court.assess(model, More(stories=True))
+    found = court.assess(model, More(axe=True, stories=True))
     return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import Base64Bytes
 
 from pipeline.core import runs
+from pipeline.core.applying import apply
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.patches import is_protected, select
 from pipeline.core.runs import Plan
@@ -42,7 +43,7 @@ def run_build(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Bu
     sources = select(candidate, lambda path: not is_story(path))
     with runs.prepared(plan, sources, fix_patch, test_patch) as (workspace, _):
         gold = select(fix_patch, lambda path: is_story(path) and not is_protected(path))
-        runs.apply(workspace, gold, "gold stories")
+        apply(workspace, gold, "gold stories")
         return _built(workspace, plan)
 
 

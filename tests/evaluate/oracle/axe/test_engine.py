@@ -14,7 +14,7 @@ from pipeline.core.sandbox.base import DEFAULT
 from pipeline.core.store import write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.bench import How
-from pipeline.evaluate.oracle.stage import assess
+from pipeline.evaluate.oracle.stage import More, assess
 from pipeline.evaluate.stage import evaluate
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
@@ -46,7 +46,7 @@ def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
     write_records(bench.store.predictions(REPO, agent, agent) / prediction.run / "predictions.jsonl", [prediction])
     subject = Subject(REPO, agent, agent)
     evaluate(bench.store, subject, bench.sandbox, patience=IMPATIENT)
-    (one,) = assess(bench.store, subject, How(bench.sandbox, DEFAULT, IMPATIENT), axe=True)
+    (one,) = assess(bench.store, subject, How(bench.sandbox, DEFAULT, IMPATIENT), more=More(axe=True))
     return one
 
 
