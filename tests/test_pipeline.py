@@ -93,7 +93,6 @@ def test_progress_is_visible(demo: Demo) -> None:
         "02 build",
         "03 predict",
         "04 evaluate",
-        "04 assess",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Comparing what the demo did with `expected.json`: every pull request's outcome, every verdict, and audits.
+"""Comparing what the demo did with `expected.json`: every pull request's outcome and every verdict.
 
 A flaky test may be quarantined, or not: it decides nothing, and is left out of the comparison.
 """
@@ -12,17 +12,12 @@ from typing import Any
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Instance, Rejection, Verdict
 from pipeline.core.store import Store, read_json, read_records
-from pipeline.demo.audits import audit_differences
 
 
 def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
     """What is not as expected, one line each; empty when all is."""
     expected = read_json(demo / "expected.json")
-    return [
-        *_pulls(expected["pulls"], _actual(store, repo)),
-        *_verdicts(store, repo, expected["verdicts"]),
-        *audit_differences(store, repo, expected["audits"]),
-    ]
+    return [*_pulls(expected["pulls"], _actual(store, repo)), *_verdicts(store, repo, expected["verdicts"])]
 
 
 def _actual(store: Store, repo: Repo) -> dict[str, dict[str, Any]]:

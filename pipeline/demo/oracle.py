@@ -1,7 +1,7 @@
 """What the accessibility oracle says of all the demo's patches, a scripted judge too, and whether it is as expected.
 
 `assessments` in `expected.json` holds, for each patch, whether it is equivalent, the snapshot verdict, the violations
-of base, gold and patch in stories, and the judge's rating; null is what says nothing. Of the tests' DOM `audits` tells.
+of base, gold and patch in what the tests render and in stories, and the judge's rating; null is what says nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.bench import say_stage
-from pipeline.core.assessment import Assessment
+from pipeline.core.assessment import Assessment, AxeDelta
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT
@@ -56,6 +56,11 @@ def said(one: Assessment) -> dict[str, Any]:
     return {
         "equivalent": one.resolved_equivalent,
         "snapshot": one.snapshot.likeness if one.snapshot else None,
-        "stories": [one.stories.base, one.stories.gold, one.stories.candidate] if one.stories else None,
+        "axe": one.axe and _counts(one.axe),
+        "stories": one.stories and _counts(one.stories),
         "judge": one.judge.score if one.judge else None,
     }
+
+
+def _counts(found: AxeDelta) -> list[int]:
+    return [found.base, found.gold, found.candidate]

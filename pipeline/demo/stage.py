@@ -18,7 +18,6 @@ from pipeline.core.records import Candidate
 from pipeline.core.sandbox import open_sandbox
 from pipeline.core.sandbox.base import NoBaseImage, Sandbox
 from pipeline.core.store import Store, read_json, read_records
-from pipeline.demo.audits import audit_and_say
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
 from pipeline.demo.oracle import assess_demo
@@ -70,8 +69,6 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracl
         say_stage("03 predict", model)
         Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()
         evaluate_and_say(store, REPO, model, model, sandbox, jobs=jobs)
-        if not oracle:
-            audit_and_say(store, REPO, model, sandbox, jobs)
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)

@@ -11,7 +11,6 @@ from typing import Any
 import factories
 import pytest
 
-from pipeline.core.assessment import Assessment
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
 from pipeline.demo.expected import differences
@@ -24,7 +23,6 @@ EXPECTED = {
         "3": {"collect": "no_test_changes"},
     },
     "verdicts": {"oracle": {"acme__ui-1": "resolved"}, "magentless/scripted": {"acme__ui-1": "unresolved"}},
-    "audits": {"oracle": {"acme__ui-1": [1, 0, 0]}},
 }
 
 
@@ -40,11 +38,6 @@ def compare(tmp_path: Path) -> Callable[[dict[str, Any]], list[str]]:
     for agent, model, outcome in (("oracle", "oracle", "resolved"), ("magentless", "scripted", "unresolved")):
         verdict = factories.make_verdict(factories.make_prediction(1), Outcome(outcome))
         write_records(store.evaluation(repo, agent, model) / "verdicts.jsonl", [verdict])
-
-    who = verdict.model_dump(include={"instance_id", "run", "patch_digest", "image"})
-    axe = {"base": 1, "gold": 0, "candidate": 0, "fixed": (), "remaining": (), "introduced": ()}
-    says = {"agent": "oracle", "model": "oracle", "resolved": True, "resolved_equivalent": True, "axe": axe}
-    write_records(store.evaluation(repo, "oracle", "oracle") / "assessments.jsonl", [Assessment(**who | says)])
 
     def run(expected: dict[str, Any]) -> list[str]:
         (tmp_path / "expected.json").write_text(json.dumps(expected))
@@ -87,7 +80,6 @@ def test_what_is_as_expected_has_no_differences(compare: Compare) -> None:
         (("verdicts", "oracle", "acme__ui-1"), None, "oracle on acme__ui-1: expected None, got resolved"),
         (("verdicts", "nop"), {"acme__ui-1": "empty"}, "nop on acme__ui-1: expected empty, got None"),
         (("verdicts", "magentless/scripted", "acme__ui-1"), "resolved", "magentless/scripted on acme__ui-1"),
-        (("audits", "oracle", "acme__ui-1"), [1, 0, 1], "expected the violations [1, 0, 1], got [1, 0, 0]"),
     ],
 )
 def test_every_difference_is_one_line(compare: Compare, path: tuple[str, ...], to: Any, said: str) -> None:

@@ -13,7 +13,7 @@ from pipeline.demo.oracle import unexpected
 
 STORIES = AxeDelta(base=4, gold=0, candidate=1, fixed=(), remaining=(), introduced=())
 JUDGE = Judgement(model="scripted", settings="s", score=2, agreement=1, ratings=())
-SAID = {"equivalent": False, "snapshot": None, "stories": [4, 0, 1], "judge": 2}
+SAID = {"equivalent": False, "snapshot": None, "axe": None, "stories": [4, 0, 1], "judge": 2}
 
 
 def test_what_differs_is_named(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from github_double.model import root
 from github_double.plan import Query, resolve
 from github_double.queries import execute
 from github_double.schema import PACKAGE, github_schema
+from pipeline.core.errors import InfrastructureError
 
 REPOSITORY = 'repository(owner: "acme", name: "ui")'
 
@@ -233,5 +234,5 @@ def test_requests_without_token_or_user_agent_are_refused(github: GitHubDouble) 
 
 
 def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"{PACKAGE.name}: its digest is sha512-"):
+    with pytest.raises(InfrastructureError, match=f"{PACKAGE.name}: its digest is sha512-"):
         PACKAGE._replace(integrity="sha512-another").fetch(tmp_path)

@@ -21,23 +21,34 @@ from pipeline.core.sandbox.docker_workspace import DockerWorkspace
 #: where a workspace finds the volumes that its own cache is copied from, and to
 SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instance"
 
-USE = f"! test -d {OWN} || cp -a {OWN}/. {RUNNER_CACHE}"
+#: what a candidate's cache begins with: a copy of the instance's, where there is one
+USE = ("sh", "-c", '! test -d "$2" || cp -a "$2/." "$0"')
 #: old access times, so that every read of the run shows, and a file that is older than all that it writes
-BEGIN = f"""
-cp -a {SHARED}/. {RUNNER_CACHE}
-find {RUNNER_CACHE} -type f -exec touch -a -d @1 {{}} +
-touch {RUNNER_CACHE}.begun
-"""
+BEGIN = (
+    "sh",
+    "-c",
+    """
+cp -a "$1/." "$0"
+find "$0" -type f -exec touch -a -d @1 {} +
+touch "$0.begun"
+""",
+)
 #: nobody may find half a file in what is shared: new files arrive as links to whole ones
-END = f"""
-cd {RUNNER_CACHE}
-find . -type f -newerat @86400 -print0 | xargs -0 -r cp -a --parents -t {OWN}
-new={SHARED}/.new-$(hostname)
-mkdir $new
-find . -type f -newer {RUNNER_CACHE}.begun -print0 | xargs -0 -r cp -a --parents -t $new
-cp -alf $new/. {SHARED}
-rm -r $new
-"""
+END = (
+    "sh",
+    "-c",
+    """
+cd "$0"
+find . -type f -newerat @86400 -print0 | xargs -0 -r cp -a --parents -t "$2"
+new="$1/.new-$(hostname)"
+mkdir "$new"
+find . -type f -newer "$0.begun" -print0 | xargs -0 -r cp -a --parents -t "$new"
+cp -alf "$new/." "$1"
+rm -r "$new"
+""",
+)
+#: what the scripts are given, as $0, $1 and $2
+PLACES = (RUNNER_CACHE, SHARED, OWN)
 
 
 class RunnerCache:
@@ -61,10 +72,10 @@ class RunnerCache:
             yield
             return
         filling = self._cache == "fill"
-        workspace.run(["sh", "-c", BEGIN if filling else USE])
+        workspace.run([*(BEGIN if filling else USE), *PLACES])
         yield
         if filling and not workspace.is_gone:
-            workspace.run(["sh", "-c", END])
+            workspace.run([*END, *PLACES])
 
     @property
     def _environment(self) -> str:
