@@ -25,8 +25,9 @@ LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
 WIDTHS = (1280, 390)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """Ended with these tests: its event loop stands in the way of every other browser in this thread."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
