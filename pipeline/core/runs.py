@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pipeline.core import command, patches, reports
-from pipeline.core.applying import apply, prepare
+from pipeline.core.applying import Applied, apply, prepare
 from pipeline.core.control import Control, changed, digests, plant
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment, Status
@@ -97,8 +97,7 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, t
     as `prepared` does."""
     gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
     parser = plan.environment.parser
-    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        applied = prepare(workspace, candidate, fix_patch, test_patch)
+    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, applied):
         there = sorted(_existing(workspace, sorted({*tests, *gold})))
         title = digest(candidate, test_patch)[:16]
         control = plant(workspace, parser, [path for path in there if path in tests], title)
@@ -109,12 +108,10 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, t
 
 
 @contextmanager
-def prepared(
-    plan: Plan, candidate: str, fix_patch: str, test_patch: str
-) -> Iterator[tuple[Workspace, tuple[str, ...]]]:
-    """A workspace with a candidate in it, as `prepare` makes it, and the files restored. Raises PatchFailed."""
+def prepared(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
+    """A workspace with a candidate in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        yield workspace, prepare(workspace, candidate, fix_patch, test_patch).restored
+        yield workspace, prepare(workspace, candidate, fix_patch, test_patch)
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> Run:

@@ -10,11 +10,10 @@ from typing import Any
 import httpx
 
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.llm.gateway import BUDGET_EXCEEDED
 
 #: seconds for an answer, with all that the gateway tries
 TIME_LIMIT = 1800
-#: the type of the error of a budget that is reached
-BUDGET = "budget_exceeded"
 
 Message = dict[str, str]
 
@@ -36,7 +35,7 @@ def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], *
     except httpx.TransportError as error:
         raise InfrastructureError(f"the gateway does not answer: {type(error).__name__}", cause="gateway") from None
     if not reply.is_success:
-        cause = BUDGET if BUDGET in reply.text else f"provider_{reply.status_code}"
+        cause = BUDGET_EXCEEDED if BUDGET_EXCEEDED in reply.text else f"provider_{reply.status_code}"
         raise InfrastructureError(f"the model gives no answer: status {reply.status_code}", cause=cause)
     return _text(reply)
 

@@ -86,8 +86,7 @@ class RunnerCache:
         """A volume that the user of the image may write: its first use gives it the owner of that folder."""
         name = cache_volume(digest)
         if not self._engine.has_volume(name):
-            self._engine.create_volume(name, {LAYER: "cache", DIGEST: digest})
-            first = [Mount(RUNNER_CACHE, name, type="volume")]
+            first = [Mount(RUNNER_CACHE, name, type="volume", labels={LAYER: "cache", DIGEST: digest})]
             with self._engine.container(instance_image(self._instance), "cache", DEFAULT, mounts=first):
                 pass
         return Mount(place, name, type="volume")

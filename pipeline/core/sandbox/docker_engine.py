@@ -167,11 +167,6 @@ class Engine:
             return bool(self._client.volumes.get(name))
         return False
 
-    @faults()
-    def create_volume(self, name: str, labels: dict[str, str]) -> None:
-        """Make a volume, unless it is there. Its first use gives it the content and owner of the image's folder."""
-        self._client.volumes.create(name, labels=labels)
-
     @contextmanager
     def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
         """An unprivileged container that has not been started; removed at the end, whatever happens.
