@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 import subprocess
 import tarfile
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.names import folder_name
 
 
 class NpmPackage(NamedTuple):
@@ -26,7 +26,7 @@ class NpmPackage(NamedTuple):
 
     def file(self) -> Path:
         """The file. Raises as `fetch` does."""
-        folder = cache_root() / "npm" / re.sub(r"[^\w.-]+", "_", self.name)
+        folder = cache_root() / "npm" / folder_name(self.name)
         return folder / once(folder, self.fetch)
 
     def fetch(self, folder: Path) -> str:

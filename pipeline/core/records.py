@@ -286,6 +286,11 @@ class Instance(Versioned):
         )
 
     @property
+    def expected_files(self) -> frozenset[str]:
+        """The files of these tests."""
+        return frozenset(name.partition(" > ")[0] for name in self.expected)
+
+    @property
     def snapshot_only(self) -> tuple[str, ...]:
         """The fixed tests that fail by snapshot alone."""
         return tuple(sorted(name for name, kind in self.classes.items() if kind == "snapshot_only"))

@@ -57,12 +57,13 @@ class Bench:
         unit = self.unit("runs", inputs)
         if unit.is_done(**inputs):
             return kept.load(unit, instance.environment.parser)
-        tests = {name.partition(" > ")[0] for name in instance.expected}
         try:
             run = self.patiently(
                 instance,
                 "running the tests",
-                lambda plan: runs.run_candidate(plan, patch, instance.fix_patch, instance.test_patch, tests),
+                lambda plan: runs.run_candidate(
+                    plan, patch, instance.fix_patch, instance.test_patch, instance.expected_files
+                ),
             )
         except PatchFailed as error:
             kept.save_failure(unit, error, inputs)

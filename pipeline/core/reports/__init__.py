@@ -108,8 +108,7 @@ def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> 
     tests: dict[str, Status] = {}
     by_snapshot = set()
     for file, path, status, alone in cases:
-        name = " > ".join((file, *path) if file else path)
-        name = free(name, tests) if name in tests else name
+        name = free(" > ".join((file, *path) if file else path), tests)
         tests[name] = status
         if alone:
             by_snapshot.add(name)

@@ -93,10 +93,9 @@ def snapshots_of(case: Case) -> dict[str, Any]:
 
 def _updated(case: Case, patch: str) -> Updated:
     instance = case.instance
-    tests = {name.partition(" > ")[0] for name in instance.expected}
 
     def run(plan: Plan) -> Updated:
-        return updated.run_updated(plan, patch, instance.fix_patch, instance.test_patch, tests)
+        return updated.run_updated(plan, patch, instance.fix_patch, instance.test_patch, instance.expected_files)
 
     return kept(case, patch, Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run))
 
