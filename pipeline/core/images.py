@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -59,18 +60,19 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
 def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str], None]) -> list[str]:
     """Make both layers unless they are there; returns deviations. Raises InstallFailed, InfrastructureError, UserError.
 
-    Threads that need the same environment wait for the first of them.
+    Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
     """
     require_commit(clone, made.base)
-    with TemporaryDirectory(prefix="a11y-bench-") as folder:
+    with TemporaryDirectory(prefix="a11y-bench-") as folder, ThreadPoolExecutor(1) as aside:
+        exported, sources = Path(folder, "manifests"), Path(folder, "checkout")
+        written = None if sandbox.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
-            exported = Path(folder) / "manifests"
             _export_manifests(clone, made, exported)
             deviations = sandbox.environment(made.environment, made.environment_digest, exported, say)
-        if not sandbox.has(made.image):
+        if written:
             say("adding the sources")
-            checkout(clone, made.base, Path(folder) / "checkout")
-            sandbox.instance(made.environment_digest, made.image, Path(folder) / "checkout")
+            written.result()
+            sandbox.instance(made.environment_digest, made.image, sources)
     missing = missing_files(clone, made.base)
     return deviations + [f"missing in the clone, left out: {path}" for path in missing]
 

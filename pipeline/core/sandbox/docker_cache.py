@@ -1,9 +1,10 @@
 """The caches of test runners, in volumes: one for an environment, and one for each of its instances.
 
-Runs of the repository's own history begin with a private copy of the environment's, and leave there what is new. The
-instance's gets only what its own runs read or wrote, and a candidate gets a copy of that: what other instances left
-holds later sources, and these hold the fix. What was read shows in access times; a disk that keeps none (`noatime`)
-costs a candidate time, nothing else. Does not cover what an entry is: runners check that themselves.
+An instance's first run begins with a private copy of the environment's; runs of the repository's own history leave
+there what is new. The instance's gets only what its own runs read or wrote, and all its later runs begin with a copy of
+that, a candidate's too: what other instances left holds later sources, and these hold the fix. What was read shows in
+access times; a disk that keeps none (`noatime`) costs a candidate time, nothing else. Does not cover what an entry is:
+runners check that themselves.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instan
 
 #: what a candidate's cache begins with: a copy of the instance's, where there is one
 USE = ("sh", "-c", '! test -d "$2" || cp -a "$2/." "$0"')
-#: old access times, so that every read of the run shows, and a file that is older than all that it writes
+#: what is there of the instance's, else all of the environment's, with old access times, so that every read of the run
+#: shows, and a file that is older than all that it writes
 BEGIN = (
     "sh",
     "-c",
     """
-cp -a "$1/." "$0"
+from=$2
+test -n "$(ls -A "$from")" || from=$1
+cp -a "$from/." "$0"
 find "$0" -type f -exec touch -a -d @1 {} +
 touch "$0.begun"
 """,

@@ -6,7 +6,9 @@ stood for when it was first asked for. Node itself is the package `node-linux-x6
 
 from __future__ import annotations
 
+import functools
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -34,6 +36,8 @@ NPM = {
 NEWEST_NPM = 11
 
 SECONDS = 600
+
+Settings = tuple[tuple[str, str], ...]
 
 
 class Package(NamedTuple):
@@ -86,14 +90,16 @@ def _highest(wanted: Package) -> str:
 
 def releases(name: str) -> list[str]:
     """Every version of a package that the registry has, none for a package that is gone. Raises InfrastructureError."""
-    return _asked(name, "versions")
+    return _asked(name, "versions", _settings())
 
 
 def _releases(wanted: Package) -> list[str]:
-    return _asked(str(wanted), "version")
+    return _asked(str(wanted), "version", _settings())
 
 
-def _asked(package: str, field: str) -> list[str]:
+@functools.cache
+def _asked(package: str, field: str, _: Settings) -> list[str]:
+    """What the registry says, asked once: npm takes most of a second to start."""
     done = _npm("view", package, field, "--json")
     answer: Any = json.loads(done.stdout or "[]") if done.returncode == 0 or "E404" in done.stdout else None
     if answer is None:
@@ -123,7 +129,17 @@ def _install(folder: Path, packages: tuple[Package, ...]) -> None:
 
 def registry() -> str:
     """The npm registry that this host is set up for."""
+    return _registry(_settings())
+
+
+@functools.cache
+def _registry(_: Settings) -> str:
     return _npm("config", "get", "registry").stdout.strip()
+
+
+def _settings() -> Settings:
+    """What the environment says to npm: another answer may follow when it changes."""
+    return tuple((name, value) for name, value in os.environ.items() if name.lower().startswith("npm_config_"))
 
 
 def version() -> str:

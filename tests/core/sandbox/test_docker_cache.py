@@ -39,6 +39,13 @@ def test_what_an_instance_left_is_there_for_the_next_of_its_environment(bench: B
     assert run(bench, bench.instance, "true", "fill") == ["./a/entry"]
 
 
+def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
+    """A copy of the environment's grows with the number of its instances, and few entries serve this one."""
+    run(bench, neighbour(bench), "touch entry other", "fill")
+    run(bench, bench.instance, "cat entry > mine", "fill")
+    assert run(bench, bench.instance, "true", "fill") == ["./entry", "./mine"]
+
+
 @pytest.mark.trap("fix-in-the-cache")
 def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> None:
     """What another instance's sources were transformed to can hold the fix: its commit may come after it."""
@@ -49,8 +56,8 @@ def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> 
 
 def test_entries_that_are_written_again_are_the_new_ones(bench: Bench) -> None:
     run(bench, neighbour(bench), "echo old > map", "fill")
-    run(bench, bench.instance, "sleep 0.01; echo new > map", "fill")
-    with bench.sandbox.open(neighbour(bench), cache="fill") as workspace:
+    run(bench, neighbour(bench), "sleep 0.01; echo new > map", "fill")
+    with bench.sandbox.open(bench.instance, cache="fill") as workspace:
         assert workspace.read(f"{workspace.cache}/map") == b"new\n"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipeline.core.sandbox.base import InstallFailed
-from pipeline.core.sandbox.node import Package, deviations, major, manager, npm_for
+from pipeline.core.sandbox.node import Package, deviations, major, manager, npm_for, releases
 from tests.factories import make_environment
 
 
@@ -39,3 +41,14 @@ def test_release_within_the_range_is_no_deviation() -> None:
 def test_what_is_no_version_is_said() -> None:
     with pytest.raises(InstallFailed, match="'lts' is no version"):
         major("lts")
+
+
+def test_npm_is_asked_once_for_each_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repair asks at every attempt of every candidate, and npm takes most of a second to start."""
+    (tmp_path / "npm").write_text(f'#!/bin/sh\necho asked >> {tmp_path}/log\necho \'["1.0.0", "2.0.0"]\'\n')
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    for registry in ("http://one.test", "http://one.test", "http://other.test"):
+        monkeypatch.setenv("npm_config_registry", registry)
+        assert releases("left-pad") == ["1.0.0", "2.0.0"]
+    assert (tmp_path / "log").read_text().splitlines() == ["asked", "asked"]
