@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 
 def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
     """The instances of a repository. Raises UserError, with what there is, when it has none."""
-    return tuple(each_instance(store, repo))
+    path = store.dataset(repo)
+    found = tuple(unique(each_record(path, Instance), path))
+    if not found:
+        raise missing(store, repo)
+    return found
 
 
-def each_instance(store: Store, repo: Repo) -> Iterator[Instance]:
-    """The same one by one, for datasets that are larger than what is needed of them."""
-    path, seen = store.dataset(repo), set()
-    for instance in each_record(path, Instance):
-        if instance.instance_id in seen:
-            raise UserError("an instance is there twice", path=path, field="instance_id", hint="keep one line for each")
-        seen.add(instance.instance_id)
-        yield instance
-    if not seen:
-        there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
-        raise UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
+def missing(store: Store, repo: Repo) -> UserError:
+    """The error for a repository without instances."""
+    there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
+    return UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
 
 
 def built(store: Store, repos: Sequence[Repo]) -> list[Repo]:

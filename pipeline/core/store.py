@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -25,6 +26,9 @@ from pipeline.core.names import Repo, folder_name
 from pipeline.core.records import SCHEMA_VERSION, Record
 
 R = TypeVar("R", bound=Record)
+#: the share of records that begins with one (from 0), and takes each so many further on; and all of them
+Part = tuple[int, int]
+WHOLE: Part = (0, 1)
 
 
 def now() -> str:
@@ -84,12 +88,27 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
     return list(each_record(path, kind))
 
 
-def each_record(path: Path, kind: type[R]) -> Iterator[R]:
-    """The same one by one, for files that are larger than what is needed of them."""
+def each_record(path: Path, kind: type[R], part: Part = WHOLE) -> Iterator[R]:
+    """The same one by one, for files that are larger than what is needed of them; `part` of them."""
     if not path.exists():
         return
+    first, step = part
     with path.open("rb") as lines:
-        yield from (_parse(path, number, line, kind) for number, line in enumerate(lines, 1) if line.strip())
+        numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        yield from (_parse(path, number, line, kind) for number, line in islice(numbered, first, None, step))
+
+
+def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
+    """The records of one file, no two of which have the same key. Raises UserError."""
+    seen: dict[tuple[Any, ...], int] = {}
+    for place, record in enumerate(records, 1):
+        values = tuple(getattr(record, field) for field in key)
+        if values in seen:
+            name = " ".join(filter(None, map(str, values)))
+            message = f"{name} stands here twice, as record {seen[values]} and {place}"
+            raise UserError(message, path=path, field=key[0], hint="keep one of them")
+        seen[values] = place
+        yield record
 
 
 def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, read_json, read_records
+from pipeline.core.store import Store, each_record, read_json, unique
 
 #: causes of a missing answer that are the agent's own doing; every other one is the machine's or the provider's
 OWN_FAULTS = ("agent_error",)
@@ -46,11 +46,7 @@ def read_answers(store: Store, subject: Subject) -> Answers:
     if run not in there:
         raise unknown("run", run, there)
     path = folder / run / "predictions.jsonl"
-    predictions = read_records(path, Prediction)
-    by_id = {one.instance_id: one for one in predictions}
-    if len(by_id) != len(predictions):
-        hint = "keep one line for each"
-        raise UserError("an instance has two predictions", path=path, field="instance_id", hint=hint)
+    by_id = {one.instance_id: one for one in unique(each_record(path, Prediction), path)}
     about = folder / run / "metadata.json"
     unanswered = read_json(about).get("unanswered", {}) if about.exists() else {}
     return Answers(run, path, by_id, {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS})

@@ -7,21 +7,45 @@ A prediction whose run is not kept, or was made of something else, is *not evalu
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from itertools import zip_longest
 
-from pipeline.core.dataset import each_instance
+from pipeline.core.dataset import missing
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Prediction, Verdict
-from pipeline.core.store import Store, read_json
+from pipeline.core.store import Part, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.grade import Graded, of_work, sign, without_run
 from pipeline.evaluate.stage import write
 
+#: instances that are worth a process of their own
+SHARE = 50
+
 
 def regrade(store: Store, subject: Subject) -> list[Verdict]:
-    """Give every instance of the dataset its verdict, and write them. Raises UserError where nothing was evaluated."""
+    """Give every instance of the dataset its verdict, and write them.
+
+    Raises UserError where nothing was evaluated, or there is no dataset.
+    """
+    path = store.dataset(subject.repo)
+    parts = min(os.cpu_count() or 1, 1 + len(_named(store, subject)) // SHARE)
+    with ProcessPoolExecutor(parts) as pool:
+        shares = list(pool.map(partial(_part, store, subject), [(first, parts) for first in range(parts)]))
+    if not any(shares):
+        raise missing(store, subject.repo)
+    verdicts = list(unique((one for each in zip_longest(*shares) for one in each if one), path))
+    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
+        write(store, subject, verdicts)
+    return verdicts
+
+
+def _part(store: Store, subject: Subject, part: Part) -> list[Verdict]:
+    """The verdicts of a part of the instances."""
     answers, named = read_answers(store, subject), _named(store, subject)
 
     def give(instance: Instance) -> Verdict:
@@ -31,10 +55,7 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
 
     with _no_cycles():
-        verdicts = [give(one) for one in each_instance(store, subject.repo)]
-    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
-        write(store, subject, verdicts)
-    return verdicts
+        return [give(one) for one in each_record(store.dataset(subject.repo), Instance, part)]
 
 
 @contextmanager

@@ -227,7 +227,7 @@ def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
 def test_two_predictions_of_one_instance_are_refused(evaluation: Evaluation) -> None:
     path = evaluation.predict(menu=FIX)
     path.write_text(path.read_text() * 2)
-    with pytest.raises(UserError, match="an instance has two predictions") as error:
+    with pytest.raises(UserError, match="stands here twice") as error:
         evaluation.evaluate()
     assert (error.value.path, error.value.field) == (path, "instance_id")
 

@@ -14,7 +14,7 @@ from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, each_record, read_json
+from pipeline.core.store import Store, each_record, read_json, unique
 
 
 class Run(NamedTuple):
@@ -32,7 +32,7 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> di
     runs = {}
     for model in sorted(store.root.glob(f"03_predictions/*/{repo.slug}/*/")):
         for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
-            records = [_checked(one, known, path) for one in checks.unique(each_record(path, Prediction), path)]
+            records = [_checked(one, known, path) for one in unique(each_record(path, Prediction), path)]
             if who := _who(records, path):
                 runs[who] = _run(records, path)
                 _add(rows, who, runs[who], path)

@@ -11,7 +11,7 @@ from pipeline.analyze.reading.matching import holds
 from pipeline.analyze.reading.rows import Known, Who
 from pipeline.core.assessment import Assessment
 from pipeline.core.names import Repo
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 #: assessments by agent, model and instance
 Assessments = dict[tuple[str, str, str], Assessment]
@@ -23,7 +23,7 @@ def read(
     """Those of a repository. Raises UserError for one that is of no instance or belies its verdict."""
     found: Assessments = {}
     for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/assessments.jsonl")):
-        for one in checks.unique(each_record(path, Assessment), path):
+        for one in unique(each_record(path, Assessment), path):
             checks.known(one, known, path)
             checks.of_folder(one.agent, one.model, path.parent, path)
             key = one.agent, one.model, one.instance_id

@@ -12,7 +12,7 @@ from pipeline.analyze.structure import changed_files, structure
 from pipeline.core import verdict as law
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 #: the smallest number of files of each class but the first
 _SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
@@ -22,11 +22,11 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Kn
     """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name."""
     path = store.dataset(repo)
     known = {}
-    for one in checks.unique(each_record(path, Instance), path):
+    for one in unique(each_record(path, Instance), path):
         checks.belongs(one, repo, path)
         known[one.instance_id] = _add(rows, one, ratings)
     rejected = store.qualification(repo) / "rejections.jsonl"
-    for one in checks.unique(each_record(rejected, Rejection), rejected):
+    for one in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(one, known, rejected, path)
         rows.add("rejections", Rejection=one, Case={"repo": repo})
     rows.known |= known

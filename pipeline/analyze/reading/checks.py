@@ -5,7 +5,7 @@ Each check raises UserError with the file and says what to do. Reads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,19 +29,6 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
         raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None
-
-
-def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
-    """The records of one file, no two of which have the same key."""
-    seen: dict[tuple[Any, ...], int] = {}
-    for place, record in enumerate(records, 1):
-        values = tuple(getattr(record, field) for field in key)
-        if values in seen:
-            name = " ".join(filter(None, map(str, values)))
-            message = f"{name} stands here twice, as record {seen[values]} and {place}"
-            raise UserError(message, path=path, field=key[0], hint="keep one of them")
-        seen[values] = place
-        yield record
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:

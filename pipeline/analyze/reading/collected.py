@@ -6,7 +6,7 @@ from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Funnel, Rejection
-from pipeline.core.store import Store, each_record, read_json
+from pipeline.core.store import Store, each_record, read_json, unique
 
 
 def read(rows: Rows, store: Store, repo: Repo) -> None:
@@ -16,10 +16,10 @@ def read(rows: Rows, store: Store, repo: Repo) -> None:
         rows.add("funnel", Funnel=checks.valid(Funnel, read_json(path) | {"repo": str(repo)}, path))
     path = folder / "candidates.jsonl"
     candidates = set()
-    for one in checks.unique(each_record(path, Candidate), path):
+    for one in unique(each_record(path, Candidate), path):
         rows.add("candidates", Candidate=one)
         candidates.add(one.instance_id)
     rejected = folder / "rejections.jsonl"
-    for one in checks.unique(each_record(rejected, Rejection), rejected):
+    for one in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(one, candidates, rejected, path)
         rows.add("rejections", Rejection=one, Case={"repo": repo})

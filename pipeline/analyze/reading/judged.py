@@ -12,7 +12,7 @@ from pipeline.analyze.reading.matching import holds
 from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.names import Repo
 from pipeline.core.records import Verdict
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 #: verdicts by agent, model and instance, without the tests that tell nothing
 Verdicts = dict[tuple[str, str, str], Verdict]
@@ -46,7 +46,7 @@ def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None
 def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
     """All verdicts on a repository, checked."""
     for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/verdicts.jsonl")):
-        for one in checks.unique(each_record(path, Verdict), path):
+        for one in unique(each_record(path, Verdict), path):
             yield _checked(one, known, path)
 
 

@@ -6,11 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.names import Repo
 from pipeline.core.records import PRINCIPLES, Review
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 #: what raters say together of an instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
@@ -20,7 +19,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
     """Add `reviews` and `criteria` of a repository; returns what is said of each instance."""
     path, place = store.reviews(repo), {"repo": repo}
     reviews: dict[str, list[Review]] = defaultdict(list)
-    for one in checks.unique(each_record(path, Review), path, ("instance_id", "rater")):
+    for one in unique(each_record(path, Review), path, ("instance_id", "rater")):
         rows.add("reviews", Review=one, Case=place)
         reviews[one.instance_id].append(one)
     ratings = {}

@@ -6,9 +6,8 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from pipeline.analyze.handcheck.records import HandCheck
-from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import Rows
-from pipeline.core.store import Store, each_record
+from pipeline.core.store import Store, each_record, unique
 
 
 class Hand(NamedTuple):
@@ -26,7 +25,7 @@ def read(rows: Rows, store: Store) -> Hands:
     """Add `handchecks`; returns what is said of each patch."""
     said: dict[str, list[bool]] = defaultdict(list)
     path = store.handchecks
-    for one in checks.unique(each_record(path, HandCheck), path, ("patch", "rater")):
+    for one in unique(each_record(path, HandCheck), path, ("patch", "rater")):
         if one.instance_id in rows.known:
             rows.add("handchecks", HandCheck=one)
             said[one.patch].append(one.rating == "fixes")

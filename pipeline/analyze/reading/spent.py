@@ -19,7 +19,7 @@ from pipeline.core.llm.ledger import Ledger, Request
 from pipeline.core.llm.prices import EXACT, total
 from pipeline.core.names import parse_repo
 from pipeline.core.records import CostRow
-from pipeline.core.store import Store
+from pipeline.core.store import Store, unique
 
 
 class Spent(NamedTuple):
@@ -72,7 +72,7 @@ def _costs(store: Store) -> list[CostRow]:
         return []
     with store.costs.open(encoding="utf-8", newline="") as lines:
         found = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
-    return list(checks.unique(found, store.costs, ("repo", "model", "agent", "embed")))
+    return list(unique(found, store.costs, ("repo", "model", "agent", "embed")))
 
 
 def _requests(store: Store) -> list[Request]:
