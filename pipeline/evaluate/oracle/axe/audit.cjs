@@ -28,12 +28,34 @@ function page() {
   return window;
 }
 
+// jsdom tries every rule at every question for an element's style. Those that match no element, or stand once more
+// further down, decide nothing.
+function prune(document) {
+  const later = new Set();
+  for (const { cssRules } of [...document.styleSheets].reverse()) {
+    for (let place = cssRules.length - 1; place >= 0; place--) {
+      const { selectorText, cssText } = cssRules[place];
+      if (later.has(cssText) || (selectorText && matchesNothing(document, selectorText))) cssRules.splice(place, 1);
+      later.add(cssText);
+    }
+  }
+}
+
+function matchesNothing(document, selector) {
+  try {
+    return !document.querySelector(selector);
+  } catch (_) {
+    return false;
+  }
+}
+
 async function main() {
   const found = new Map();
   const window = page();
   const audit = window.eval(`(${read("page.js")})`);
   for (const [html, tests] of documents()) {
     window.document.body.innerHTML = html;
+    prune(window.document);
     for (const row of await audit(UNSEEN)) {
       const key = JSON.stringify([row.rule, row.element]);
       const known = found.has(key) ? found.get(key).tests : [];

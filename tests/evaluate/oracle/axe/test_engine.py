@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
+
 import demo_bench
 import factories
 import pytest
@@ -14,6 +17,7 @@ from pipeline.core.sandbox.base import DEFAULT
 from pipeline.core.store import write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.bench import How
+from pipeline.evaluate.oracle.axe.findings import page_function, source
 from pipeline.evaluate.oracle.stage import More, assess
 from pipeline.evaluate.stage import evaluate
 
@@ -60,6 +64,27 @@ def test_the_missing_label_is_found_and_gold_has_it(avatar):
     (fixed,) = oracle.axe.fixed
     assert (fixed.rule, fixed.criteria, fixed.element) == ("image-alt", ("1.1.1",), "img")
     assert all(name.startswith("src/components/Avatar/__tests__/Avatar.test.tsx > Avatar > ") for name in fixed.tests)
+
+
+#: a button without a name in two documents: hidden by the last of its rules, and shown by the last of them
+HIDDEN, SHOWN = ".a { display: none }", ".a { display: block }"
+STYLED = {"hidden": [HIDDEN, ".b { color: red }", SHOWN, HIDDEN], "shown": [SHOWN, HIDDEN, ":nonsense() {}", SHOWN]}
+
+
+def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
+    """A test's document may hold the styles of all tests before it, and jsdom tries each of them at every question."""
+    script = files("pipeline.evaluate.oracle.axe").joinpath("audit.cjs").read_bytes()
+    styles = {test: "".join(f"<style>{rule}</style>" for rule in rules) for test, rules in STYLED.items()}
+    lines = [json.dumps({"test": test, "html": f'{text}<button class="a"></button>'}) for test, text in styles.items()]
+    given = {"audit.cjs": script, "axe.js": source(), "page.js": page_function().encode()}
+    with avatar.sandbox.open(avatar.instance.image) as workspace:
+        folder = f"{workspace.scratch}/axe"
+        for name, data in (given | {"documents.jsonl": "\n".join(lines).encode()}).items():
+            workspace.write(f"{folder}/{name}", data)
+        done = workspace.run(["node", f"{folder}/audit.cjs", folder, f"{workspace.root}/node_modules/jsdom"])
+        assert done.code == 0, done.output.decode()
+        (found,) = json.loads(workspace.read(f"{folder}/result.json"))
+    assert (found["rule"], found["tests"]) == ("button-name", ["shown"])
 
 
 @pytest.mark.rule("oracle-beside-the-verdict")
