@@ -2,7 +2,7 @@
 
 Each unit's result is handed over as it completes, so that the caller writes it at once. Units that need the same thing
 first (an environment) come as a group: the first makes it, and no thread waits for it while there is other work. Ctrl-C
-ends a batch after the units under way; a second one ends it at once.
+ends a batch after the units under way; a second one, or a request to end (SIGTERM), ends it at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -26,7 +26,7 @@ Prepared = Callable[[], None]
 
 
 class Interrupts(NamedTuple):
-    """What happens at the first Ctrl-C, beside that no new work starts, and at the second, before all ends."""
+    """What happens at the first Ctrl-C, beside that no new work starts, and at the end at once, before all ends."""
 
     first: Callable[[], None] = partial(say, "stopping after what is under way; press Ctrl-C again to stop at once")
     second: Callable[[], None] = lambda: None
@@ -56,10 +56,10 @@ def in_groups(
     raises KeyboardInterrupt then.
     """
     crew = _Crew(groups, work, jobs)
-    with _first_interrupt(lambda: crew.told.put(("interrupt", None))):
-        for _ in range(jobs + ahead):
-            threading.Thread(target=crew.run, daemon=True).start()
+    with _heard(signal.SIGTERM, _stop), _first_interrupt(lambda: crew.told.put(("interrupt", None))):
         try:
+            for _ in range(jobs + ahead):
+                threading.Thread(target=crew.run, daemon=True).start()
             yield from crew.results(jobs + ahead, interrupts.first)
         except BaseException:
             crew.stop()
@@ -165,20 +165,29 @@ class _Crew(Generic[T, R]):
             self.changed.notify_all()
 
 
-@contextmanager
-def _first_interrupt(call: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C calls `call`, later ones do what they did before. Only the main thread hears of any."""
+def _first_interrupt(call: Callable[[], None]) -> AbstractContextManager[None]:
+    """The first Ctrl-C calls `call`, later ones do what they did before."""
     before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
 
     def heard(*_: object) -> None:
         signal.signal(signal.SIGINT, before)
         call()
 
-    signal.signal(signal.SIGINT, heard)
+    return _heard(signal.SIGINT, heard) if callable(before) else nullcontext()
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _heard(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    """Handle a signal while the block lasts, in the main thread: no other one hears of any."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.core.git import checkout
+from pipeline.core.sandbox.process import started
 from pipeline.core.store import write_bytes
 from pipeline.core.vendors import VENDORS
 from pipeline.predict.job import Job, Say
@@ -52,17 +52,12 @@ def _run(job: Job, place: Path, log_path: Path) -> int:
         "shared_key": job.shared_key or job.key,
     }
     log_path.parent.mkdir(parents=True, exist_ok=True)
-    with log_path.open("wb") as output:
-        done = subprocess.run(
-            call.argv(places),
-            cwd=place,
-            env=_inherited(place) | call.variables(places),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            timeout=call.seconds,
-        )
-    return done.returncode
+    env = _inherited(place) | call.variables(places)
+    with (
+        log_path.open("wb") as output,
+        started(call.argv(places), folder=place, env=env, output=output, running=job.running) as process,
+    ):
+        return process.wait(timeout=call.seconds)
 
 
 def _inherited(place: Path) -> dict[str, str]:

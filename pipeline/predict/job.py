@@ -10,6 +10,7 @@ import git
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Instance
+from pipeline.core.sandbox.process import Running
 from pipeline.predict.agents import Agent
 from pipeline.predict.run import Run
 
@@ -28,7 +29,8 @@ class Rooms(NamedTuple):
 
 class Job(NamedTuple):
     """`exhausted` says whether the money for the task is spent; `given_up` why the budget or the provider left the
-    agent without an answer, empty where they did not; `shared_key` is for what serves several tasks of the run."""
+    agent without an answer, empty where they did not; `running` holds the agents that run on this machine;
+    `shared_key` is for what serves several tasks of the run."""
 
     agent: Agent
     run: Run
@@ -36,6 +38,7 @@ class Job(NamedTuple):
     clone: git.Repo
     base_url: str
     key: str
+    running: Running
     exhausted: Callable[[], bool] = lambda: False
     given_up: Callable[[], str] = lambda: ""
     rooms: Rooms | None = None

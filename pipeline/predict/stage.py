@@ -26,6 +26,7 @@ from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
+from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
@@ -58,6 +59,7 @@ class Predictor:
         given: Mapping[str, str] = os.environ,
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
+        self.running = Running()
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
@@ -123,7 +125,7 @@ class Predictor:
         ) as gateway:
             shared = gateway.issue_key(self._account, SHARED, self.budget)
             jobs = [self.job(gateway, run, one, clone, rooms)._replace(shared_key=shared) for one in missing]
-            interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else lambda: None)
+            interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else self.running.end)
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
@@ -133,9 +135,8 @@ class Predictor:
         account = self._account
         key = gateway.issue_key(account, instance.instance_id, self.budget)
         asked = {"given_up": partial(gateway.given_up, account, key), "rooms": rooms} if rooms else {}
-        return Job(
-            self.agent, run, instance, clone, gateway.base_url, key, partial(gateway.exhausted, account), **asked
-        )
+        exhausted = partial(gateway.exhausted, account)
+        return Job(self.agent, run, instance, clone, gateway.base_url, key, self.running, exhausted, **asked)
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""

@@ -29,6 +29,7 @@ from pipeline.core.llm.experiment import Experiment as Account
 from pipeline.core.llm.gateway import Gateway, open_gateway
 from pipeline.core.llm.prices import total
 from pipeline.core.records import Instance
+from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, read_json, write_records
 from pipeline.predict.agents import load_agent
 from pipeline.predict.run import Experiment, Run, open_run
@@ -132,7 +133,7 @@ def _job(gateway: Gateway, place: Place, run: Run, instance: Instance) -> Job:
     account = Account(str(run.experiment.repo), "guide", "magentless", "benchmark")
     agent = load_agent("magentless", place.store.root / "settings.toml")
     keys = {"key": gateway.issue_key(account, instance.instance_id), "shared_key": gateway.issue_key(account, SHARED)}
-    return Job(agent, run, instance, open_clone(place.clone), gateway.base_url, **keys)
+    return Job(agent, run, instance, open_clone(place.clone), gateway.base_url, running=Running(), **keys)
 
 
 if __name__ == "__main__":

@@ -120,8 +120,8 @@ def test_no_more_groups_are_prepared_than_there_is_use_for() -> None:
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------------------------
-def press() -> None:
-    os.kill(os.getpid(), signal.SIGINT)
+def press(number: signal.Signals = signal.SIGINT) -> None:
+    os.kill(os.getpid(), number)
 
 
 def interrupted(work: Callable[[int], int], done: list[int], interrupts: Interrupts) -> None:
@@ -159,3 +159,19 @@ def test_the_second_interrupt_stops_at_once() -> None:
     interrupted(work, done, Interrupts(first=press, second=ended.set))
     assert done == [] and ended.is_set()
     assert time.monotonic() - started < 20
+
+
+def test_a_request_to_end_stops_at_once() -> None:
+    """Schedulers and service managers send it, and kill what is there some seconds later."""
+    ended, done = threading.Event(), []
+
+    def work(number: int) -> int:
+        if number == 1:
+            press(signal.SIGTERM)
+        wait(ended)
+        return number
+
+    before = signal.getsignal(signal.SIGTERM)
+    interrupted(work, done, Interrupts(second=ended.set))
+    assert done == [] and ended.is_set()
+    assert signal.getsignal(signal.SIGTERM) is before

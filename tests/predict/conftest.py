@@ -10,6 +10,7 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
+from pipeline.core.sandbox.process import Running
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.job import Job
 from pipeline.predict.run import Experiment, open_run
@@ -43,6 +44,8 @@ def job(bench: Bench, tmp_path: Path) -> Callable[[str], Job]:
         command = ("{python}", str(folder / "agent.py"), "{task}", "{checkout}", "{out}", "{model}")
         run = open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
         agent = Agent("fake", folder, settings, Call(command=command))
-        return Job(agent, run, bench.instance("menu"), open_clone(bench.library), "http://127.0.0.1:9/v1", KEY)
+        return Job(
+            agent, run, bench.instance("menu"), open_clone(bench.library), "http://127.0.0.1:9/v1", KEY, Running()
+        )
 
     return make

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -44,6 +47,22 @@ def done(job: Job) -> Unit:
 
 def failure(unit: Unit) -> dict[str, str]:
     return read_json(unit.folder / "error.json")
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait for what another process does. Fails after a minute."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_gone(session: int) -> bool:
+    try:
+        os.killpg(session, 0)
+    except ProcessLookupError:
+        return True
+    return False
 
 
 def answered(job: Job) -> bool:
@@ -120,6 +139,22 @@ def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> No
     assert second.run.name == first.run.name
     assert done(second).result()["patch"] == "a patch"
     assert answered(second) and not (unit.folder / "error.json").exists()
+
+
+def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_path: Path) -> None:
+    """Ctrl-C in a terminal goes to all processes of its session: the first one lets what is under way end."""
+    told = tmp_path / "session"
+    tells = f"pathlib.Path({str(told)!r}).write_text(str(os.getsid(0)))"
+    sleeps = job(f"subprocess.Popen(['sleep', '600'])\n{tells}\nos.wait()")
+    with ThreadPoolExecutor(1) as pool:
+        unit = pool.submit(done, sleeps)
+        until(lambda: told.exists() and told.read_text())
+        session = int(told.read_text())
+        assert {session} == sleeps.running != {os.getsid(0)}
+        sleeps.running.end()
+        assert "exit code -9" in failure(unit.result())["message"]
+    until(lambda: is_gone(session))
+    assert not answered(sleeps)
 
 
 @pytest.mark.invariant(4)

@@ -1,4 +1,4 @@
-"""One command on the host, in a session of its own that dies with it.
+"""Commands on the host, each in a session of its own that dies with it, and that Ctrl-C in a terminal does not reach.
 
 Does not cover: memory, CPUs, processes, disk and network, which are not limited; a child that starts a session of its
 own, which outlives its parents.
@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 from pipeline.core.sandbox.base import Completed, Limit, Limits, exit_code
 
@@ -27,23 +28,16 @@ def run(
 
     It is in `running` meanwhile. A command that can not be started ends with 127. What it leaves running is killed.
     """
-    started = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            argv,
-            cwd=folder,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        return Completed(NOT_FOUND, str(error).encode(), 0)
-    with process, _killed(process, Running() if running is None else running):
-        output = _read(process, started + limits.seconds, limits.output)
-        limit = _limit(process, len(output) > limits.output, started + limits.seconds)
-    seconds = time.monotonic() - started
+    begun = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        known = Running() if running is None else running
+        try:
+            process = stack.enter_context(started(argv, folder=folder, env=env, output=subprocess.PIPE, running=known))
+        except OSError as error:
+            return Completed(NOT_FOUND, str(error).encode(), 0)
+        output = _read(process, begun + limits.seconds, limits.output)
+        limit = _limit(process, len(output) > limits.output, begun + limits.seconds)
+    seconds = time.monotonic() - begun
     return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
 
 
@@ -57,14 +51,25 @@ class Running(set[int]):
 
 
 @contextlib.contextmanager
-def _killed(process: subprocess.Popen[bytes], running: Running) -> Iterator[None]:
-    """Kill the whole session at the end, whatever the reason."""
-    running.add(process.pid)
-    try:
-        yield
-    finally:
-        running.discard(process.pid)
-        _kill(process.pid)
+def started(
+    argv: Sequence[str], *, folder: Path, env: dict[str, str], output: IO[bytes] | int, running: Running
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command with nothing but `env`, whose whole session is killed at the end of the block. Raises OSError."""
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as process:
+        running.add(process.pid)
+        try:
+            yield process
+        finally:
+            running.discard(process.pid)
+            _kill(process.pid)
 
 
 def _kill(session: int) -> None:
