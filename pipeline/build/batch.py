@@ -17,12 +17,12 @@ from pathlib import Path
 
 import git
 
-from pipeline.build import faults, scope
+from pipeline.build import faults
 from pipeline.build.budget import Budget
 from pipeline.build.infer import Unsupported
 from pipeline.build.learned import Memory
 from pipeline.build.qualify import VERSION, Job, Settings, make_ahead, qualify, recipe
-from pipeline.core import runs, verdict
+from pipeline.core import runs, scope, verdict
 from pipeline.core.console import Progress
 from pipeline.core.engine import Interrupts, Prepared, in_groups
 from pipeline.core.errors import InfrastructureError

@@ -13,8 +13,9 @@ from typing import Any
 import git
 import tomli_w
 
-from pipeline.build import overrides, scope
+from pipeline.build import overrides
 from pipeline.build.infer import Tree, infer
+from pipeline.core import scope
 from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_manifest, paths

@@ -12,14 +12,14 @@ from typing import Literal
 
 import git
 
-from pipeline.build import repair, scope
+from pipeline.build import repair
 from pipeline.build.environments import environment_of, manifest_commit
 from pipeline.build.infer import Unsupported
 from pipeline.build.learned import Memory
 from pipeline.build.reasons import REASONS, Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
-from pipeline.core import images, runs, verdict
+from pipeline.core import images, runs, scope, verdict
 from pipeline.core.applying import PatchFailed
 from pipeline.core.git import list_files, require_commit
 from pipeline.core.patches import is_protected, paths, select

@@ -31,6 +31,11 @@ STEPS = ("preprocess", "runtime", "postprocess")
     type=Usd(),
     help="The most that this experiment may spend, in USD, with all that it spent before [default: no limit].",
 )
+@click.option(
+    "--filter-tests",
+    is_flag=True,
+    help="Of an agent's candidates take the first that breaks fewest of the base's tests; needs an engine.",
+)
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
 @jobs_option
@@ -42,6 +47,7 @@ def command(
     models: Path | None,
     settings: Path | None,
     budget: Any,
+    filter_tests: bool,
     step: str | None,
     fresh: bool,
     jobs: int,
@@ -66,13 +72,23 @@ def command(
     from pipeline.predict.stage import Predictor
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
-    predictor = Predictor(store, repo, agent, model, models=chosen, settings=settings, jobs=jobs, budget=budget)
+    asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget}
+    predictor = Predictor(store, repo, agent, model, **asked, tester=_tester() if filter_tests else None)
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
         predictor.runtime()
     else:
         _report(predictor, predictor.postprocess() if step else predictor.predict(fresh=fresh))
+
+
+def _tester() -> Any:
+    from pipeline.core.cache import cache_root
+    from pipeline.core.sandbox.docker import DockerSandbox
+
+    sandbox = DockerSandbox(cache_root())
+    sandbox.check()
+    return sandbox
 
 
 def _report(predictor: Any, predictions: list[Any]) -> None:
@@ -85,7 +101,8 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
     table(
         f"{experiment.agent} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows
     )
-    unanswered = [one.instance_id for one in run.missing()]
+    answered = {one.instance_id for one in predictions}
+    unanswered = [one.instance_id for one in run.instances if one.instance_id not in answered]
     if unanswered:
         _say_what_is_owed(run, unanswered)
         raise SystemExit(1)
@@ -96,6 +113,7 @@ def _say_what_is_owed(run: Any, unanswered: list[str]) -> None:
     from pipeline.predict.runtime import why_unanswered
 
     where = run.folder / "instances"
-    click.echo(f"no answer yet: {', '.join(unanswered)} (see error.json in {where}); run it again", err=True)
+    said = f"see error.json in {where}, or {run.folder / 'run.log'}"
+    click.echo(f"no answer yet: {', '.join(unanswered)} ({said}); run it again", err=True)
     if any(why_unanswered(run, one) == BUDGET_EXCEEDED for one in run.missing()):
         click.echo("the budget is reached; what was answered is kept, and a higher --budget goes on", err=True)

@@ -1,6 +1,7 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
-Each can be called on its own; `predict` composes them. A step that was interrupted goes on where it was.
+Each can be called on its own; `predict` composes them. A step that was interrupted goes on where it was. With a sandbox
+for it, the end of runtime is that the base's tests choose among an agent's candidates (regression.py).
 """
 
 from __future__ import annotations
@@ -26,23 +27,28 @@ from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
+from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
+from pipeline.predict.regression import Regression, chosen, is_chosen
 from pipeline.predict.run import Experiment, Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
 
 if TYPE_CHECKING:
     import git
 
+#: why an instance has no prediction whose candidates wait for their tests
+NOT_CHOSEN = "not_chosen"
+
 
 class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
     `budget` is the most that the experiment may spend, in USD, with all that it spent before; `given` is the
-    environment in which the providers' keys are.
+    environment in which the providers' keys are; `tester` is where existing tests choose among candidates, if any do.
     """
 
     def __init__(
@@ -57,7 +63,9 @@ class Predictor:
         jobs: int = 2,
         budget: Decimal | None = None,
         given: Mapping[str, str] = os.environ,
+        tester: Sandbox | None = None,
     ) -> None:
+        self.tester = tester
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
         self.running = Running()
         self.reference = agent in REFERENCES
@@ -69,7 +77,8 @@ class Predictor:
         """A digest of the agent, its settings and the model's entry; the references have none."""
         if self.reference:
             return ""
-        return digest(self.agent.digest, self.agent.settings.read_bytes(), self.model.entry)
+        own = digest(self.agent.digest, self.agent.settings.read_bytes(), self.model.entry)
+        return digest(own, "existing tests choose") if self.tester else own
 
     @property
     def trusted(self) -> bool:
@@ -105,6 +114,8 @@ class Predictor:
                     self._answer(run, missing, progress)
                 elif missing:
                     self._ask(run, missing, progress)
+            if self.tester:
+                self._choose(Regression(self.tester, source(self.store, self.experiment.repo), run))
 
     def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         for instance in missing:
@@ -127,6 +138,14 @@ class Predictor:
             jobs = [self.job(gateway, run, one, clone, rooms)._replace(shared_key=shared) for one in missing]
             interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else self.running.end)
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
+                pass
+
+    def _choose(self, regression: Regression) -> None:
+        missing = regression.missing()
+        log = log_file(regression.run.folder / "run.log")
+        with log, Progress("choosing", len(missing)) as progress:
+            interrupts = Interrupts(progress.stopping, regression.sandbox.abort)
+            for _ in each(missing, lambda one: regression.work(one, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
     def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
@@ -163,6 +182,9 @@ class Predictor:
         run = resume(self.store, self.experiment)
         with self._lock():
             unanswered = {one.instance_id: why_unanswered(run, one) for one in run.missing()}
+            if self.tester:
+                owed = [one for one in run.instances if one.instance_id not in unanswered and not is_chosen(run, one)]
+                unanswered |= dict.fromkeys((one.instance_id for one in owed), NOT_CHOSEN)
             predictions = [self._prediction(run, one) for one in run.instances if one.instance_id not in unanswered]
             write_records(run.folder / "predictions.jsonl", predictions)
             ends = Counter(one.outcome for one in predictions)
@@ -172,10 +194,11 @@ class Predictor:
 
     def _prediction(self, run: Run, instance: Instance) -> Prediction:
         result = run.unit(instance).result()
+        taken = chosen(run, instance).result() if self.tester else result
         return Prediction(
             instance_id=instance.instance_id,
             model_name_or_path=self.experiment.model,
-            model_patch=result["patch"],
+            model_patch=taken["patch"],
             agent=self.experiment.agent,
             run=run.name,
             outcome=result["outcome"],

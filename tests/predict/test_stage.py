@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
@@ -20,12 +21,12 @@ REPO = factories.REPO
 GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
 
 
-def oracle(bench: Bench) -> Predictor:
-    return Predictor(bench.store, REPO, "oracle", "oracle", models=SHIPPED)
+def oracle(bench: Bench, **more: Any) -> Predictor:
+    return Predictor(bench.store, REPO, "oracle", "oracle", models=SHIPPED, **more)
 
 
-def magentless(bench: Bench, settings: Path | None = None) -> Predictor:
-    return Predictor(bench.store, REPO, "magentless", "scripted", models=DEMO, settings=settings, given=GIVEN)
+def magentless(bench: Bench, settings: Path | None = None, **more: Any) -> Predictor:
+    return Predictor(bench.store, REPO, "magentless", "scripted", models=DEMO, settings=settings, given=GIVEN, **more)
 
 
 @pytest.mark.invariant(1)
@@ -108,6 +109,24 @@ def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> 
     with pytest.raises(UserError, match="the newest run is of another dataset, agent or settings") as error:
         other.runtime()
     assert "just agt-preprocess acme/ui scripted" in str(error.value)
+
+
+@pytest.mark.rule("run-identity")
+def test_predictions_are_what_existing_tests_chose(bench: Bench) -> None:
+    """Answers without a choice among their candidates are owed. Choosing so is another experiment."""
+    assert magentless(bench).experiment != magentless(bench, tester=bench.sandbox).experiment
+    predictor = oracle(bench, tester=bench.sandbox)
+    run = predictor.preprocess()
+    for one in run.instances:
+        run.unit(one).finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(one.task()))
+    folder = run.unit(run.instances[0]).folder / "candidates"
+    folder.mkdir()
+    (folder / "1.diff").write_text("the candidate")
+    assert predictor.postprocess() == []
+    assert set(read_json(run.folder / "metadata.json")["unanswered"].values()) == {"not_chosen"}
+    predictor.runtime()
+    patches = [one.model_patch for one in predictor.postprocess()]
+    assert patches == ["the candidate", *["the answer"] * (len(run.instances) - 1)]
 
 
 @pytest.mark.rule("bad-input")

@@ -60,7 +60,7 @@ def _work(args: argparse.Namespace) -> int:
         "requests": parts.wire.sent,
         "seconds": {"waiting": round(waited, 3), "own": round(time.monotonic() - started - waited, 3)},
     }
-    outputs.write_result(args.out, run.patch, parts.ordered_trajectory(), metadata)
+    outputs.write_result(args.out, run.patches, parts.ordered_trajectory(), metadata)
     print(f"{task.instance_id}: {run.outcome}: {dict(CAUSES)[run.outcome]}")
     return FINISHED
 

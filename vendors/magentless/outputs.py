@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 PATCH, TRAJECTORY, METADATA, ERROR = "patch.diff", "trajectory.jsonl", "metadata.json", "error.json"
+#: the folder of the patches that were voted on: `1.diff` is the selected one
+CANDIDATES = "candidates"
 
 
 def clear(out: Path) -> None:
@@ -15,12 +18,17 @@ def clear(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name in (METADATA, PATCH, TRAJECTORY, ERROR):
         (out / name).unlink(missing_ok=True)
+    shutil.rmtree(out / CANDIDATES, ignore_errors=True)
 
 
-def write_result(out: Path, patch: bytes, trajectory: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]) -> None:
-    """Writes the three files of a run that came to its end."""
+def write_result(
+    out: Path, patches: Sequence[bytes], trajectory: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]
+) -> None:
+    """Writes the files of a run that came to its end; `patches` by their votes, the selected one first."""
     lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in trajectory)
-    _write(out / PATCH, patch)
+    for number, patch in enumerate(patches, 1):
+        _write(out / CANDIDATES / f"{number}.diff", patch)
+    _write(out / PATCH, patches[0] if patches else b"")
     _write(out / TRAJECTORY, "".join(lines).encode())
     _write(out / METADATA, _document(metadata))
 
@@ -35,6 +43,7 @@ def _document(data: Mapping[str, Any]) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
     unfinished = path.with_name(f".{path.name}.tmp")
     unfinished.write_bytes(content)
     unfinished.replace(path)

@@ -46,9 +46,10 @@ class Run:
             files.cause, files.detail = end.cause, end.detail
 
     @property
-    def patch(self) -> bytes:
-        """The selected patch, empty when there is none."""
-        return self.selected.patch if self.selected else b""
+    def patches(self) -> list[bytes]:
+        """One patch of each group of samples that mean the same, by their votes: the selected one first."""
+        by_number = {sample.number: sample.patch for sample in self.samples}
+        return [by_number[group[0]] for group in self.votes]
 
     @property
     def outcome(self) -> Cause:

@@ -179,7 +179,8 @@ def test_a_result_replaces_the_error_of_an_earlier_run(make_checkout, run_agent)
         model.fail(Fault(status=500), Fault(status=500))
         assert run_agent(root, model.url).code == 75
         done = run_agent(root, model.url)
-    assert sorted(path.name for path in done.out.iterdir()) == ["metadata.json", "patch.diff", "trajectory.jsonl"]
+    names = ["candidates", "metadata.json", "patch.diff", "trajectory.jsonl"]
+    assert sorted(path.name for path in done.out.iterdir()) == names
 
 
 @pytest.mark.invariant(6)
@@ -189,7 +190,7 @@ def test_no_output_holds_the_key(make_checkout, run_agent):
     with repairing(FIX) as model:
         done = run_agent(root, model.url)
         assert model.requests[0].authorization.endswith("sk-secret-1")
-    written = b"".join(path.read_bytes() for path in done.out.iterdir())
+    written = b"".join(path.read_bytes() for path in done.out.rglob("*") if path.is_file())
     assert b"sk-secret-1" not in written + done.stderr.encode()
 
 

@@ -7,14 +7,18 @@ import json
 from magentless import outputs
 
 
-def test_a_result_is_three_whole_files(tmp_path):
-    outputs.write_result(tmp_path, b"diff", [{"step": "localize"}, {"step": "repair"}], {"outcome": "é"})
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["metadata.json", "patch.diff", "trajectory.jsonl"]
+def test_a_result_is_whole_files(tmp_path):
+    outputs.write_result(tmp_path, [b"diff", b"other"], [{"step": "localize"}, {"step": "repair"}], {"outcome": "é"})
+    names = ["candidates", "metadata.json", "patch.diff", "trajectory.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
+    assert (tmp_path / "patch.diff").read_bytes() == (tmp_path / "candidates" / "1.diff").read_bytes() == b"diff"
+    assert (tmp_path / "candidates" / "2.diff").read_bytes() == b"other"
     assert (tmp_path / "trajectory.jsonl").read_text().splitlines() == ['{"step": "localize"}', '{"step": "repair"}']
     assert json.loads((tmp_path / "metadata.json").read_text()) == {"outcome": "é"}
 
 
 def test_clear_leaves_what_it_does_not_know(tmp_path):
+    outputs.write_result(tmp_path, [b"diff"], [], {})
     outputs.write_error(tmp_path, "unreachable", "nobody there")
     (tmp_path / "note.txt").write_text("mine")
     outputs.clear(tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.scope import files, related, touched
+from pipeline.core.scope import files, related, touched
 
 
 def patch(*paths: str) -> str:

@@ -1,0 +1,104 @@
+"""Existing tests choose among an agent's candidates: which are run, and which candidate is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import factories
+import pytest
+from tiny_library import IMPATIENT, Bench
+
+from pipeline.core.console import Progress
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.git import open_clone
+from pipeline.core.store import digest
+from pipeline.predict.regression import Choice, Regression, chosen, is_chosen
+from pipeline.predict.run import Experiment, Run, open_run
+
+
+def patch(text: str, path: str = "src/menu.js") -> str:
+    """A patch that replaces what `path` holds."""
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-old\n+{text}\n"
+
+
+BREAKS, KEEPS, ALSO_KEEPS, STALE = (
+    patch("new"),
+    patch("old new"),
+    patch("old, and new"),
+    patch("x").replace("-old", "-y"),
+)
+Choose = Callable[..., Choice | None]
+
+
+@pytest.fixture
+def run(bench: Bench) -> Run:
+    return open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
+
+
+@pytest.fixture
+def choose(bench: Bench, run: Run) -> Iterator[Choose]:
+    """`choose(candidates)`: what is chosen of an answer for `menu`; None where nothing is. The sandbox counts runs."""
+    regression = Regression(bench.sandbox, open_clone(bench.library), run, IMPATIENT)
+    menu = bench.instance("menu")
+
+    def made(candidates: Sequence[str] = ()) -> Choice | None:
+        unit = run.unit(menu)
+        (unit.folder / "candidates").mkdir(parents=True, exist_ok=True)
+        for number, text in enumerate(candidates, 1):
+            (unit.folder / "candidates" / f"{number}.diff").write_text(text)
+        unit.finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(menu.task()))
+        bench.sandbox.opened.clear()
+        with Progress("choosing", 1) as progress:
+            for one in regression.missing():
+                regression.work(one, progress)
+        result = chosen(run, menu).result() if is_chosen(run, menu) else None
+        if result:
+            assert result["patch"] == (candidates or ["the answer"])[result["number"]]
+        return result and Choice(result["number"], tuple(result["broken"]))
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("candidates", "taken", "broken"),
+    [
+        ((BREAKS, KEEPS, ALSO_KEEPS), 1, (1, 0)),
+        ((KEEPS, BREAKS), 0, (0,)),
+        ((STALE, BREAKS), 0, (1, 1)),
+        ((STALE, KEEPS), 1, (1, 0)),
+    ],
+)
+def test_the_first_that_breaks_least_is_taken(choose: Choose, candidates, taken: int, broken: tuple[int, ...]) -> None:
+    """Votes decide among those that are alike; of two that break the same number the first has more of them."""
+    assert choose(candidates) == Choice(taken, broken)
+
+
+def test_what_leaves_no_choice_runs_nothing(choose: Choose, bench: Bench) -> None:
+    """An agent that leaves no candidates, or one; and files that no existing test belongs to."""
+    for candidates in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
+        assert choose(candidates) == Choice(0)
+        assert bench.sandbox.opened == []
+
+
+@pytest.mark.invariant(1)
+def test_no_gold_test_has_a_part_in_it(choose: Choose) -> None:
+    """The test that the pull request adds would choose the fix: `named` passes with the second only."""
+    assert choose((patch("old or so"), KEEPS)) == Choice(0, (0,))
+
+
+def test_what_was_chosen_stays_until_there_are_other_candidates(choose: Choose, bench: Bench) -> None:
+    choose((BREAKS, KEEPS))
+    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []
+    assert choose((KEEPS, BREAKS)) == Choice(0, (0,)) and bench.sandbox.opened
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_a_broken_machine_loses_no_answer(choose: Choose, bench: Bench, run: Run) -> None:
+    """Nothing is chosen, what the model answered stays, and the next run of it chooses."""
+    menu = bench.instance("menu")
+    bench.sandbox.broken[menu.image] = InfrastructureError("the engine is gone", cause="engine")
+    assert choose((BREAKS, KEEPS)) is None
+    assert menu not in run.missing()
+    bench.sandbox.broken.clear()
+    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0))
