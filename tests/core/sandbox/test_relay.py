@@ -30,9 +30,11 @@ def opened(address: tuple[str, int]) -> Iterator[int]:
     """A relay to an address; gives the port of its other end."""
     port = free_port()
     with subprocess.Popen(["node", SCRIPT, str(port)], stdin=PIPE, stdout=PIPE, bufsize=0) as process:
-        Relay(process.stdin.write, iter(lambda: process.stdout.read(4096), b""), address).open()
+        relay = Relay(process.stdin.write, iter(lambda: process.stdout.read(4096), b""), address)
+        relay.open()
         yield port
         process.stdin.close()
+        relay.join()
 
 
 class Echo(socketserver.BaseRequestHandler):
