@@ -48,12 +48,6 @@ class Regression:
     run: Run
     patience: Patience = PATIENT
 
-    def missing(self) -> list[Instance]:
-        """The answered instances of which nothing is chosen yet."""
-        owed = {one.instance_id for one in self.run.missing()}
-        answered = (one for one in self.run.instances if one.instance_id not in owed)
-        return [one for one in answered if not is_chosen(self.run, one)]
-
     def work(self, instance: Instance, progress: Progress) -> None:
         """Choose for one instance. The instance border: what breaks is told, and the next run of it tries again."""
         name = instance.instance_id
@@ -93,9 +87,11 @@ def chosen(run: Run, instance: Instance) -> Unit:
     return Unit(run.folder / "chosen" / instance.instance_id)
 
 
-def is_chosen(run: Run, instance: Instance) -> bool:
-    """Whether something was chosen among the candidates of the answer that is there."""
-    return chosen(run, instance).is_done(**_inputs(run, instance))
+def missing(run: Run) -> list[Instance]:
+    """The answered instances of which nothing is chosen yet, or other candidates are there since."""
+    owed = {one.instance_id for one in run.missing()}
+    answered = (one for one in run.instances if one.instance_id not in owed)
+    return [one for one in answered if not chosen(run, one).is_done(**_inputs(run, one))]
 
 
 def _inputs(run: Run, instance: Instance) -> dict[str, str]:

@@ -30,10 +30,10 @@ from pipeline.core.retry import patiently
 from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, digest, write_json, write_records
+from pipeline.predict import regression
 from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.regression import Regression, chosen, is_chosen
 from pipeline.predict.run import Experiment, Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
 
@@ -65,9 +65,8 @@ class Predictor:
         given: Mapping[str, str] = os.environ,
         tester: Sandbox | None = None,
     ) -> None:
-        self.tester = tester
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
-        self.running = Running()
+        self.tester, self.running = tester, Running()
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
@@ -115,7 +114,7 @@ class Predictor:
                 elif missing:
                     self._ask(run, missing, progress)
             if self.tester:
-                self._choose(Regression(self.tester, source(self.store, self.experiment.repo), run))
+                self._choose(run)
 
     def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         for instance in missing:
@@ -140,12 +139,12 @@ class Predictor:
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
-    def _choose(self, regression: Regression) -> None:
-        missing = regression.missing()
-        log = log_file(regression.run.folder / "run.log")
-        with log, Progress("choosing", len(missing)) as progress:
-            interrupts = Interrupts(progress.stopping, regression.sandbox.abort)
-            for _ in each(missing, lambda one: regression.work(one, progress), jobs=self.jobs, interrupts=interrupts):
+    def _choose(self, run: Run) -> None:
+        missing = regression.missing(run)
+        chooser = regression.Regression(self.tester, source(self.store, self.experiment.repo), run)
+        with log_file(run.folder / "run.log"), Progress("choosing", len(missing)) as progress:
+            interrupts = Interrupts(progress.stopping, self.tester.abort)
+            for _ in each(missing, lambda one: chooser.work(one, progress), jobs=self.jobs, interrupts=interrupts):
                 pass
 
     def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
@@ -183,8 +182,7 @@ class Predictor:
         with self._lock():
             unanswered = {one.instance_id: why_unanswered(run, one) for one in run.missing()}
             if self.tester:
-                owed = [one for one in run.instances if one.instance_id not in unanswered and not is_chosen(run, one)]
-                unanswered |= dict.fromkeys((one.instance_id for one in owed), NOT_CHOSEN)
+                unanswered |= {one.instance_id: NOT_CHOSEN for one in regression.missing(run)}
             predictions = [self._prediction(run, one) for one in run.instances if one.instance_id not in unanswered]
             write_records(run.folder / "predictions.jsonl", predictions)
             ends = Counter(one.outcome for one in predictions)
@@ -194,7 +192,7 @@ class Predictor:
 
     def _prediction(self, run: Run, instance: Instance) -> Prediction:
         result = run.unit(instance).result()
-        taken = chosen(run, instance).result() if self.tester else result
+        taken = regression.chosen(run, instance).result() if self.tester else result
         return Prediction(
             instance_id=instance.instance_id,
             model_name_or_path=self.experiment.model,

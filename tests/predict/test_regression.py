@@ -12,7 +12,7 @@ from pipeline.core.console import Progress
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.store import digest
-from pipeline.predict.regression import Choice, Regression, chosen, is_chosen
+from pipeline.predict.regression import Choice, Regression, chosen, missing
 from pipeline.predict.run import Experiment, Run, open_run
 
 
@@ -49,9 +49,9 @@ def choose(bench: Bench, run: Run) -> Iterator[Choose]:
         unit.finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(menu.task()))
         bench.sandbox.opened.clear()
         with Progress("choosing", 1) as progress:
-            for one in regression.missing():
+            for one in missing(run):
                 regression.work(one, progress)
-        result = chosen(run, menu).result() if is_chosen(run, menu) else None
+        result = chosen(run, menu).result() if menu not in missing(run) else None
         if result:
             assert result["patch"] == (candidates or ["the answer"])[result["number"]]
         return result and Choice(result["number"], tuple(result["broken"]))
