@@ -82,8 +82,16 @@ def test_the_servers_serve_what_the_list_names() -> None:
         model.entry["litellm_params"]["model"].removeprefix("openai/") for model in load_models(SHIPPED).models.values()
     }
     served = re.findall(r"ollama pull (\S+?)\"?(?: |\"|\])", FILES["ollama"].read_text())
-    served += [service["command"][1] for service in services("vllm").values()]
+    served += [service["command"][0] for service in services("vllm").values()]
     assert len(served) == 4 and set(served) <= asked
+
+
+@pytest.mark.parametrize("service", services("vllm").values(), ids=services("vllm"))
+def test_vllm_is_told_its_model_as_its_command_wants_it(service: dict[str, Any]) -> None:
+    """`vllm serve` takes the name as an argument and refuses --model; the module in some images ignores it."""
+    assert service["entrypoint"] == ["vllm", "serve"]
+    assert "--model" not in service["command"] and "--task" not in service["command"]
+    assert service["ports"][0].endswith(":" + service["command"][service["command"].index("--port") + 1])
 
 
 def test_the_image_is_of_the_pinned_release() -> None:
