@@ -67,28 +67,22 @@ def command(
     Exit code: 0 every instance has its answer, 1 some have none (run it again; a budget that is reached wants a higher
     --budget).
     """
+    from pipeline.core.cache import cache_root
     from pipeline.core.llm.models import SHIPPED
     from pipeline.core.options import agent_of
+    from pipeline.core.sandbox import open_sandbox
     from pipeline.predict.stage import Predictor
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
     asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget}
-    predictor = Predictor(store, repo, agent, model, **asked, tester=_tester() if filter_tests else None)
+    tester = open_sandbox("docker", cache_root()) if filter_tests else None
+    predictor = Predictor(store, repo, agent, model, **asked, tester=tester)
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
         predictor.runtime()
     else:
         _report(predictor, predictor.postprocess() if step else predictor.predict(fresh=fresh))
-
-
-def _tester() -> Any:
-    from pipeline.core.cache import cache_root
-    from pipeline.core.sandbox.docker import DockerSandbox
-
-    sandbox = DockerSandbox(cache_root())
-    sandbox.check()
-    return sandbox
 
 
 def _report(predictor: Any, predictions: list[Any]) -> None:

@@ -2,8 +2,9 @@
 arXiv 2407.01489, section 3.3).
 
 Reads what agents leave in `candidates/N.diff`, the best first, of answers that are finished; writes `chosen/` in the
-run's folder. The tests are those of the base that belong to the files that any candidate changes: neither gold patch
-nor test patch has a part in it, nor a cache that their runs filled. Does not cover what passes a candidate for a fix.
+run's folder. The tests are those that belong to the files that any candidate changes, as the base has them: no change
+of a protected file, no gold patch or test patch has a part in it, nor a cache that their runs filled. Does not cover
+what passes a candidate for a fix.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pipeline.core import images, runs
 from pipeline.core.applying import PatchFailed
 from pipeline.core.console import Progress
 from pipeline.core.git import list_files
-from pipeline.core.patches import paths
+from pipeline.core.patches import is_protected, paths, select
 from pipeline.core.records import Instance, Status
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.runs import Plan
@@ -52,8 +53,8 @@ class Regression:
         """Choose for one instance. The instance border: what breaks is told, and the next run of it tries again."""
         name = instance.instance_id
         say = partial(progress.step, name)
-        candidates = _candidates(self.run, instance)
         try:
+            candidates = [content.decode() for content in _candidates(self.run, instance)]
             choice = patiently(lambda: self._choose(instance, candidates, say), say, self.patience)
         except Exception as error:
             log.exception("%s", name)
@@ -95,20 +96,22 @@ def missing(run: Run) -> list[Instance]:
 
 
 def _inputs(run: Run, instance: Instance) -> dict[str, str]:
-    return {"run": run.digest, "candidates": digest(_candidates(run, instance))}
+    return {"run": run.digest, "candidates": digest(*_candidates(run, instance))}
 
 
-def _candidates(run: Run, instance: Instance) -> list[str]:
-    """The candidates, the best first; an agent that leaves none has its answer alone."""
+def _candidates(run: Run, instance: Instance) -> list[bytes]:
+    """The candidates, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
     unit = run.unit(instance)
-    found = sorted((unit.folder / "candidates").glob("*.diff"), key=lambda path: int(path.stem))
-    return [path.read_bytes().decode() for path in found] or [unit.result()["patch"]]
+    found = [path for path in (unit.folder / "candidates").glob("*.diff") if path.stem.isdecimal()]
+    ordered = sorted(found, key=lambda path: int(path.stem))
+    return [path.read_bytes() for path in ordered] or [unit.result()["patch"].encode()]
 
 
 def _passing(plan: Plan, patch: str = "") -> frozenset[str]:
     """The tests that pass with a patch; none for one that does not apply."""
+    sources = select(patch, lambda path: not is_protected(path))
     try:
-        run = runs.run_gold(plan, [("candidate", patch)], cache="none")
+        run = runs.run_gold(plan, [("candidate", sources)], cache="none")
     except PatchFailed:
         return frozenset()
     return frozenset(name for name, status in run.results.items() if status is Status.PASSED)

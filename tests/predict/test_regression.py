@@ -86,6 +86,24 @@ def test_no_gold_test_has_a_part_in_it(choose: Choose) -> None:
     assert choose((patch("old or so"), KEEPS)) == Choice(0, (0,))
 
 
+def test_what_a_candidate_does_to_tests_does_not_count(choose: Choose) -> None:
+    """Else the one that rewrites the test it breaks would be the first to break none."""
+    line = "works | src/menu.js | "
+    rewritten = patch(f"{line}new", "src/menu.test.js").replace("-old", f"-{line}old")
+    assert choose((BREAKS + rewritten, KEEPS)) == Choice(1, (1, 0))
+
+
+@pytest.mark.invariant(7)
+def test_what_an_agent_leaves_beside_its_candidates_breaks_nothing(choose: Choose, bench: Bench, run: Run) -> None:
+    """A file of another name is no candidate; one that is no text is told of, and the others' turn comes."""
+    folder = run.unit(bench.instance("menu")).folder / "candidates"
+    folder.mkdir(parents=True)
+    (folder / "notes.diff").write_text("mine")
+    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0))
+    (folder / "3.diff").write_bytes(b"\xff")
+    assert choose((BREAKS, KEEPS)) is None
+
+
 def test_what_was_chosen_stays_until_there_are_other_candidates(choose: Choose, bench: Bench) -> None:
     choose((BREAKS, KEEPS))
     assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []

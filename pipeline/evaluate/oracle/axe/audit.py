@@ -45,13 +45,14 @@ def run_audited(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> 
     try:
         rendered = render(plan, candidate, fix_patch, test_patch)
         with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
-            found = _found(workspace, rendered)
+            found = audit(workspace, rendered)
     except (NotAudited, PatchFailed) as why:
         return Audit(silence=str(why))
     return Audit(found, tuple(sorted({test for test, _ in rendered.documents})), rendered.passed)
 
 
-def _found(workspace: Workspace, rendered: Rendered) -> Found:
+def audit(workspace: Workspace, rendered: Rendered) -> Found:
+    """Audit documents in a workspace that nothing of theirs ran in. Raises NotAudited."""
     folder = f"{workspace.scratch}/axe"
     lines = [json.dumps({"test": test, "html": html}) for test, html in rendered.documents]
     script = files(__package__).joinpath("audit.cjs").read_bytes()

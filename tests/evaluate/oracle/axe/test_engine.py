@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
-
 import demo_bench
 import factories
 import pytest
@@ -17,7 +14,8 @@ from pipeline.core.sandbox.base import DEFAULT
 from pipeline.core.store import write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.bench import How
-from pipeline.evaluate.oracle.axe.findings import page_function, source
+from pipeline.evaluate.oracle.axe.audit import audit
+from pipeline.evaluate.oracle.axe.documents import Rendered
 from pipeline.evaluate.oracle.stage import More, assess
 from pipeline.evaluate.stage import evaluate
 
@@ -73,18 +71,11 @@ STYLED = {"hidden": [HIDDEN, ".b { color: red }", SHOWN, HIDDEN], "shown": [SHOW
 
 def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
     """A test's document may hold the styles of all tests before it, and jsdom tries each of them at every question."""
-    script = files("pipeline.evaluate.oracle.axe").joinpath("audit.cjs").read_bytes()
     styles = {test: "".join(f"<style>{rule}</style>" for rule in rules) for test, rules in STYLED.items()}
-    lines = [json.dumps({"test": test, "html": f'{text}<button class="a"></button>'}) for test, text in styles.items()]
-    given = {"audit.cjs": script, "axe.js": source(), "page.js": page_function().encode()}
+    documents = tuple((test, f'{text}<button class="a"></button>') for test, text in styles.items())
     with avatar.sandbox.open(avatar.instance.image) as workspace:
-        folder = f"{workspace.scratch}/axe"
-        for name, data in (given | {"documents.jsonl": "\n".join(lines).encode()}).items():
-            workspace.write(f"{folder}/{name}", data)
-        done = workspace.run(["node", f"{folder}/audit.cjs", folder, f"{workspace.root}/node_modules/jsdom"])
-        assert done.code == 0, done.output.decode()
-        (found,) = json.loads(workspace.read(f"{folder}/result.json"))
-    assert (found["rule"], found["tests"]) == ("button-name", ["shown"])
+        (found,) = audit(workspace, Rendered(documents, (), f"{workspace.root}/node_modules/jsdom"))
+    assert (found.rule, found.tests) == ("button-name", ("shown",))
 
 
 @pytest.mark.rule("oracle-beside-the-verdict")
