@@ -35,7 +35,7 @@ doctor:
 # all stages for one repository and model
 [group('start')]
 bench-run REPO MODEL *ARGS:
-    {{ bench }} bench "$@"
+    {{ bench }} campaign "$@"
 
 # the tests that need no container engine (under five minutes), and the checks of style and structure
 [group('project')]
@@ -47,7 +47,7 @@ test *ARGS: check
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal: collect, build, predict, evaluate, analyze, logs, oracle; or rehearsal (tests/benchmarks/)
+# measure a goal: collect, build, predict, evaluate, analyze, logs, assess; or rehearsal (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}

@@ -22,7 +22,7 @@ def command(as_json: bool, store: Any) -> None:
     Exit code: 0, or 1 when the ledger, the instances and costs.csv do not add up to the same, to the last digit.
     """
     from pipeline.core.console import table
-    from pipeline.core.llm.accounts import accounts, check
+    from pipeline.llm.accounts import accounts, check
 
     spent = accounts(store)
     if as_json:

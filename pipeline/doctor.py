@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from pipeline.core import browser
+from pipeline.browser import program as browser
 from pipeline.core.options import data_option
 
 
@@ -60,7 +60,7 @@ def _of_engine(fact: str) -> Callable[[], str | None]:
         from pipeline.core.errors import A11yBenchError
 
         try:
-            from pipeline.core.sandbox import docker_facts
+            from pipeline.sandbox.docker import facts as docker_facts
 
             found = getattr(docker_facts, fact)(docker_facts.Engine())
         except (ImportError, A11yBenchError):
@@ -89,8 +89,8 @@ def _postgresql() -> str | None:
 
 def _gateway() -> str | None:
     """The proxy that the environment names, when it answers; else the environment of the embedded one, when made."""
-    from pipeline.core.llm.models import PROXY_URL
     from pipeline.core.vendors import has_environment
+    from pipeline.llm.models import PROXY_URL
 
     if address := os.environ.get(PROXY_URL):
         return _answers(address)

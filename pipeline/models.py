@@ -30,7 +30,7 @@ def command(models: Path | None, as_json: bool) -> None:
     Exit code: 0, or 2 for a list that is wrong (file, line and field are said).
     """
     from pipeline.core.console import table
-    from pipeline.core.llm.models import SHIPPED, load_models
+    from pipeline.llm.models import SHIPPED, load_models
 
     listed = load_models(models or SHIPPED)
     rows = [_row(model) for model in listed.models.values()]

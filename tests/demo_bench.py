@@ -14,10 +14,10 @@ from pipeline.core.cache import cache_root
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.store import Store
 from pipeline.core.trust import DEMO
 from pipeline.demo.history import build_history
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 REPO = Repo("a11y-bench", "harbor-ui")
 

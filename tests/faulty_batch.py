@@ -14,15 +14,15 @@ from tiny_library import IMPATIENT, NAMED, Pull, make_library
 from pipeline.build.qualify import Settings, recipe
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.stage import collect
-from pipeline.core import images
 from pipeline.core.cache import cache_root
 from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.retry import Patience
-from pipeline.core.sandbox.base import Limits
-from pipeline.core.sandbox.docker import DockerSandbox
-from pipeline.core.sandbox.docker_names import environment_image, instance_image
 from pipeline.core.store import Store, read_records
+from pipeline.execution import images
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker.names import environment_image, instance_image
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 REPO = factories.REPO
 LIMITS = Limits(seconds=15, memory=256 * 2**20, processes=100, output=200_000, disk=60 * 2**20)

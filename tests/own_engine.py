@@ -20,7 +20,7 @@ import docker
 import docker.errors
 from docker_scripts import START, STOP, run
 
-from pipeline.core.sandbox.docker_names import base_image
+from pipeline.sandbox.docker.names import base_image
 
 SIZE = "1200m"
 HIDDEN = ("/tmp", "/root", "/home", "/var/tmp")

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import docker
 
-from pipeline.core.sandbox import tar
+from pipeline.sandbox.docker import tar
 
 
 class Registry(ThreadingHTTPServer):

@@ -18,8 +18,8 @@ from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.stage import collect
 from pipeline.core.retry import Patience
-from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.store import Store, read_records
+from pipeline.sandbox.base import Sandbox
 
 JEST = Path(__file__).with_name("tiny_jest.js")
 

@@ -19,13 +19,13 @@ from leaks import gold_lines
 from second_opinion import ours, theirs
 
 from pipeline.core.git import open_clone
-from pipeline.core.llm.experiment import SHARED
-from pipeline.core.llm.ledger import Ledger
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.core.trust import DEMO
 from pipeline.demo.expected import differences
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.ledger import Ledger
 
 REPO = Repo("a11y-bench", "harbor-ui")
 EXPECTED = read_json(DEMO / "expected.json")

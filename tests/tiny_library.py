@@ -23,9 +23,9 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.retry import Patience
-from pipeline.core.sandbox.base import DEFAULT, Cache, Limits, Workspace
-from pipeline.core.sandbox.local import LocalSandbox
 from pipeline.core.store import Store, read_records, write_records
+from pipeline.sandbox.base import DEFAULT, Cache, Limits, Workspace
+from pipeline.sandbox.local.sandbox import LocalSandbox
 
 #: a run that writes more is at its end; time is not limited closely, since machines differ
 LIMITS = Limits(seconds=120, output=200_000)

@@ -22,15 +22,16 @@ from pipeline.build.budget import Budget
 from pipeline.build.infer import Unsupported
 from pipeline.build.learned import Memory
 from pipeline.build.qualify import VERSION, Job, Settings, make_ahead, qualify, recipe
-from pipeline.core import runs, scope, verdict
-from pipeline.core.console import Progress
-from pipeline.core.engine import Interrupts, Prepared, in_groups
+from pipeline.core import verdict
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.images import Recipe
+from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import Patience, patiently
 from pipeline.core.store import Store, Unit, digest, write_bytes, write_json
 from pipeline.core.timing import Clock
+from pipeline.core.work import Interrupts, Prepared, in_groups
+from pipeline.execution import runs, scope
+from pipeline.execution.images import Recipe
 
 log = logging.getLogger(__name__)
 Outcome = Instance | Rejection

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterable
 
 from pipeline.build import layers
-from pipeline.core.sandbox.base import Kept, Sandbox
 from pipeline.core.sizes import show_size
+from pipeline.sandbox.base import Kept, Sandbox
 
 log = logging.getLogger(__name__)
 

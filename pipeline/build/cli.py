@@ -75,11 +75,11 @@ def command(
     from pipeline.build.summary import show
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say
-    from pipeline.core.images import source
     from pipeline.core.retry import Patience
-    from pipeline.core.sandbox import open_sandbox
-    from pipeline.core.sandbox.base import Limits
     from pipeline.core.store import read_json
+    from pipeline.execution.images import source
+    from pipeline.sandbox import open_sandbox
+    from pipeline.sandbox.base import Limits
 
     if not repos:
         raise click.UsageError("name a repository that is collected, or several")

@@ -15,12 +15,12 @@ import tomli_w
 
 from pipeline.build import overrides
 from pipeline.build.infer import Tree, infer
-from pipeline.core import scope
 from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_manifest, paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store, write_bytes
+from pipeline.execution import scope
 
 
 def manifest_commit(candidate: Candidate) -> str:

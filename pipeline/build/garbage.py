@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from pipeline.build import layers
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.base import Kept, Sandbox
 from pipeline.core.store import Store, read_records
+from pipeline.sandbox.base import Kept, Sandbox
 
 
 class Judged(NamedTuple):

@@ -30,8 +30,8 @@ def command(dry_run: bool, everything: bool, as_json: bool, sandbox: str, store:
     from pipeline.build.garbage import collect, judge, referenced
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say, table
-    from pipeline.core.sandbox import open_sandbox
     from pipeline.core.sizes import show_size
+    from pipeline.sandbox import open_sandbox
 
     with store.still("build", "predict", "evaluate"):
         place = open_sandbox(sandbox, cache_root())

@@ -19,14 +19,15 @@ from pipeline.build.learned import Memory
 from pipeline.build.reasons import REASONS, Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
-from pipeline.core import images, runs, scope, verdict
-from pipeline.core.applying import PatchFailed
+from pipeline.core import verdict
 from pipeline.core.git import list_files, require_commit
 from pipeline.core.patches import is_protected, paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
-from pipeline.core.runs import Plan, Run
-from pipeline.core.sandbox import node
-from pipeline.core.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
+from pipeline.execution import images, runs, scope
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.runs import Plan, Run
+from pipeline.sandbox import node
+from pipeline.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
 
 #: raised whenever instances are judged or written differently: what was qualified before is stale
 VERSION = 1

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.core import edits, locks
 from pipeline.core.records import Edit, Environment
+from pipeline.ecosystems import edits, locks
 
 #: Node's long-term lines
 LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)

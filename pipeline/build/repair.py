@@ -16,9 +16,9 @@ from pipeline.build import faults
 from pipeline.build.faults import Finding
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import REMEDIES, Case, Situation
-from pipeline.core import edits
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
+from pipeline.ecosystems import edits
 
 #: attempts of one candidate: a lock file of the oldest era met four faults
 MOST = 12

@@ -43,7 +43,7 @@ def _found(store: Any, repo: Any, number: int | None) -> Any:
     from pipeline.build.environments import environment_of
     from pipeline.build.infer import Unsupported
     from pipeline.build.stage import candidates_of
-    from pipeline.core.images import source
+    from pipeline.execution.images import source
 
     clone = source(store, repo)
     for one in sorted(candidates_of(store, repo, [] if number is None else [number]), key=lambda one: one.merged_at):

@@ -14,16 +14,17 @@ from pipeline.build.budget import Budget
 from pipeline.build.learned import Memory
 from pipeline.build.qualify import Settings
 from pipeline.build.summary import summarize
-from pipeline.core.console import Progress, log_file
-from pipeline.core.engine import each
+from pipeline.core.console import log_file
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.git import require_commit
-from pipeline.core.images import source
 from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Instance, Rejection, Review
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store, read_records, write_json, write_records
 from pipeline.core.trust import require_trust
+from pipeline.core.work import each
+from pipeline.execution.images import source
 
 
 def build(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 from pipeline.collect.sources import Page, Source
-from pipeline.core.console import Progress
 from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
 
 
 def watch(repo: Repo, source: Source, pages: Iterator[Page]) -> Iterator[Page]:

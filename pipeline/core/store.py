@@ -208,7 +208,7 @@ class Store:
 
     @property
     def ledger(self) -> Path:
-        """SQLite: one row per request to a model (core.llm)."""
+        """SQLite: one row per request to a model (llm)."""
         return self.root / "ledger.sqlite"
 
     def repositories(self, stage: str) -> list[Repo]:

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import git
 
-from pipeline.core import images, verdict
+from pipeline.core import verdict
 from pipeline.core.git import has_commit, list_files
 from pipeline.core.names import Repo
 from pipeline.core.records import Counts, Instance
 from pipeline.dataset.applied import Applied, DoesNotApply, apply
+from pipeline.execution import images
 
 log = logging.getLogger(__name__)
 

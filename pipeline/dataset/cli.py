@@ -37,9 +37,9 @@ def check(repos: Any, quick: bool, as_json: bool, sandbox: str, trust_local: boo
     """
     from pipeline.core.cache import cache_root
     from pipeline.core.dataset import built
-    from pipeline.core.sandbox import open_sandbox
     from pipeline.dataset import present
     from pipeline.dataset.examine import WANTED, Place, examine
+    from pipeline.sandbox import open_sandbox
 
     place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
     found = [finding for repo in built(store, repos) for finding in examine(store, repo, place)]
@@ -147,10 +147,10 @@ def rebuild(
     from pipeline.build.qualify import Settings
     from pipeline.collect.sources import Options, open_source
     from pipeline.core.cache import cache_root
-    from pipeline.core.sandbox import open_sandbox
     from pipeline.dataset import present
     from pipeline.dataset.rebuild import clone_of, read_list
     from pipeline.dataset.rebuild import rebuild as make_again
+    from pipeline.sandbox import open_sandbox
 
     repo, entries = read_list(file)
     settings = Settings(open_sandbox(sandbox, cache_root()))

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline.core.console import Progress, say
+from pipeline.core.console import say
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
-from pipeline.core.images import source
-from pipeline.core.llm.models import SHIPPED
 from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import PATIENT, Patience
-from pipeline.core.sandbox.base import Sandbox
 from pipeline.core.store import Store
 from pipeline.dataset.check import CHECKS, Case, Finding, check
 from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.execution.images import source
+from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
+from pipeline.sandbox.base import Sandbox
 
 #: reference -> how it must end on every instance
 WANTED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}

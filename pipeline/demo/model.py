@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.core.llm.models import PROXY_URL
-from pipeline.core.llm.scripted import ScriptedModel, load_answers
 from pipeline.core.records import Candidate
+from pipeline.llm.models import PROXY_URL
+from pipeline.llm.scripted import ScriptedModel, load_answers
 
 #: what only a judge is told
 JUDGING = "You judge patches"

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.bench import say_stage
+from pipeline.campaign import say_stage
 from pipeline.core.assessment import Assessment, AxeDelta
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT
-from pipeline.core.sandbox.base import DEFAULT, Sandbox
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess.judge.panel import Asked
+from pipeline.evaluate.assess.stage import More, assess
 from pipeline.evaluate.bench import How
-from pipeline.evaluate.oracle.judge.panel import Asked
-from pipeline.evaluate.oracle.stage import More, assess
+from pipeline.sandbox.base import DEFAULT, Sandbox
 
 #: agent and model, and whether the judge is asked
 ASSESSED = (("oracle", "oracle", False), ("nop", "nop", False), ("magentless", "scripted", True))

@@ -6,22 +6,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.bench import evaluate_and_say, say_stage
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import build
+from pipeline.campaign import evaluate_and_say, say_stage
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
-from pipeline.core.sandbox import open_sandbox
-from pipeline.core.sandbox.base import NoBaseImage, Sandbox
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
 from pipeline.demo.oracle import assess_demo
 from pipeline.predict.stage import Predictor
+from pipeline.sandbox import open_sandbox
+from pipeline.sandbox.base import NoBaseImage, Sandbox
 from pipeline.triage.stage import import_file
 
 #: the script that makes the base image

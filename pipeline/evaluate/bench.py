@@ -9,18 +9,18 @@ from typing import NamedTuple, TypeVar
 
 import git
 
-from pipeline.core import images, runs
-from pipeline.core.applying import PatchFailed
-from pipeline.core.console import Progress
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import Patience, patiently
-from pipeline.core.runs import Plan, Run
-from pipeline.core.sandbox.base import Limits, Sandbox
 from pipeline.core.store import Store, Unit, digest
 from pipeline.evaluate import kept
 from pipeline.evaluate.grade import Graded, of_work
+from pipeline.execution import images, runs
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.runs import Plan, Run
+from pipeline.sandbox.base import Limits, Sandbox
 
 R = TypeVar("R")
 log = logging.getLogger(__name__)

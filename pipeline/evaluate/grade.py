@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pipeline.core import verdict
-from pipeline.core.applying import PatchFailed
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
-from pipeline.core.runs import Run
 from pipeline.core.store import digest
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.runs import Run
 
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {

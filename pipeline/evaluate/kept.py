@@ -9,14 +9,14 @@ from __future__ import annotations
 import gzip
 from dataclasses import asdict
 
-from pipeline.core import runs
-from pipeline.core.applying import PatchFailed
-from pipeline.core.control import Control
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance
-from pipeline.core.runs import Run
 from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.execution import runs
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.control import Control
+from pipeline.execution.runs import Run
 
 #: raised whenever runs are kept differently: older ones are made again
 VERSION = 3

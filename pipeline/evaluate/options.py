@@ -48,10 +48,10 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         from pipeline.core.cache import cache_root
         from pipeline.core.options import agent_of
         from pipeline.core.retry import Patience
-        from pipeline.core.sandbox import open_sandbox
-        from pipeline.core.sandbox.base import Limits
         from pipeline.evaluate.answers import Subject
         from pipeline.evaluate.bench import How
+        from pipeline.sandbox import open_sandbox
+        from pipeline.sandbox.base import Limits
 
         how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
         function(store, Subject(repo, agent_of(agent, model), model, run), how, **more)

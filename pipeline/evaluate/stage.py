@@ -6,21 +6,22 @@ from collections.abc import Sequence
 
 import git
 
-from pipeline.core import images
-from pipeline.core.console import Progress, log_file
+from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.engine import Interrupts, each
 from pipeline.core.errors import UserError
 from pipeline.core.git import require_commit
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import PATIENT, Patience
-from pipeline.core.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.core.store import Store, digest, write_json
 from pipeline.core.trust import require_trust
+from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.final_report import final_report
 from pipeline.evaluate.grade import sign, without_run
+from pipeline.execution import images
+from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 
 
 def evaluate(

@@ -68,10 +68,10 @@ def command(
     --budget).
     """
     from pipeline.core.cache import cache_root
-    from pipeline.core.llm.models import SHIPPED
     from pipeline.core.options import agent_of
-    from pipeline.core.sandbox import open_sandbox
+    from pipeline.llm.models import SHIPPED
     from pipeline.predict.stage import Predictor
+    from pipeline.sandbox import open_sandbox
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
     asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget}
@@ -103,7 +103,7 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
 
 
 def _say_what_is_owed(run: Any, unanswered: list[str]) -> None:
-    from pipeline.core.llm.gateway import BUDGET_EXCEEDED
+    from pipeline.llm.gateway import BUDGET_EXCEEDED
     from pipeline.predict.runtime import why_unanswered
 
     where = run.folder / "instances"

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 
 from pipeline.core.briefing import prompt
 from pipeline.core.git import CLEAN
-from pipeline.core.images import ensure, recipe
-from pipeline.core.sandbox.base import DEFAULT, Completed
-from pipeline.core.sandbox.docker_agents import TOOLS, AgentWorkspace
 from pipeline.core.store import write_bytes, write_json
+from pipeline.execution.images import ensure, recipe
 from pipeline.predict.job import AgentFailed, Job, Say
+from pipeline.sandbox.base import DEFAULT, Completed
+from pipeline.sandbox.docker.agents import TOOLS, AgentWorkspace
 
 #: seconds after its time in which an agent may end by itself
 GRACE = 30

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.core.git import checkout
-from pipeline.core.sandbox.process import started
 from pipeline.core.store import write_bytes
 from pipeline.core.vendors import VENDORS
 from pipeline.predict.job import Job, Say
+from pipeline.sandbox.local.process import started
 
 #: what an agent's process takes over from this one's environment: no token, no key
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")

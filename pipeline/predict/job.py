@@ -10,12 +10,12 @@ import git
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.process import Running
 from pipeline.predict.agents import Agent
 from pipeline.predict.run import Run
+from pipeline.sandbox.local.process import Running
 
 if TYPE_CHECKING:
-    from pipeline.core.sandbox.docker_agents import DockerAgents
+    from pipeline.sandbox.docker.agents import DockerAgents
 
 Say = Callable[[str], None]
 

@@ -17,18 +17,18 @@ from typing import NamedTuple
 
 import git
 
-from pipeline.core import images, runs
-from pipeline.core.applying import PatchFailed
-from pipeline.core.console import Progress
 from pipeline.core.git import list_files
 from pipeline.core.patches import is_protected, paths, select
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Status
 from pipeline.core.retry import PATIENT, Patience, patiently
-from pipeline.core.runs import Plan
-from pipeline.core.sandbox.base import Sandbox
-from pipeline.core.scope import related
 from pipeline.core.store import Unit, digest
+from pipeline.execution import images, runs
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.runs import Plan
+from pipeline.execution.scope import related
 from pipeline.predict.run import Run
+from pipeline.sandbox.base import Sandbox
 
 log = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from pipeline.core.console import Progress
-from pipeline.core.llm.gateway import BUDGET_EXCEEDED
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance
 from pipeline.core.store import digest, read_json, write_bytes, write_json
+from pipeline.llm.gateway import BUDGET_EXCEEDED
 from pipeline.predict.job import AgentFailed, Job, Say
 from pipeline.predict.run import Run
 

@@ -15,27 +15,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.core.cache import cache_root
-from pipeline.core.console import Progress, log_file
+from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.engine import Interrupts, each
 from pipeline.core.git import require_commit
-from pipeline.core.images import source
-from pipeline.core.llm.experiment import SHARED
-from pipeline.core.llm.experiment import Experiment as Account
-from pipeline.core.llm.gateway import Gateway, open_gateway
-from pipeline.core.llm.models import DEMO, load_models
 from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
-from pipeline.core.sandbox.base import Sandbox
-from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, digest, write_json, write_records
+from pipeline.core.work import Interrupts, each
+from pipeline.execution.images import source
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.models import DEMO, load_models
+from pipeline.llm.opening import open_gateway
 from pipeline.predict import regression
 from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.run import Experiment, Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
+from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.local.process import Running
 
 if TYPE_CHECKING:
     import git
@@ -158,7 +160,7 @@ class Predictor:
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
-        from pipeline.core.sandbox.docker_agents import DockerAgents, Kit
+        from pipeline.sandbox.docker.agents import DockerAgents, Kit
 
         sandbox = DockerAgents(cache_root())
         sandbox.check()
@@ -176,7 +178,7 @@ class Predictor:
 
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""
-        from pipeline.core.llm.costs import write_costs
+        from pipeline.llm.costs import write_costs
 
         run = resume(self.store, self.experiment)
         with self._lock():

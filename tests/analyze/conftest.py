@@ -17,12 +17,12 @@ from click.testing import CliRunner, Result
 
 from pipeline.analyze.cli import command
 from pipeline.analyze.handcheck.records import HandCheck, patch_key
-from pipeline.core.llm.experiment import SHARED
-from pipeline.core.llm.ledger import Booking, Key, Ledger, key_hash
-from pipeline.core.llm.prices import Usage
 from pipeline.core.names import Repo
 from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
 from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.ledger import Booking, Key, Ledger, key_hash
+from pipeline.llm.prices import Usage
 from tests.factories import (
     FIX_PATCH,
     make_candidate,

@@ -31,10 +31,10 @@ from pipeline.core.console import say
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.base import Kept
-from pipeline.core.sandbox.docker import DockerSandbox
-from pipeline.core.sandbox.docker_engine import Engine
 from pipeline.core.store import Store, digest, now, read_json
+from pipeline.sandbox.base import Kept
+from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 
 class FreshSandbox(DockerSandbox):

@@ -22,21 +22,21 @@ from factories import REPO, make_instance, make_prediction
 
 from benchmarks import logs
 from benchmarks.goals import Figure, report
-from pipeline.core import images
 from pipeline.core.cache import cache_root
-from pipeline.core.console import Progress
-from pipeline.core.control import Control
 from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo, parse_repo
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import PATIENT
-from pipeline.core.runs import Run
-from pipeline.core.sandbox.base import DEFAULT
-from pipeline.core.sandbox.docker import DockerSandbox
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.evaluate import kept
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.grade import of_run
+from pipeline.execution import images
+from pipeline.execution.control import Control
+from pipeline.execution.runs import Run
+from pipeline.sandbox.base import DEFAULT
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 RUN = "20240506T070809Z"
 TESTS = Path(__file__).parents[1]

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from math import inf
 
-from pipeline.core.llm.provider import Fault, Received, Said
-from pipeline.core.llm.scripted import ScriptedModel
+from pipeline.llm.provider import Fault, Received, Said
+from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
 #: what of a prompt's material the answer to each step names: the first few places

@@ -13,7 +13,7 @@ import click
 
 from benchmarks.goals import Figure, report
 from pipeline.core.records import Status
-from pipeline.core.reports import read
+from pipeline.ecosystems.reports import read
 
 #: what a component that warns prints: a message, and where it came from
 _PRINTED = """\

@@ -16,18 +16,20 @@ from tempfile import TemporaryDirectory
 import git
 from docker.models.containers import Container
 
-from pipeline.core import edits, images, runs
-from pipeline.core.applying import apply
 from pipeline.core.git import checkout
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance
-from pipeline.core.runs import Plan, Run
-from pipeline.core.sandbox import install, node, tar
-from pipeline.core.sandbox.base import DEFAULT
-from pipeline.core.sandbox.docker_engine import Engine, commit, put, start
-from pipeline.core.sandbox.docker_exec import execute
-from pipeline.core.sandbox.docker_names import HOME, LAYER, PARENT, REPO, RUNNER_CACHE, SCRATCH
-from pipeline.core.sandbox.docker_workspace import DockerWorkspace
+from pipeline.ecosystems import edits
+from pipeline.execution import images, runs
+from pipeline.execution.applying import apply
+from pipeline.execution.runs import Plan, Run
+from pipeline.sandbox import install, node
+from pipeline.sandbox.base import DEFAULT
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute
+from pipeline.sandbox.docker.engine import Engine, commit, put, start
+from pipeline.sandbox.docker.names import HOME, LAYER, PARENT, REPO, RUNNER_CACHE, SCRATCH
+from pipeline.sandbox.docker.workspace import DockerWorkspace
 
 #: what our own way adds to a command to switch coverage off
 COVERAGE_OFF = ("--coverage=false", "--coverage.enabled=false")

@@ -20,20 +20,21 @@ from factories import make_instance
 
 from benchmarks.goals import Figure, report
 from benchmarks.guide import Guide
-from pipeline.core.console import Progress
-from pipeline.core.engine import each
 from pipeline.core.git import open_clone
-from pipeline.core.llm.costs import requests
-from pipeline.core.llm.experiment import SHARED
-from pipeline.core.llm.experiment import Experiment as Account
-from pipeline.core.llm.gateway import Gateway, open_gateway
-from pipeline.core.llm.prices import total
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.process import Running
 from pipeline.core.store import Store, read_json, write_records
+from pipeline.core.work import each
+from pipeline.llm.costs import requests
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.opening import open_gateway
+from pipeline.llm.prices import total
 from pipeline.predict.agents import load_agent
 from pipeline.predict.run import Experiment, Run, open_run
 from pipeline.predict.runtime import Job, work
+from pipeline.sandbox.local.process import Running
 
 SETTINGS = '[retrieval]\nmodel = "guide-embedding"\n'
 MODELS = """\

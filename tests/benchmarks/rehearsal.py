@@ -22,13 +22,13 @@ import git
 from benchmarks.goals import Figure, report
 from pipeline.core.dataset import read_dataset
 from pipeline.core.git import changed_files, show
-from pipeline.core.images import source
-from pipeline.core.llm.accounts import accounts, check
-from pipeline.core.llm.provider import Refusal, Said
-from pipeline.core.llm.scripted import ScriptedModel
 from pipeline.core.options import data_option, jobs_option, repo_argument
 from pipeline.core.patches import sections
 from pipeline.core.records import Instance, Prediction
+from pipeline.execution.images import source
+from pipeline.llm.accounts import accounts, check
+from pipeline.llm.provider import Refusal, Said
+from pipeline.llm.scripted import ScriptedModel
 from pipeline.predict.stage import Predictor
 
 STEP = re.compile(r"^Step: (\w+)")

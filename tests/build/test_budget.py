@@ -9,8 +9,8 @@ import pytest
 
 from pipeline.build.budget import Budget
 from pipeline.build.layers import least_useful, standing
-from pipeline.core.sandbox.base import Kept
-from pipeline.core.sandbox.scripted import ScriptedSandbox
+from pipeline.sandbox.base import Kept
+from pipeline.sandbox.scripted import ScriptedSandbox
 
 
 @pytest.fixture

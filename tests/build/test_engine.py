@@ -14,14 +14,14 @@ import pytest
 from demo_bench import REPO, Bench
 from leaks import gold_lines, later_lines
 
-from pipeline.core.llm.models import SHIPPED
 from pipeline.core.records import Prediction, Verdict
-from pipeline.core.sandbox.docker_names import REPO as FOLDER
-from pipeline.core.sandbox.docker_names import instance_image
 from pipeline.core.store import read_json, write_records
 from pipeline.core.trust import DEMO
 from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
+from pipeline.sandbox.docker.names import REPO as FOLDER
+from pipeline.sandbox.docker.names import instance_image
 
 pytestmark = pytest.mark.engine
 #: a known WCAG failure remains: the state is in the class name only

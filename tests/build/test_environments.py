@@ -14,10 +14,10 @@ from histories import History
 from pipeline.build.environments import environment_of, write
 from pipeline.build.show import command
 from pipeline.collect.stage import collect
-from pipeline.core import images
 from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store, read_records
+from pipeline.execution import images
 
 MANIFEST = '{"devDependencies": {"jest": "^29.7.0"}, "scripts": {"test": "jest"}}'
 FIRST = {"package.json": MANIFEST, "package-lock.json": "{}", ".nvmrc": "18\n", "src/a.js": "1", "src/a.test.js": "1"}

@@ -15,10 +15,10 @@ from pipeline.build.reasons import REASONS
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
-from pipeline.core.sandbox.base import Completed, Limit
-from pipeline.core.sandbox.scripted import ScriptedSandbox
 from pipeline.core.store import Unit, read_records
 from pipeline.core.trust import demo_commits, require_trust
+from pipeline.sandbox.base import Completed, Limit
+from pipeline.sandbox.scripted import ScriptedSandbox
 
 NONE, PASSED, FAILED = Status.NONE, Status.PASSED, Status.FAILED
 REPO = Repo("acme", "ui")

@@ -9,7 +9,7 @@ from rotten_library import Rotten
 
 from pipeline.core.cache import cache_root
 from pipeline.core.records import Edit, Instance
-from pipeline.core.sandbox.docker import DockerSandbox
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 pytestmark = pytest.mark.engine
 

@@ -12,7 +12,7 @@ from rotten_library import Rotten
 from tiny_library import Bench
 
 from pipeline.core.records import Edit, Instance
-from pipeline.core.sandbox.local import LocalSandbox
+from pipeline.sandbox.local.sandbox import LocalSandbox
 
 
 @pytest.fixture(scope="module")

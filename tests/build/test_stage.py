@@ -13,14 +13,14 @@ import pytest
 from tiny_library import LIMITS, Bench, instance_id
 
 from pipeline.build.qualify import Settings, recipe
-from pipeline.core import images
-from pipeline.core.engine import each
 from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
-from pipeline.core.sandbox.base import Completed
-from pipeline.core.sandbox.scripted import ScriptedSandbox, succeed
 from pipeline.core.store import Store, read_records, write_records
+from pipeline.core.work import each
+from pipeline.execution import images
+from pipeline.sandbox.base import Completed
+from pipeline.sandbox.scripted import ScriptedSandbox, succeed
 
 REPO = factories.REPO
 SOME = ("menu", "badge", "toggle", "icon")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.console import Progress, log_file, say, table
+from pipeline.core.console import log_file, say, table
+from pipeline.core.progress import Progress
 
 
 def test_progress_is_told_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,12 +6,12 @@ import factories
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.core.llm.provider import Refusal
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Issue
 from pipeline.core.trust import DEMO
 from pipeline.demo.model import scripted_model
 from pipeline.demo.stage import choose_sandbox
+from pipeline.llm.provider import Refusal
 
 REPO = Repo("a11y-bench", "harbor-ui")
 NUMBERS = (12, 17, 19, 22, 26, 27, 33)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.core.llm.models import SHIPPED, load_models
+from pipeline.llm.models import SHIPPED, load_models
 
 DOCKER = Path(__file__).parents[2] / "docker"
 FILES = {path.parent.name: path for path in sorted(DOCKER.glob("*/compose.yaml"))}

@@ -8,10 +8,10 @@ import factories
 import pytest
 
 from pipeline.core.records import Outcome, Status
-from pipeline.core.runs import Run
 from pipeline.core.store import digest
 from pipeline.evaluate.final_report import GROUPS, final_report
 from pipeline.evaluate.grade import Graded, of_run, sign, without_run
+from pipeline.execution.runs import Run
 
 NAMED, OPENS = factories.TESTS
 INSTANCE = factories.make_instance(1)

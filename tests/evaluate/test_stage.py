@@ -13,10 +13,10 @@ from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
-from pipeline.core.sandbox.base import Limits
 from pipeline.core.store import read_json, read_records, write_json, write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.regrade import regrade
+from pipeline.sandbox.base import Limits
 from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 
 REPO = factories.REPO

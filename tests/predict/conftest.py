@@ -10,10 +10,10 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
-from pipeline.core.sandbox.process import Running
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.job import Job
 from pipeline.predict.run import Experiment, open_run
+from pipeline.sandbox.local.process import Running
 
 KEY = "sk-canary-of-an-instance"
 #: what every fake agent starts with: its arguments, and how it answers

@@ -9,10 +9,10 @@ import factories
 import pytest
 from tiny_library import QUALIFIED, Bench
 
-from pipeline.core.llm.ledger import Ledger
-from pipeline.core.llm.models import DEMO
-from pipeline.core.llm.scripted import Answer, ScriptedModel
 from pipeline.core.store import read_json
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.models import DEMO
+from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
 

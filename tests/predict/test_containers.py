@@ -23,19 +23,20 @@ from pipeline.build.qualify import Settings
 from pipeline.build.stage import build
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
-from pipeline.core.console import Progress
 from pipeline.core.git import open_clone
-from pipeline.core.llm.gateway import Gateway, open_gateway
-from pipeline.core.llm.models import DEMO
-from pipeline.core.llm.provider import Fault
-from pipeline.core.llm.scripted import Answer, ScriptedModel
+from pipeline.core.progress import Progress
 from pipeline.core.records import Instance
-from pipeline.core.sandbox.docker import DockerSandbox
-from pipeline.core.sandbox.docker_names import instance_image
 from pipeline.core.store import Store, Unit, read_json
 from pipeline.core.vendors import VENDORS
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.models import DEMO
+from pipeline.llm.opening import open_gateway
+from pipeline.llm.provider import Fault
+from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.runtime import work
 from pipeline.predict.stage import Predictor
+from pipeline.sandbox.docker.names import instance_image
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 REPO = factories.REPO

@@ -19,16 +19,16 @@ from typing import NamedTuple
 import pytest
 from faulty_batch import PAIR, REPO, Batch
 
-from pipeline.core.llm.accounts import accounts, check
-from pipeline.core.llm.costs import requests
-from pipeline.core.llm.models import DEMO
-from pipeline.core.llm.provider import Fault
-from pipeline.core.llm.scripted import Answer, ScriptedModel
 from pipeline.core.records import Prediction
+from pipeline.llm.accounts import accounts, check
+from pipeline.llm.costs import requests
+from pipeline.llm.models import DEMO
+from pipeline.llm.provider import Fault
+from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
 from tests.build.test_faults import left_by
-from tests.core.llm.test_process import alive
+from tests.llm.test_process import alive
 from tests.predict.test_containers import ASK
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]

@@ -11,12 +11,12 @@ import pytest
 from demo_bench import REPO, Bench
 from leaks import gold_lines, later_lines
 
-from pipeline.core.llm.ledger import Ledger
-from pipeline.core.llm.models import DEMO
-from pipeline.core.llm.provider import prompt_of
-from pipeline.core.llm.scripted import Answer, ScriptedModel
 from pipeline.core.records import Prediction
 from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.models import DEMO
+from pipeline.llm.provider import prompt_of
+from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
 

@@ -6,9 +6,9 @@ import factories
 import pytest
 from tiny_library import QUALIFIED, Bench
 
-from pipeline.core.llm.models import SHIPPED
 from pipeline.core.records import Prediction
 from pipeline.core.store import read_records
+from pipeline.llm.models import SHIPPED
 from pipeline.predict.references import answer
 from pipeline.predict.stage import Predictor
 

@@ -8,9 +8,9 @@ import factories
 import pytest
 from tiny_library import IMPATIENT, Bench
 
-from pipeline.core.console import Progress
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
+from pipeline.core.progress import Progress
 from pipeline.core.store import digest
 from pipeline.predict.regression import Choice, Regression, chosen, missing
 from pipeline.predict.run import Experiment, Run, open_run

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tiny_library import Bench
 
-from pipeline.core.console import Progress
+from pipeline.core.progress import Progress
 from pipeline.core.store import Unit, read_json
 from pipeline.predict.job import Job
 from pipeline.predict.runtime import work

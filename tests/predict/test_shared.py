@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.core.console import Progress
+from pipeline.core.progress import Progress
 from pipeline.predict.runtime import Job, work
 
 SHARED_KEY = "sk-canary-of-the-shared-one"

@@ -11,9 +11,9 @@ import pytest
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.core.errors import UserError
-from pipeline.core.llm.models import DEMO, SHIPPED
 from pipeline.core.records import Task
 from pipeline.core.store import digest, read_json, read_records, write_records
+from pipeline.llm.models import DEMO, SHIPPED
 from pipeline.predict.stage import Predictor
 
 REPO = factories.REPO

@@ -9,7 +9,7 @@ from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.measures.group import WHO, Group
 from pipeline.analyze.measures.shares import ALL, with_total
 from pipeline.analyze.measures.summary import measured
-from pipeline.core.llm.prices import total
+from pipeline.llm.prices import total
 
 
 def costs(frames: Frames) -> pd.DataFrame:

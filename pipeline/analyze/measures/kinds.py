@@ -12,7 +12,7 @@ import pandas as pd
 
 from pipeline.analyze.measures.group import Group
 from pipeline.analyze.measures.shares import share
-from pipeline.core.llm.prices import total
+from pipeline.llm.prices import total
 
 Metric = Callable[[Group], Any]
 

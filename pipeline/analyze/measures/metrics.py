@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipeline.analyze import stats
 from pipeline.analyze.measures.group import Group
 from pipeline.analyze.measures.kinds import (
     Metric,
@@ -27,6 +26,7 @@ from pipeline.analyze.measures.kinds import (
 )
 from pipeline.analyze.measures.shares import share
 from pipeline.core.records import Outcome
+from pipeline.report import statistics
 
 
 # -- resolution --------------------------------------------------------------------------------------------------------
@@ -40,15 +40,15 @@ equivalent = summed("equivalent")
 
 def wilson(end: str) -> Metric:
     """An end of the interval of the share of resolved instances."""
-    return lambda group: _percent(stats.wilson(resolved(group), instances(group)), end)
+    return lambda group: _percent(statistics.wilson(resolved(group), instances(group)), end)
 
 
 def bootstrap(end: str) -> Metric:
     """An end of the interval of its mean over repositories."""
-    return lambda group: _percent(stats.macro_bootstrap([one for _, one in by_repo(group, "resolved")]), end)
+    return lambda group: _percent(statistics.macro_bootstrap([one for _, one in by_repo(group, "resolved")]), end)
 
 
-def _percent(interval: stats.Interval | None, end: str) -> float | None:
+def _percent(interval: statistics.Interval | None, end: str) -> float | None:
     return interval and 100 * getattr(interval, end)
 
 
@@ -113,7 +113,7 @@ def hand_agree(group: Group) -> float | None:
 
 def hand_kappa(group: Group) -> float | None:
     voted = _voted(group)
-    return stats.kappa(voted["hand_fixes"].tolist(), voted["resolved"].tolist())
+    return statistics.kappa(voted["hand_fixes"].tolist(), voted["resolved"].tolist())
 
 
 def _voted(group: Group) -> pd.DataFrame:

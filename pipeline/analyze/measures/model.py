@@ -7,12 +7,12 @@ from itertools import combinations
 
 import pandas as pd
 
-from pipeline.analyze import stats
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
 from pipeline.analyze.measures.group import WHO, attempts
 from pipeline.analyze.measures.shares import percent
 from pipeline.core.records import Outcome
+from pipeline.report import statistics
 
 
 def outcomes(frames: Frames) -> pd.DataFrame:
@@ -28,7 +28,7 @@ def comparison(frames: Frames) -> pd.DataFrame:
     rows = attempts(frames)
     table = rows[rows["evaluated"]].assign(who=named(rows)).pivot(index="instance_id", columns="who", values="resolved")
     pairs = [_pair(table[[one, other]].dropna().astype(bool)) for one, other in combinations(table.columns, 2)]
-    adjusted = stats.adjusted([pair["p_value"] for pair in pairs])
+    adjusted = statistics.adjusted([pair["p_value"] for pair in pairs])
     return pd.DataFrame([pair | {"p_adjusted": p} for pair, p in zip(pairs, adjusted, strict=True)])
 
 
@@ -50,7 +50,7 @@ def _pair(pair: pd.DataFrame) -> dict[str, object]:
         "only_first": only_first,
         "only_second": only_second,
         "neither": (~first & ~second).sum(),
-        "p_value": stats.mcnemar(only_first, only_second),
+        "p_value": statistics.mcnemar(only_first, only_second),
     }
 
 
@@ -65,7 +65,7 @@ def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> I
     counts = rows.groupby("instance_id")["resolved"].agg(["size", "sum"])
     fewest = int(counts["size"].min())
     for k in range(1, (up_to or fewest) + 1):
-        each = [stats.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
+        each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
         row = {"k": k, "instances": len(each), "attempts": fewest, "pass_at_k_pct": 100 * sum(each) / len(each)}
         yield dict(zip(WHO, who, strict=True)) | row
 

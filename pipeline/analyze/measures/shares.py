@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from pipeline.core.llm.prices import total
+from pipeline.llm.prices import total
 
 #: the label of a row of totals
 ALL = "all"

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.errors import UserError
-from pipeline.core.llm.ledger import Ledger, Request
-from pipeline.core.llm.prices import EXACT, total
 from pipeline.core.names import parse_repo
 from pipeline.core.records import CostRow
 from pipeline.core.store import Store, unique
+from pipeline.llm.ledger import Ledger, Request
+from pipeline.llm.prices import EXACT, total
 
 
 class Spent(NamedTuple):

@@ -24,11 +24,11 @@ from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.measures.shown import headings, shown
 from pipeline.analyze.plots.style import Plot
-from pipeline.analyze.report.diff import marked
 from pipeline.analyze.report.pages import MARKS, pages
 from pipeline.analyze.report.summary import check, counted, facts
 from pipeline.core.records import PRINCIPLES
 from pipeline.core.store import now
+from pipeline.report.diff import marked
 
 #: chapter -> its title and what it is about
 CHAPTERS = {

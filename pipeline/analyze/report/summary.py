@@ -9,7 +9,7 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
-from pipeline.core.llm.prices import total
+from pipeline.llm.prices import total
 
 #: reference -> what it answers with, and the share of instances that it resolves where the dataset holds
 REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pipeline.build.infer import versions
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, table
-from pipeline.core.sandbox.node import npm_for
+from pipeline.sandbox.node import npm_for
 
 #: where a release of yarn lies in a repository: `yarnPath: .yarn/releases/yarn-3.0.1.cjs`, `yarn-path "…"`
 _RELEASE = re.compile(r"^yarn-?[pP]ath:? ['\"]?([^\s'\"]*yarn-(\d+\.\d+\.\d+)[^\s'\"]*)", re.MULTILINE)

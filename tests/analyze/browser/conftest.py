@@ -11,10 +11,10 @@ import pytest
 
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
-from pipeline.core import browser
+from pipeline.browser import program as browser
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
-from pipeline.evaluate.oracle.axe import findings
+from pipeline.evaluate.assess.axe import findings
 from tests.analysis_data import generate
 from tests.analyze.conftest import UI, add_run, add_verdicts
 from tests.factories import make_prediction, make_verdict

@@ -8,7 +8,7 @@ import pytest
 from trees import LOCK, YARN_1, of, package, read, tree
 
 from pipeline.build.infer import Unsupported
-from pipeline.core.reports import PARSERS
+from pipeline.ecosystems.reports import PARSERS
 
 JEST, VITEST = {"devDependencies": {"jest": "^29"}}, {"devDependencies": {"vitest": "^1"}}
 BOTH = {"devDependencies": {"jest": "^29", "vitest": "^1"}}

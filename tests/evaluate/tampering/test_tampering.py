@@ -12,9 +12,9 @@ from histories import History
 
 from pipeline.core.git import read_blobs
 from pipeline.core.records import Outcome, Prediction, Verdict
-from pipeline.core.sandbox.base import Limits
 from pipeline.core.store import write_records
 from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.sandbox.base import Limits
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 

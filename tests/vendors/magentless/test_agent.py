@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.llm.scripted import Answer, Fault, ScriptedModel
+from pipeline.llm.scripted import Answer, Fault, ScriptedModel
 
 from .conftest import FILES, SINGLE, edit, git
 

@@ -8,7 +8,7 @@ import pytest
 from magentless.causes import BadInput
 from magentless.inputs import load_task
 
-from pipeline.core.llm.models import SHIPPED, load_models
+from pipeline.llm.models import SHIPPED, load_models
 
 
 def task_data(**changes):

@@ -1,0 +1,145 @@
+"""Changes to a repository's manifests before an install: what is gone, refused or of another time is not asked for.
+
+Pure functions on a commit's manifests (path -> content). They follow from `Environment.edits` alone, so that an image
+that was removed is made again with the same. Does not cover which changes are needed (stage 02's repair).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.core.records import Edit
+from pipeline.ecosystems import locks
+
+Files = dict[str, bytes]
+#: tables of a package.json that ask for packages
+TABLES = ("dependencies", "devDependencies", "optionalDependencies")
+#: settings of package managers
+SETTINGS = (".yarnrc.yml", "pnpm-workspace.yaml", ".npmrc", ".yarnrc")
+
+
+def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[[], str]) -> Files:
+    """The files after all edits, in their order. `registry` tells the npm registry that the host is set up for."""
+    edited = dict(files)
+    for edit in edits:
+        edited |= {path: text.encode() for path, text in _EDITORS[edit.kind](edit, edited, registry)}
+    return edited
+
+
+def is_settings(path: str) -> bool:
+    """Whether a path holds settings of a package manager."""
+    return path.rpartition("/")[2] in SETTINGS
+
+
+def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every package.json that is one, by its path."""
+    for path, content in files.items():
+        if path.rpartition("/")[2] == "package.json":
+            try:
+                data = json.loads(content)
+            except ValueError:
+                continue
+            if isinstance(data, dict):
+                yield path, data
+
+
+def asked(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The tables of a package.json that ask for packages, by name."""
+    return ((table, data[table]) for table in TABLES if isinstance(data.get(table), dict))
+
+
+def _read(content: bytes) -> str:
+    return content.decode(errors="replace")
+
+
+def _text(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _drop(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    for path, data in packages(files):
+        removed = [table.pop(edit.name) for _, table in asked(data) if edit.name in table]
+        if removed:
+            yield path, _text(data)
+
+
+def _pin(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    found = False
+    for path in filter(locks.is_lock, files):
+        text = _read(files[path])
+        found = found or any(_is_meant(edit, one) for one in locks.locked(path, text))
+        yield path, locks.pin(path, text, edit.name, edit.old, edit.new, registry())
+    for path, data in packages(files):
+        tables = [table for _, table in asked(data) if table.get(edit.name) == edit.old]
+        for table in tables:
+            table[edit.name] = edit.new
+        if path == "package.json":
+            _overrule(edit, data, files, found or bool(tables))
+        if path == "package.json" or tables:
+            yield path, _text(data)
+    if "pnpm-workspace.yaml" in files:
+        yield "pnpm-workspace.yaml", _overruled(_read(files["pnpm-workspace.yaml"]), edit)
+
+
+def _is_meant(edit: Edit, one: locks.Locked) -> bool:
+    return one.name == edit.name and edit.old in (one.version, *one.asked)
+
+
+def _overrule(edit: Edit, data: dict[str, Any], files: Files, found: bool) -> None:
+    """Tell the manager in the root's package.json: pnpm, whose lock file is not edited, and where nothing else did."""
+    if "pnpm-lock.yaml" in files:
+        data.setdefault("pnpm", {}).setdefault("overrides", {})[_selector(edit)] = edit.new
+    elif not found:
+        data.setdefault("resolutions" if "yarn.lock" in files else "overrides", {})[edit.name] = edit.new
+
+
+def _selector(edit: Edit) -> str:
+    """What pnpm overrules: a version or range of a package; of one that is asked for by an address, all."""
+    return f"{edit.name}@{edit.old}" if re.match(r"[\^~<>=\d]", edit.old) else edit.name
+
+
+def _overruled(settings: str, edit: Edit) -> str:
+    """pnpm's settings, which overrule package.json since its version 10."""
+    line = f"  '{_selector(edit)}': {edit.new}\n"
+    if re.search(r"^overrides:\s*$", settings, re.MULTILINE):
+        return re.sub(r"^(overrides:\s*\n)", rf"\1{line}", settings, count=1, flags=re.MULTILINE)
+    return f"{settings.rstrip()}\noverrides:\n{line}"
+
+
+def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    for path, data in packages(files):
+        if path == "package.json":
+            data.setdefault("optionalDependencies", {})[edit.name] = edit.new
+            yield path, _text(data)
+
+
+def _rehost(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    for path, content in files.items():
+        if locks.is_lock(path):
+            yield path, locks.rehost(_read(content), edit.name, registry())
+        elif is_settings(path):
+            yield path, re.sub(rf"https?://{re.escape(edit.name)}[^\s\"']*", registry(), _read(content))
+
+
+def _reseal(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    return ((path, _read(text).replace(edit.old, edit.new)) for path, text in files.items() if locks.is_lock(path))
+
+
+def _unset(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    setting = re.compile(rf"^{re.escape(edit.name)}\s*(?:[:=][^\n]*)(?:\n+(?:[ \t]|-)[^\n]*)*\n?", re.MULTILINE)
+    for path, content in files.items():
+        if is_settings(path):
+            yield path, setting.sub("", _read(content))
+
+
+_EDITORS: dict[str, Callable[[Edit, Files, Callable[[], str]], Iterator[tuple[str, str]]]] = {
+    "drop": _drop,
+    "pin": _pin,
+    "add": _add,
+    "rehost": _rehost,
+    "reseal": _reseal,
+    "unset": _unset,
+}

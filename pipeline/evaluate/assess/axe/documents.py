@@ -1,0 +1,84 @@
+"""What the tests render: they run once more with a hook that keeps the document of each test at its end.
+
+Reads and writes in the sandbox only. Does not cover what is rendered and gone again before a test ends, shadow trees,
+and runners that are not in the table.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from secrets import token_hex
+from typing import NamedTuple
+
+from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.records import Record, Status
+from pipeline.evaluate.assess.axe.hooks import HOOKS, texts
+from pipeline.execution import runs
+from pipeline.execution.runs import Plan, Run
+from pipeline.sandbox.base import Workspace
+
+#: a path that the candidate's code may have written
+_JSDOM = re.compile(rb"/[\x20-\x7e]+/node_modules/jsdom/lib/api\.js")
+
+
+class NotAudited(A11yBenchError):
+    """Why there is nothing to say of a patch: an audit that was not made is never an audit without findings."""
+
+
+class Document(Record):
+    """What one test rendered; `names` are its groups and its title."""
+
+    file: str
+    names: tuple[str, ...]
+    html: str
+
+
+class Rendered(NamedTuple):
+    """The tests of a run and their documents, those that passed, and where the jsdom is that they ran in."""
+
+    documents: tuple[tuple[str, str], ...]
+    passed: tuple[str, ...]
+    jsdom: str
+
+
+def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rendered:
+    """Run the tests on a candidate. Raises NotAudited, PatchFailed, InfrastructureError."""
+    environment = plan.environment
+    hook = HOOKS.get(environment.parser)
+    if hook is None:
+        raise NotAudited(f"there is no hook for {environment.runner} {environment.runner_version}")
+    with runs.prepared(plan, candidate, fix_patch, test_patch) as (workspace, _):
+        folder = f"{workspace.scratch}/axe-{token_hex(8)}"
+        own = environment.configuration and posixpath.join(
+            workspace.root, environment.folder, environment.configuration
+        )
+        for name, text in texts(hook, own):
+            workspace.write(f"{folder}/{name}", text)
+        run = runs.run_tests(workspace, replace(plan, environment=hook.changed(environment, folder)))
+        return _read(workspace, folder, run)
+
+
+def _read(workspace: Workspace, folder: str, run: Run) -> Rendered:
+    if run.end == "out_of_memory":
+        raise InfrastructureError("the tests ran out of memory", cause="out_of_memory")
+    if run.end != "ran" or run.faults:
+        raise NotAudited(f"the tests ended without a result: {'; '.join(run.faults) or run.end}")
+    jsdom, captured = (workspace.read(f"{folder}/{name}") or b"" for name in ("jsdom", "captured.jsonl"))
+    if not captured:
+        raise NotAudited("the tests render no document, or none that the hook sees")
+    if not _JSDOM.fullmatch(jsdom):
+        raise NotAudited("the tests' documents are none of a jsdom")
+    passed = tuple(name for name, status in run.results.items() if status is Status.PASSED)
+    return Rendered(tuple(_documents(captured, workspace.root)), passed, jsdom.decode())
+
+
+def _documents(captured: bytes, root: str) -> Iterator[tuple[str, str]]:
+    try:
+        read = [Document.model_validate_json(line) for line in captured.split(b"\n") if line]
+    except ValueError as error:
+        raise NotAudited("what the hook wrote was changed") from error
+    for one in read:
+        yield " > ".join([one.file.removeprefix(f"{root}/"), *one.names]), one.html

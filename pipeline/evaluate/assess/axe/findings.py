@@ -1,0 +1,76 @@
+"""What axe-core finds in a page, as our violations, and what a patch changes of them.
+
+Reads axe-core from npm, pinned, once. Does not cover how a page comes to be: `audit` has the tests' own DOM, and a
+browser's page needs `source()` and then `page_function()`, in a world of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+from pipeline.browser.npm_package import NpmPackage
+from pipeline.core.assessment import AxeDelta, Violation
+
+AXE = NpmPackage(
+    "axe-core@4.14.1",
+    "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    "axe.min.js",
+)
+_NAME = re.compile(r' "(?:\\.|[^"\\])*"')
+
+Found = tuple[Violation, ...]
+
+
+def source() -> bytes:
+    """axe-core's script. Raises InfrastructureError where npm can not get it."""
+    return AXE.file().read_bytes()
+
+
+def page_function() -> str:
+    """The audit as a function expression of JavaScript: of rules to leave out; gives rows for `violations`."""
+    return files(__package__).joinpath("page.js").read_text(encoding="utf-8")
+
+
+def violations(rows: Iterable[Mapping[str, Any]]) -> Found:
+    """The rows of an audit with their `tests` (or stories), in an order that does not depend on the tests' own."""
+    found = (Violation(**{**row, "tests": sorted(set(row["tests"]))}) for row in rows)
+    return tuple(sorted(found, key=lambda one: (one.rule, one.element)))
+
+
+def delta(base: Found, gold: Found, candidate: Found, tests: int | None = None) -> AxeDelta:
+    """What the candidate fixes, leaves and introduces; `tests` are those that were audited with it."""
+    pairs = _pairs(base, candidate)
+    left = set(pairs.values())
+    return AxeDelta(
+        base=len(base),
+        gold=len(gold),
+        candidate=len(candidate),
+        fixed=tuple(one for one in base if one not in pairs),
+        remaining=tuple(one for one in candidate if one in left),
+        introduced=tuple(one for one in candidate if one not in left),
+        tests=tests,
+    )
+
+
+#: what makes two violations the same, from the strictest: the place, or else the roles on the way to it
+SAME: tuple[Callable[[Violation], tuple[str, str]], ...] = (
+    lambda one: (one.rule, one.element),
+    lambda one: (one.rule, _NAME.sub("", one.element)),
+)
+
+
+def _pairs(before: Found, after: Found) -> dict[Violation, Violation]:
+    """Violations before, with what they are after."""
+    pairs: dict[Violation, Violation] = {}
+    for same in SAME:
+        free = defaultdict(list)
+        for one in sorted(set(after) - set(pairs.values()), key=after.index):
+            free[same(one)].append(one)
+        for one in before:
+            if one not in pairs and free[same(one)]:
+                pairs[one] = free[same(one)].pop(0)
+    return pairs

@@ -1,0 +1,45 @@
+"""What a judge is told: the rubric (`prompt.md`), the issue and the patch, and nothing of whose it is.
+
+After seed 002 (LLM-as-a-Judge): three grades and "can not tell", an example of each, reasons before the rating, rules
+against known biases. Never told are the agent, the model, the verdict, and the gold patch: a judge who sees it rates
+likeness, which the tests and the snapshots measure better. Does not cover a patch that names its author.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from typing import NamedTuple
+
+from pipeline.core.briefing import statement
+from pipeline.core.records import Task
+from pipeline.llm.chat import Message
+
+RUBRIC = files(__package__).joinpath("prompt.md").read_text(encoding="utf-8")
+AGAIN = "This can not be read: {}. Answer again, with the one JSON object and nothing else."
+
+
+class Question(NamedTuple):
+    """A patch, and the task that it answers."""
+
+    task: Task
+    patch: str
+
+
+def messages(question: Question) -> list[Message]:
+    """The rubric as the system's message, the material as the user's."""
+    parts = (("Issue", statement(question.task)), ("Patch", question.patch))
+    material = "\n".join(f"# {name}\n\n{_fenced(text)}" for name, text in parts)
+    return [{"role": "system", "content": RUBRIC}, {"role": "user", "content": material}]
+
+
+def once_more(question: Question, answer: str, why: str) -> list[Message]:
+    """The same after an answer that can not be read."""
+    said: Message = {"role": "assistant", "content": answer or "(nothing)"}
+    return [*messages(question), said, {"role": "user", "content": AGAIN.format(why)}]
+
+
+def _fenced(text: str) -> str:
+    """Between fences that the text itself does not hold."""
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}\n{text.rstrip()}\n{fence}\n"

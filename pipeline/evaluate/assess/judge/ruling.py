@@ -1,0 +1,41 @@
+"""Which predictions of a run a judge rates, and what it says of each. Verdicts are read and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.core.progress import Progress
+from pipeline.core.records import Outcome
+from pipeline.evaluate.assess.evidence import FAILED, Case
+from pipeline.evaluate.assess.judge.panel import Panel
+from pipeline.evaluate.assess.judge.prompt import Question
+from pipeline.evaluate.assess.said import Said
+
+#: outcomes of patches that were run: the others have none, or one that is no change of these sources
+RATED = {Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT}
+
+
+def rule(panel: Panel, cases: Sequence[Case], log: Path, jobs: int) -> list[Said]:
+    """What the judge says of each case. The gateway writes `log`."""
+    questions = [_question(one) for one in cases if one.verdict.outcome in RATED]
+    with Progress("judging", len(questions)) as progress:
+        owed = panel.judge(questions, progress, log, jobs)
+    return [_said(panel, one, owed) if one.verdict.outcome in RATED else _silent(one) for one in cases]
+
+
+def _question(case: Case) -> Question:
+    return Question(case.instance.task(), case.patch)
+
+
+def _silent(case: Case) -> Said:
+    return Said(note=f"there is no patch to rate: the verdict is {case.verdict.outcome}")
+
+
+def _said(panel: Panel, case: Case, owed: dict[Question, str]) -> Said:
+    question = _question(case)
+    samples = panel.samples(question)
+    if question in owed:
+        left = f"{len(samples.missing())} of {samples.count} samples"
+        return Said(samples.judgement(), f"{FAILED}{left}: {owed[question]}")
+    return Said(samples.judgement(), samples.silence())

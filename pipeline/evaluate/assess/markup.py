@@ -1,0 +1,166 @@
+"""From the text of one snapshot to the elements that it shows.
+
+Reads what the serialisers of jest and vitest write: DOM elements and react-test-renderer's (pretty-format's form, one
+attribute a line), lists of them, strings of HTML, and the blocks of CSS that styled-components and emotion put before.
+Does not cover: components that were not rendered (shallow renderers), and values that are no markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from pipeline.browser.trees import Markup, Node
+from pipeline.core.errors import A11yBenchError
+
+#: what stands around elements without being one
+CONTAINERS = ("DocumentFragment", "React.Fragment", "Fragment", "body", "html")
+#: React's names of attributes -> HTML's
+REACT = {"className": "class", "htmlFor": "for", "defaultValue": "value", "defaultChecked": "checked"}
+#: attributes whose words are `true` and `false`; all other booleans are there or not
+ENUMERATED = re.compile(r"aria-|data-|role$|contenteditable$|draggable$|spellcheck$", re.IGNORECASE)
+
+#: a sheet of styles: selectors with a block of their own
+_STYLES = re.compile(r"\s*(?:[^{}\s][^{}]*\{(?:[^{}]|\{[^{}]*\})*\}\s*)+")
+_LIST = re.compile(r"\A\s*(?:\w+ )?\[\n(.*)\n\]\s*\Z", re.DOTALL)
+_TEXT_MARKUP = re.compile(r"<[a-zA-Z][\w.:()-]*(?:\s[^<]*)?/?>")
+_INLINE = re.compile(r"<[a-zA-Z][\w-]* +[^\s/>]")
+_OPEN = re.compile(r"<([^\s/>]+)")
+_ATTRIBUTE = re.compile(r"\n( *)([^\s=<>]+)(?==)")
+_STRING = re.compile(r'="(.*?)"(?=\n *(?:/?>|[^\s=<>"]+=))', re.DOTALL)
+_VALUE = re.compile(r"=\{([^\n]*)\}(?=\n)")
+_STYLE_PAIR = re.compile(r'"?([\w-]+)"?: ("(?:[^"\\]|\\.)*"|-?[\d.]+)')
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TEXT = re.compile(r"[^<]+")
+
+
+class Unparsable(A11yBenchError):
+    """A snapshot that shows no elements, or in a form that is not read; the message says which."""
+
+
+def parse(text: str) -> Markup:
+    """Read a snapshot. Raises Unparsable."""
+    text = text.strip("\n")
+    if text in ("", '""', "null", "undefined"):
+        return Markup("", [])
+    if text.startswith('"') and text.endswith('"'):
+        return _string(text[1:-1].replace('\\"', '"'))
+    if not _TEXT_MARKUP.search(text):
+        raise Unparsable("it is no markup")
+    if _INLINE.search(text):
+        return Markup("", [{"html": text}])
+    listed = _LIST.match(text)
+    reader = _Reader(listed[1] if listed else text, bool(listed))
+    nodes = reader.nodes("")
+    return Markup("\n".join(reader.styles), nodes)
+
+
+def shows(text: str) -> bool:
+    """Whether a snapshot shows elements, or styles for them."""
+    try:
+        parse(text)
+    except Unparsable:
+        return False
+    return True
+
+
+def _string(text: str) -> Markup:
+    if _TEXT_MARKUP.search(text):
+        return Markup("", [{"html": text}])
+    if _STYLES.fullmatch(text):
+        return Markup(text, [])
+    raise Unparsable("it is no markup")
+
+
+class _Reader:
+    """A scanner over pretty-format's form, in which every tag, attribute and text begins a line."""
+
+    def __init__(self, text: str, listed: bool) -> None:
+        self.text, self.place, self.listed = f"{text}\n", 0, listed
+        self.styles: list[str] = []
+
+    def nodes(self, closing: str) -> list[Node]:
+        """The children up to the closing tag, or up to the end."""
+        found: list[Node] = []
+        while self.place < len(self.text):
+            if self._skip(_COMMENT):
+                continue
+            if closing and self.text.startswith(closing, self.place):
+                self.place += len(closing)
+                return found
+            found += self._element() if self.text.startswith("<", self.place) else self._texts(not closing)
+        if closing:
+            raise Unparsable(f"{closing} is missing")
+        return found
+
+    def _skip(self, pattern: re.Pattern[str]) -> str | None:
+        if match := pattern.match(self.text, self.place):
+            self.place = match.end()
+            return match[match.lastindex or 0]
+        return None
+
+    def _element(self) -> list[Node]:
+        tag = self._skip(_OPEN)
+        if tag is None or not (tag in CONTAINERS or re.fullmatch(r"[a-z][\w:-]*", tag)):
+            raise Unparsable(f"<{tag}> was not rendered")
+        attributes = dict(pair for pair in iter(self._attribute, None) if pair[1] is not None)
+        inner = attributes.pop("dangerouslySetInnerHTML", None)
+        children: list[Node] = [] if self._ends() else self.nodes(f"</{tag}>")
+        children += [{"html": inner}] if inner else []
+        return children if tag in CONTAINERS else [[tag, attributes, children]]
+
+    def _ends(self) -> bool:
+        """Whether the element has no children; passes the end of its opening tag."""
+        end = self._skip(re.compile(r"\s*(/?>)"))
+        if end is None:
+            raise Unparsable(f"a tag does not end: {self.text[self.place : self.place + 40]!r}")
+        return end == "/>"
+
+    def _attribute(self) -> tuple[str, str | None] | None:
+        match = _ATTRIBUTE.match(self.text, self.place)
+        if match is None:
+            return None
+        self.place, name = match.end(), REACT.get(match[2], match[2])
+        string = self._skip(_STRING)
+        if string is not None:
+            return name, string.replace('\\"', '"')
+        value = self._skip(_VALUE)
+        if value is None:
+            value = self._skip(re.compile(rf"=\{{\n(.*?)\n{match[1]}\}}(?=\n)", re.DOTALL))
+        if value is None:
+            raise Unparsable(f"the attribute {name} does not end")
+        return name, _value(name, value)
+
+    def _texts(self, outermost: bool) -> list[Node]:
+        """Texts up to the next tag; each begins a line, and one that goes on does so at another indentation."""
+        raw = self._skip(_TEXT) or ""
+        if _STYLES.fullmatch(raw):
+            self.styles.append(raw)
+            return []
+        lead = re.match(r"\n( *)", raw)
+        lines = re.split(rf"\n{lead[1]}(?=\S)", raw.rstrip(" ")) if lead else [raw]
+        texts = [line.removesuffix("\n") for line in lines]
+        if outermost and self.listed:
+            texts = [re.sub(r"\A\s*,\s*\Z", "", text) for text in texts]
+        return [_unescape(text) for text in texts if text.strip()]
+
+
+def _unescape(text: str) -> str:
+    """Pretty-format escapes only the signs of a tag."""
+    return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
+def _value(name: str, value: str) -> str | None:
+    """What an attribute `name={value}` is in HTML, None where it is not there (functions, false, null)."""
+    if value in ("true", "false"):
+        return value if ENUMERATED.match(name) else {"true": ""}.get(value)
+    if re.fullmatch(r"-?[\d.]+", value):
+        return value
+    pairs = [(key, json.loads(text)) for key, text in _STYLE_PAIR.findall(value)] if "{" in value else []
+    if name == "style":
+        return "; ".join(f"{_kebab(key)}: {f'{it}px' if isinstance(it, int | float) else it}" for key, it in pairs)
+    return dict(pairs).get("__html")
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"([A-Z])", r"-\1", name).lower()

@@ -1,0 +1,65 @@
+"""What `assess` found, as a table on the console: the score with all its parts, and the sums. Writes no files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import click
+
+from pipeline.core.assessment import Assessment, AxeDelta
+from pipeline.core.console import table
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess.score import VALUES
+
+HEAD = ("instance", "resolved", "equivalent", "axe: base, gold, patch", "stories", *VALUES, "score", "reason")
+
+
+def report(subject: Subject, assessments: Sequence[Assessment]) -> None:
+    """Print it."""
+    table(f"{subject.agent} with {subject.model} on {subject.repo}", HEAD, [_row(one) for one in assessments])
+    for line in filter(None, (summary(assessments), judged(assessments))):
+        click.echo(line)
+
+
+def _row(one: Assessment) -> tuple[str, ...]:
+    flags = ("yes" if flag else "no" for flag in (one.resolved, one.resolved_equivalent))
+    parts = (_number(part.value) for part in one.parts.values())
+    return (one.instance_id, *flags, _audited(one.axe), _audited(one.stories), *parts, _number(one.score), _reason(one))
+
+
+def _audited(axe: AxeDelta | None) -> str:
+    """Violations of the three, and what the patch makes of the base's."""
+    if axe is None:
+        return "-"
+    changes = {"fixed": axe.fixed, "remaining": axe.remaining, "introduced": axe.introduced}
+    said = ", ".join(f"{len(found)} {name}" for name, found in changes.items() if found)
+    return f"{axe.base}, {axe.gold}, {axe.candidate}" + (f": {said}" if said else "")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _reason(one: Assessment) -> str:
+    """The first that there is: why snapshots differ, or why a part is missing."""
+    return next(iter([*(one.snapshot.reasons.values() if one.snapshot else ()), *one.notes.values()]), "")
+
+
+def summary(assessments: Sequence[Assessment]) -> str:
+    """How many are resolved, and how many are when cosmetic differences of snapshots count as equal."""
+    strict, equivalent = (
+        sum(getattr(one, field) for one in assessments) for field in ("resolved", "resolved_equivalent")
+    )
+    return f"resolved: {strict} of {len(assessments)}; resolved or equivalent: {equivalent}"
+
+
+def judged(assessments: Sequence[Assessment]) -> str:
+    """How many patches a judge rated, and how far its samples agree; empty where none was asked."""
+    rulings = [one.judge for one in assessments if one.judge]
+    if not rulings and not any("judge" in one.notes for one in assessments):
+        return ""
+    agreed = [one.agreement for one in rulings if one.agreement is not None]
+    missing = sum(len(one.missing) for one in rulings)
+    mean = f"; pairs of ratings that agree: {fmean(agreed):.0%}" if agreed else ""
+    return f"judged: {len(rulings)} of {len(assessments)}{mean}; samples without a rating: {missing}"

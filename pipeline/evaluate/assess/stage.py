@@ -1,0 +1,149 @@
+"""Assessing one run of an agent and model: what the oracle says of every prediction that has a verdict.
+
+Reads what `evaluate` wrote, and the dataset and predictions; writes `assessments.jsonl` beside the verdicts. What
+runs for it is kept apart (`evidence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.browser.trees import Viewer, viewing
+from pipeline.core.assessment import Assessment, SnapshotVerdict
+from pipeline.core.console import log_file
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError
+from pipeline.core.progress import Progress
+from pipeline.core.records import Instance, Outcome, Verdict
+from pipeline.core.store import Store, read_records
+from pipeline.core.work import Interrupts, each
+from pipeline.evaluate.answers import Answers, Subject, read_answers
+from pipeline.evaluate.assess import evidence, snapshots
+from pipeline.evaluate.assess.axe.findings import delta
+from pipeline.evaluate.assess.evidence import Case, Evidence, Find
+from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.ruling import rule
+from pipeline.evaluate.assess.said import beside
+from pipeline.evaluate.assess.score import scored
+from pipeline.evaluate.assess.settings import SHIPPED, load_settings
+from pipeline.evaluate.assess.stories import part as stories
+from pipeline.evaluate.bench import Bench, How
+from pipeline.evaluate.stage import check
+from pipeline.execution import images
+
+
+class More(NamedTuple):
+    """What is asked for beside snapshots: audits of what tests render and of stories, and a judge; and the settings of
+    score and judge."""
+
+    axe: bool = False
+    stories: bool = False
+    judge: Asked | None = None
+    settings: Path = SHIPPED
+
+
+NO_MORE = More()
+
+
+def assess(
+    store: Store,
+    subject: Subject,
+    how: How,
+    *,
+    trust_local: bool = False,
+    jobs: int = 2,
+    more: More = NO_MORE,
+) -> list[Assessment]:
+    """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
+    settings = load_settings(more.settings)
+    panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
+    instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
+    clone = images.source(store, subject.repo)
+    check(instances, answers, clone, how.sandbox, trust_local)
+    folder = store.evaluation(subject.repo, subject.agent, subject.model)
+    verdicts = _verdicts(store, subject, answers, instances)
+    lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
+    with lock, log_file(folder / "assess.log"):
+        with Progress("assessing", len(instances)) as progress:
+            bench = Bench(store, subject.repo, how, clone, progress)
+            find = partial(evidence.find, parts=_parts(more))
+            cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
+            assessments = _look(_found(cases, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
+        if panel:
+            said = rule(panel, cases, folder / "judge-gateway.log", jobs)
+            assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
+        assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
+        store.replace_records(folder / "assessments.jsonl", assessments)
+        return assessments
+
+
+def _parts(more: More) -> dict[str, Find]:
+    """What finds the parts that are asked for, by their names."""
+    parts = {"snapshot": evidence.snapshots_of, "axe": evidence.audits_of, "stories": stories.look}
+    return {name: find for name, find in parts.items() if getattr(more, name, True)}
+
+
+def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Case:
+    prediction = answers.predictions.get(instance.instance_id)
+    return Case(bench, instance, verdict, prediction.model_patch if prediction else "")
+
+
+def _found(
+    cases: Sequence[Case], jobs: int, find: Callable[[Case], Evidence], interrupts: Interrupts
+) -> list[Evidence]:
+    """The evidence on each case, in their order."""
+
+    def look(case: Case) -> Evidence:
+        found = find(case)
+        text = "; ".join(found.notes.values()) or "assessed"
+        case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
+        return found
+
+    found = {one.verdict.instance_id: one for one in each(cases, look, jobs=jobs, interrupts=interrupts)}
+    return [found[one.instance.instance_id] for one in cases]
+
+
+def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:
+    """The verdicts of this run by instance. Raises UserError unless each has one."""
+    path = store.evaluation(subject.repo, subject.agent, subject.model) / "verdicts.jsonl"
+    found = {one.instance_id: one for one in read_records(path, Verdict) if one.run == answers.run}
+    missing = [one.instance_id for one in instances if one.instance_id not in found]
+    if missing:
+        hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
+        raise UserError(f"{missing[0]} has no verdict for the run {answers.run}", path=path, hint=hint)
+    return found
+
+
+def _look(found: Sequence[Evidence]) -> list[Assessment]:
+    """Let the browser look at what needs it: one page, one after the other."""
+    with ExitStack() as stack:
+        viewer = stack.enter_context(viewing()) if any(one.updated for one in found) else None
+        return [_assessment(one, viewer) for one in found]
+
+
+def _seen(found: Evidence, viewer: Viewer) -> SnapshotVerdict:
+    seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
+    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, found.verdict.unfixed, found.base):
+        why = "the oracle does not tell the base from gold"
+        return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
+    return seen
+
+
+def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
+    verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
+    seen = _seen(found, viewer) if viewer and found.updated else None
+    who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
+    assessment = Assessment(
+        **who,
+        resolved=resolved,
+        resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
+        snapshot=seen,
+        axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
+        notes=found.notes,
+        browser=viewer.version if viewer and seen else found.browser,
+    )
+    return beside(assessment, "stories", found.stories)

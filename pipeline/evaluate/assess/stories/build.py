@@ -1,0 +1,70 @@
+"""A repository's stories in one state of its sources, built in the sandbox without network.
+
+What stories are and how they are built (`is_story`) is gold's in every state, as tests are: a patch can not hide a
+fault by changing its story. Does not cover what a patch's code does while it is built.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import NamedTuple
+
+from pydantic import Base64Bytes
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.patches import is_protected, select
+from pipeline.evaluate.assess.stories import script
+from pipeline.execution import runs
+from pipeline.execution.applying import apply
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Completed, Workspace
+
+#: raised whenever stories are built differently: older ones are stale
+VERSION = 1
+_STORY = re.compile(r"\.(?:stories|story)\.[^/]+$|(?:^|/)(?:\.storybook|stories|__stories__)/")
+
+
+class Built(NamedTuple):
+    """The site as an archive (tar, gzip); `folder` is where it was built. `silence` says why there is none."""
+
+    archive: Base64Bytes = b""
+    folder: str = ""
+    silence: str = ""
+
+
+def is_story(path: str) -> bool:
+    """Whether a path is a story, or Storybook's configuration."""
+    return bool(_STORY.search(path))
+
+
+def run_build(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Built:
+    """Build the stories with a candidate. Raises PatchFailed, InfrastructureError."""
+    sources = select(candidate, lambda path: not is_story(path))
+    with runs.prepared(plan, sources, fix_patch, test_patch) as (workspace, _):
+        gold = select(fix_patch, lambda path: is_story(path) and not is_protected(path))
+        apply(workspace, gold, "gold stories")
+        return _built(workspace, plan)
+
+
+def _built(workspace: Workspace, plan: Plan) -> Built:
+    out = f"{workspace.scratch}/stories"
+    for folder in dict.fromkeys((plan.environment.folder, "")):
+        manifest = workspace.read(posixpath.join(workspace.root, folder, "package.json"))
+        if argv := script.command(manifest, out):
+            done = workspace.run(argv, env=script.variables(plan.environment.node), folder=folder)
+            return _packed(workspace, done, out, folder)
+    return Built(silence="the repository has no script that builds stories")
+
+
+def _packed(workspace: Workspace, done: Completed, out: str, folder: str) -> Built:
+    if done.limit == "memory":
+        raise InfrastructureError("building the stories ran out of memory", cause="out_of_memory")
+    if done.code:
+        said = done.limit or done.output.decode(errors="replace").strip()[-500:]
+        return Built(silence=f"the stories can not be built: {said}")
+    archive = f"{out}.tar.gz"
+    if workspace.run(["tar", "--format=ustar", "-czf", archive, "-C", out, "."]).code:
+        return Built(silence="the script that builds stories writes none to the folder of -o")
+    data = workspace.read(archive)
+    return Built(data, folder) if data else Built(silence="the stories are larger than a workspace may hand out")

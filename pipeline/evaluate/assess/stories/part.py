@@ -1,0 +1,101 @@
+"""The part of the evidence that stories give: built and audited on base, gold and a patch.
+
+Keeps the built sites and the audits in `04_evaluation/oracle/`, by what decides them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.core.assessment import AxeDelta
+from pipeline.core.git import read_blobs
+from pipeline.core.patches import paths
+from pipeline.core.store import digest
+from pipeline.evaluate.assess.axe.findings import Found, delta
+from pipeline.evaluate.assess.evidence import RENDERED, Case, Part, Silent, kept
+from pipeline.evaluate.assess.said import Said
+from pipeline.evaluate.assess.stories import browser, build
+from pipeline.evaluate.assess.stories.browser import Audited
+from pipeline.evaluate.assess.stories.build import Built
+from pipeline.evaluate.assess.stories.site import NoSite, Site, open_site
+from pipeline.evaluate.assess.stories.touched import SOURCE, touched
+
+#: stories that are audited for one instance at most
+MOST = 60
+
+
+def look(case: Case) -> dict[str, Any]:
+    """How the patch changes what axe-core finds in the stories that show what it or gold touches. Raises Silent."""
+    if case.verdict.outcome not in RENDERED:
+        raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
+    states = {"base": "", "gold": case.instance.fix_patch, "patch": case.patch}
+    built = {name: _built(case, patch, name) for name, patch in states.items()}
+    ids = _chosen(case, built["gold"])
+    audits = [_audited(case, states[name], built[name], ids[:MOST]) for name in states]
+    note = f"the first {MOST} of {len(ids)} stories" if ids[MOST:] else ""
+    return {"stories": Said(_compared(*audits), note), "browser": audits[-1].browser}
+
+
+def _built(case: Case, patch: str, name: str) -> Built:
+    instance = case.instance
+    part = Part(
+        "building stories",
+        f"stories {build.VERSION}",
+        Built,
+        lambda plan: build.run_build(plan, patch, instance.fix_patch, instance.test_patch),
+    )
+    built = kept(case, patch, part)
+    if built.silence:
+        raise Silent(f"not audited, because {name}: {built.silence}")
+    return built
+
+
+def _chosen(case: Case, gold: Built) -> list[str]:
+    """The stories to audit, the same in all states. Raises Silent."""
+    instance = case.instance
+    found = touched(
+        _site(gold).stories,
+        dict.fromkeys([*paths(instance.fix_patch), *paths(case.patch)]),
+        gold.folder,
+        _sources(case),
+    )
+    if not found:
+        raise Silent("not audited, because no story shows what the patches touch")
+    return [one.id for one in found]
+
+
+def _sources(case: Case) -> dict[str, str]:
+    blobs = read_blobs(case.bench.clone, case.instance.base.sha, lambda path: bool(SOURCE.search(path)))
+    return {path: data.decode(errors="replace") for path, data in blobs}
+
+
+def _site(built: Built) -> Site:
+    try:
+        return open_site(built.archive, built.folder)
+    except NoSite as why:
+        raise Silent(f"not audited, because {why}") from None
+
+
+def _audited(case: Case, patch: str, built: Built, ids: Sequence[str]) -> Audited:
+    part = Part(
+        "auditing stories",
+        f"browser {browser.VERSION} {digest(ids)}",
+        Audited,
+        lambda _: browser.audit(_site(built), ids),
+    )
+    return kept(case, patch, part)
+
+
+def _compared(base: Audited, gold: Audited, patch: Audited) -> AxeDelta:
+    """The delta of the stories that base and gold show. Raises Silent when the patch hides one, or there is none."""
+    both = set(base.shown) & set(gold.shown)
+    if hidden := sorted(both - set(patch.shown)):
+        raise Silent(f"not audited, because a story of base and gold is not shown with the patch: {hidden[0]}")
+    if not both:
+        raise Silent("not audited, because base and gold show none of the stories")
+    return delta(*(_of(both, one.violations) for one in (base, gold, patch)), len(both))
+
+
+def _of(stories: set[str], violations: Found) -> Found:
+    return tuple(one for one in violations if stories.intersection(one.tests))

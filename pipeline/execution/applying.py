@@ -1,0 +1,124 @@
+"""Patches in a workspace, by git: all of one or nothing of it, and every protected file as gold has it.
+
+Writes the workspace only. Which files are protected is `core.patches`' matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pipeline.core import patches
+from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.sandbox.base import Workspace
+
+#: never patched: installed packages, since git does not know those files and could not take a change back, and what
+#: tells git how to read files
+_UNPATCHED = (
+    "node_modules",
+    "node_modules/*",
+    "*/node_modules",
+    "*/node_modules/*",
+    ".gitattributes",
+    "*/.gitattributes",
+)
+
+
+class PatchFailed(A11yBenchError):
+    """A patch that does not apply; `name` says which."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name, self.why = name, why
+        super().__init__(f"the {name} patch does not apply: {why}")
+
+
+class Applied(NamedTuple):
+    """What became of a candidate: protected files that it had changed, and whether it had to be merged."""
+
+    restored: tuple[str, ...]
+    merged: bool
+
+
+def prepare(workspace: Workspace, candidate: str, fix_patch: str, test_patch: str) -> Applied:
+    """Apply a candidate, put every protected file into gold's state, and apply gold's tests.
+
+    Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
+    """
+    merged = apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
+    restored = tuple(sorted({*_unpatched(workspace, candidate), *restore(workspace)}))
+    apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
+    apply(workspace, test_patch, "test")
+    return Applied(restored, merged)
+
+
+def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: bool = False) -> bool:
+    """`git apply`: all of a patch or nothing of it; an empty patch is nothing. Raises PatchFailed.
+
+    With `merge`, one that does not apply is merged with what it was made on (`--3way`), where the repository has that.
+    Returns whether it was.
+    """
+    if not patch.strip():
+        return False
+    path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
+    workspace.write(path, patch.encode())
+    command = ["git", "apply", "--whitespace=nowarn", *options, path]
+    done = workspace.run(command)
+    if done.code and not (merge and _merge(workspace, command)):
+        raise PatchFailed(name, done.output.decode(errors="replace").strip())
+    return bool(done.code)
+
+
+def _merge(workspace: Workspace, command: Sequence[str]) -> bool:
+    """Whether the patch of a command that failed applies in a three-way merge; it is not staged."""
+    workspace.run(["git", "update-index", "-q", "--refresh"])
+    done = workspace.run([*command[:2], "--3way", *command[2:]])
+    return done.code == 0 and workspace.run(["git", "reset", "-q"]).code == 0
+
+
+def _unpatched(workspace: Workspace, patch: str) -> list[str]:
+    """The files of a patch that are left as they are, as git reads it. Raises PatchFailed when it moves one away."""
+    if not patch.strip():
+        return []
+    path = f"{workspace.scratch}/unpatched.patch"
+    workspace.write(path, patch.encode())
+    numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
+    there, before = (_numbered(listed(workspace, *numstat, *way)) for way in ((), ("--reverse",)))
+    if moved := sorted(set(before) - set(there)):
+        raise PatchFailed("candidate", f"it moves {moved[0]}")
+    return there
+
+
+def _numbered(lines: Iterable[str]) -> list[str]:
+    return [line.split("\t", 2)[2] for line in lines]
+
+
+def restore(workspace: Workspace) -> list[str]:
+    """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
+    changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
+    added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    if added:
+        must(workspace, "rm", "-rf", "--", *added)
+    if changed:
+        listing = f"{workspace.scratch}/restore"
+        workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
+        command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
+        must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
+    return [*changed, *added]
+
+
+def _protected(paths: Iterable[str]) -> list[str]:
+    """The protected ones, and what stands (a link) in the place of a folder of protected files."""
+    return [path for path in paths if patches.is_protected(path) or patches.is_protected(f"{path}/")]
+
+
+def listed(workspace: Workspace, *argv: str) -> list[str]:
+    """The paths that a command of git lists with `-z`. Raises InfrastructureError."""
+    return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
+
+
+def must(workspace: Workspace, *argv: str) -> bytes:
+    """The output of a command of ours that can not fail. Raises InfrastructureError."""
+    done = workspace.run(argv)
+    if done.code:
+        raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")
+    return done.output

@@ -1,0 +1,113 @@
+"""What tells whether a candidate's run could fail at all: negative controls, and test files that stay as they are.
+
+The runner and the code under test share one process: code of a candidate can replace what asserts, swallow what is
+thrown, write the runner's report, or the test files that are still to run. Whoever lets all tests pass lets the control
+pass as well: a test at the end of every test file that must fail. It calls each matcher that the files use on values
+for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so can not
+know it.
+
+Not covered: code that tells tests apart, such as one that reads what gold's tests expect while they run, and reports
+without a row in the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from importlib.resources import files
+from string import Template
+from typing import NamedTuple
+
+from pipeline.core.records import Status
+from pipeline.sandbox.base import Workspace
+
+
+class _Words(NamedTuple):
+    """How a test file gets at a runner's `it` and `expect`."""
+
+    it: str = '(typeof it === "function" ? it : test)'
+    expect: str = "expect"
+    imports: str = ""
+
+
+#: the parser of a runner's report -> its words
+_WORDS = {
+    "jest-json": _Words(),
+    "mocha-json": _Words(),
+    "vitest-json": _Words(
+        "it$title", "expect$title", 'import { expect as expect$title, it as it$title } from "vitest";'
+    ),
+}
+#: matchers in use, and what keeps other tests of a file from running
+_USED = re.compile(r"^(.*?):(?:\.(to[A-Z]\w*)|(\.only\b|\bf(?:it|describe)\())$", re.MULTILINE)
+_GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
+#: what every object has, and matchers that write files of their own
+_NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+#: appends the first file to the others
+_APPEND = ("sh", "-c", 'for file; do cat "$0" >> "$file" || exit; done')
+
+
+class Control(NamedTuple):
+    """The title of a run's controls, and the files that hold one."""
+
+    title: str = ""
+    files: tuple[str, ...] = ()
+
+    def deaf(self, results: Mapping[str, Status]) -> list[str]:
+        """The files in which a test passed and the control did not fail."""
+        passed = [name for name, status in results.items() if status is Status.PASSED]
+        hearing = {one for one in self.files if results.get(self._name(one)) is Status.FAILED}
+        return [
+            one for one in self.files if one not in hearing and any(name.startswith(f"{one} > ") for name in passed)
+        ]
+
+    def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
+        """The results of all other tests."""
+        left = dict(results)
+        for file in self.files:
+            left.pop(self._name(file), None)
+        return left
+
+    def _name(self, file: str) -> str:
+        return f"{file} > {self.title}"
+
+
+def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
+    """Append the control to these test files, but to none in which some tests keep others from running."""
+    scripts = [file for file in tests if _SCRIPT.search(file)] if parser in _WORDS else []
+    said = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
+    used = _USED.findall(said)
+    alone = {file for file, _, only in used if only}
+    chosen = tuple(file for file in scripts if file not in alone)
+    if chosen:
+        path = f"{workspace.scratch}/control"
+        workspace.write(path, text(parser, {name for _, name, _ in used if name}, title).encode())
+        workspace.run([*_APPEND, path, *chosen])
+    return Control(title, chosen)
+
+
+def text(parser: str, matchers: Collection[str], title: str) -> str:
+    """The control as it stands in a file: `control.js` in one line, which type checks leave alone, behind a semicolon,
+    which the file may lack.
+
+    `matchers` are names that stand behind a dot there.
+    """
+    names = ", ".join(f'"{name}"' for name in sorted(matchers) if not _NO_MATCHERS.fullmatch(name))
+    words = {name: Template(word).substitute(title=title) for name, word in _WORDS[parser]._asdict().items()}
+    lines = files(__package__).joinpath("control.js").read_text(encoding="utf-8").splitlines()
+    statement = Template(" ".join(line.strip() for line in lines)).substitute(words, title=title, matchers=names)
+    return f"\n{words['imports']}\n// @ts-ignore\n;{statement}\n"
+
+
+def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
+    """By path; nothing of any file when one of them is gone."""
+    done = workspace.run(["git", "hash-object", "--no-filters", "--", *files])
+    found = done.output.decode(errors="replace").split()
+    return dict(zip(files, found, strict=True)) if done.code == 0 and len(found) == len(files) else {}
+
+
+def changed(workspace: Workspace, before: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that are gone, or others than before."""
+    now = digests(workspace, list(before))
+    return tuple(file for file, digest in before.items() if now.get(file) != digest)

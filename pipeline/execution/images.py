@@ -1,0 +1,105 @@
+"""From a commit of a clone to an instance's image: the layer of dependencies, then the layer of sources.
+
+Names are digests of contents, so that building and evaluating agree on them without talking to each other, and an
+image that was removed is made again from the clone. No patch and no history ever enters an image.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import git
+
+from pipeline.core.errors import UserError
+from pipeline.core.git import checkout, missing_files, open_clone, read_blobs, require_commit
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_manifest
+from pipeline.core.records import Environment
+from pipeline.core.store import Store, digest, read_json
+from pipeline.ecosystems import edits
+from pipeline.sandbox import node
+from pipeline.sandbox.base import Sandbox
+
+#: raised whenever layers are made differently: images that were made before are not used
+VERSION = 2
+
+#: what the layer of dependencies follows from, besides the manifests
+_INSTALLED_BY = {"node", "manager", "manager_version", "install", "install_env", "edits", "rebuild"}
+
+_locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
+
+
+class Recipe(NamedTuple):
+    """What an image is made of: sources of `base`, dependencies by the manifests of `manifests` (both commits)."""
+
+    environment: Environment
+    environment_digest: str
+    image: str
+    base: str
+    manifests: str
+
+
+def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str) -> Recipe:
+    """Name the layers by what they are made of."""
+    entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
+    wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
+    key = digest(
+        VERSION,
+        environment.model_dump(include=_INSTALLED_BY),
+        wanted,
+    )
+    return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
+
+
+def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str], None]) -> list[str]:
+    """Make both layers unless they are there; returns deviations. Raises InstallFailed, InfrastructureError, UserError.
+
+    Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
+    """
+    require_commit(clone, made.base)
+    with TemporaryDirectory(prefix="a11y-bench-") as folder, ThreadPoolExecutor(1) as aside:
+        exported, sources = Path(folder, "manifests"), Path(folder, "checkout")
+        written = None if sandbox.has(made.image) else aside.submit(checkout, clone, made.base, sources)
+        with _locks[made.environment_digest]:
+            _export_manifests(clone, made, exported)
+            deviations = sandbox.environment(made.environment, made.environment_digest, exported, say)
+        if written:
+            say("adding the sources")
+            written.result()
+            sandbox.instance(made.environment_digest, made.image, sources)
+    missing = missing_files(clone, made.base)
+    return deviations + [f"missing in the clone, left out: {path}" for path in missing]
+
+
+def manifests_of(clone: git.Repo, sha: str) -> dict[str, bytes]:
+    """What an install of a commit sees: path -> content."""
+    return dict(read_blobs(clone, sha, is_manifest))
+
+
+def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
+    edited = edits.apply(made.environment.edits, manifests_of(clone, made.manifests), node.registry)
+    for name, content in edited.items():
+        path = target / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def source(store: Store, repo: Repo) -> git.Repo:
+    """The clone that a repository was collected from. Raises UserError when it is not collected, or gone."""
+    path = store.raw(repo) / "source.json"
+    if not path.exists():
+        there = ", ".join(str(one) for one in store.repositories("01_raw")) or "none"
+        raise UserError(
+            f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE"
+        )
+    place = read_json(path).get("path")
+    if not place:
+        hint = f"sources come from a clone; add one: just collect-run {repo} --path CLONE"
+        raise UserError(f"{repo} was collected without a clone", path=path, field="path", hint=hint)
+    return open_clone(Path(place))

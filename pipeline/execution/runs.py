@@ -1,0 +1,189 @@
+"""Patch, run, read the report: the one way in which tests are run, in qualification and in evaluation alike.
+
+A `Run` says what the tests did, or why nothing can be said. It writes nothing: the caller keeps `log`. Does not cover
+what the results mean (core.verdict).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import secrets
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pipeline.core import patches
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.records import Environment, Status
+from pipeline.core.store import digest
+from pipeline.core.timing import timed
+from pipeline.ecosystems import reports
+from pipeline.execution import command
+from pipeline.execution.applying import Applied, apply, prepare
+from pipeline.execution.control import Control, changed, digests, plant
+from pipeline.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
+
+#: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
+VERSION = 3
+
+End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
+
+#: the limit that a command reached -> how its run ended
+_ENDS: dict[Limit, End] = {
+    "time": "timeout",
+    "memory": "out_of_memory",
+    "output": "output_limit",
+    "disk": "disk_limit",
+    "processes": "process_limit",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of the tests said.
+
+    `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
+    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
+    Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
+    first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
+    and it is `merged` when it applied in a three-way merge only.
+    """
+
+    end: End = "ran"
+    results: dict[str, Status] = field(default_factory=dict)
+    suites: dict[str, Status] = field(default_factory=dict)
+    by_snapshot: frozenset[str] = frozenset()
+    faults: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    merged: bool = False
+    control: Control = Control()
+    changed: tuple[str, ...] = ()
+    code: int = 0
+    place: str = ""
+    root: str = ""
+    log: bytes = b""
+    report: bytes = b""
+    seconds: float = 0.0
+
+    def with_files(self, names: Iterable[str]) -> Run:
+        """The same run, with these files as tests of their own: PASSED where the file could run."""
+        return replace(self, results={**self.results, **{n: self.suites[n] for n in names if n in self.suites}})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run: an instance's image, its environment, the test files (None: all), and within which limits."""
+
+    sandbox: Sandbox
+    image: str
+    environment: Environment
+    files: Sequence[str] | None
+    limits: Limits = DEFAULT
+
+
+def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> Run:
+    """Apply the named patches one by one, then run the tests (qualification). Raises PatchFailed.
+
+    A run with the gold fix must not fill the cache: a candidate could find the fix there.
+    """
+    with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
+        for name, patch in steps:
+            apply(workspace, patch, name)
+        return run_tests(workspace, plan)
+
+
+def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
+    """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
+    as `prepared` does."""
+    gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    parser = plan.environment.parser
+    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, applied):
+        there = sorted(_existing(workspace, sorted({*tests, *gold})))
+        title = digest(candidate, test_patch)[:16]
+        control = plant(workspace, parser, [path for path in there if path in tests], title)
+        before = digests(workspace, there)
+        run = _executed(workspace, plan)
+        others = changed(workspace, before) if run.end == "ran" else ()
+    return read(parser, replace(run, control=control, changed=others, **applied._asdict()))
+
+
+@contextmanager
+def prepared(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
+    """A workspace with a candidate in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
+    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
+        yield workspace, prepare(workspace, candidate, fix_patch, test_patch)
+
+
+def run_tests(workspace: Workspace, plan: Plan) -> Run:
+    """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
+    return read(plan.environment.parser, _executed(workspace, plan))
+
+
+def _executed(workspace: Workspace, plan: Plan) -> Run:
+    """What the test command left behind, unread."""
+    environment = plan.environment
+    entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
+    there = _existing(workspace, [*(plan.files or ()), *entries])
+    files = None if plan.files is None else [file for file in plan.files if file in there]
+    if files == []:
+        return Run(log=b"none of the test files exists in this run\n")
+    entry = next((entry for path, entry in entries.items() if path in there), "")
+    if entries and not entry:
+        return Run("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
+    places = _places(workspace, environment, entry)
+    argv = command.argv(environment, places, files)
+    with timed("tests"):
+        done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
+    log = f"$ {shlex.join(argv)}\n".encode() + done.output
+    left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
+    if done.limit:
+        return replace(left, end=_ENDS[done.limit])
+    report = done.output if reports.reads_log(environment.parser) else workspace.read(left.place)
+    if report is None and b"ENOSPC" in done.output:
+        raise InfrastructureError("the disk is full", cause="disk")
+    return replace(left, end="no_report") if report is None else replace(left, report=report)
+
+
+def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[str, str]:
+    """What stands for the placeholders; the name of the report is not known before the tests start."""
+    scratch = workspace.scratch
+    places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
+    if reporter := reports.reporter(environment.parser):
+        places["reporter"] = f"{scratch}/{reporter.name}"
+        workspace.write(places["reporter"], reporter.read_bytes())
+    return places | ({"entry": entry} if entry else {})
+
+
+def read(parser: str, run: Run) -> Run:
+    """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
+    if run.end != "ran" or not run.place:
+        return run
+    try:
+        report = reports.read(parser, run.report, run.root)
+    except reports.ReportError as error:
+        return replace(run, faults=(str(error),))
+    failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
+    return replace(
+        run,
+        results={**run.control.without(report.tests), **failed},
+        suites=report.suites,
+        by_snapshot=report.by_snapshot,
+        faults=tuple(_faults(parser, run, report)),
+    )
+
+
+def _faults(parser: str, run: Run, report: reports.Report) -> Iterator[str]:
+    if not reports.announced(parser, run.log.partition(b"\n")[2], run.place):
+        yield "the runner ended without announcing its report"
+    if report.success != (run.code == 0):
+        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
+    yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
+    yield from (f"the run changed {file}" for file in run.changed)
+
+
+def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that are there, asked at once."""
+    listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
+    return set(paths).intersection(listed.decode(errors="replace").splitlines())

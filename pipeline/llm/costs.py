@@ -1,0 +1,78 @@
+"""What was spent, as `data/costs.csv`: derived from the ledger, never kept beside it.
+
+One row per repository, model and agent. Requests are all that were sent, failed ones too; tokens are in plus out;
+amounts are USD, exact. The sum of the rows is the ledger's sum to the last digit.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from decimal import Decimal
+from itertools import groupby
+from pathlib import Path
+
+from pipeline.core.records import CostRow
+from pipeline.core.store import Store, write_bytes
+from pipeline.llm.ledger import Ledger, Request
+from pipeline.llm.prices import total
+
+
+def write_costs(store: Store) -> list[CostRow]:
+    """Write `costs.csv` anew, whole or not at all. Returns its rows."""
+    rows = cost_rows(requests(store.ledger))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(CostRow.model_fields)
+    table.writerows([_cell(value) for _, value in row] for row in rows)
+    write_bytes(store.costs, text.getvalue().encode())
+    return rows
+
+
+def requests(path: Path) -> list[Request]:
+    """Everything that a ledger holds; nothing where there is none."""
+    if not path.exists():
+        return []
+    ledger = Ledger(path)
+    try:
+        return ledger.rows()
+    finally:
+        ledger.close()
+
+
+def _cell(value: object) -> str:
+    """A decimal in digits, never with an exponent."""
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def cost_rows(sent: Iterable[Request]) -> list[CostRow]:
+    """The rows, in the order of repository, model, agent. `model` is the experiment's; `embed` names the models that
+    embedded for it."""
+
+    def whose(request: Request) -> tuple[str, str, str]:
+        return request.repo, request.key_model, request.agent
+
+    grouped = groupby(sorted(sent, key=whose), key=whose)
+    return [_row(*names, list(group)) for names, group in grouped]
+
+
+def _row(repo: str, model: str, agent: str, sent: list[Request]) -> CostRow:
+    llm = [request for request in sent if request.kind == "llm"]
+    embedding = [request for request in sent if request.kind == "embedding"]
+    return CostRow(
+        repo=repo,
+        model=model,
+        agent=agent,
+        embed="+".join(sorted({request.model for request in embedding})),
+        req_llm=len(llm),
+        tok_llm=_tokens(llm),
+        cost_llm_usd=total(request.cost_usd for request in llm),
+        req_emb=len(embedding),
+        tok_emb=_tokens(embedding),
+        cost_emb_usd=total(request.cost_usd for request in embedding),
+    )
+
+
+def _tokens(sent: list[Request]) -> int:
+    return sum(request.tokens_in + request.tokens_out for request in sent)

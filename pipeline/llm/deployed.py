@@ -1,0 +1,172 @@
+"""A LiteLLM proxy with PostgreSQL that runs already: it issues the keys, limits the spend, and keeps a log of requests.
+
+An experiment is a team, so that its keys share a budget. The log is read back into the ledger, with costs reckoned
+exactly from the list's prices. Not covered: several proxy processes behind one address, whose logs are written apart.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+from pipeline.core.errors import InfrastructureError, UserError, unknown
+from pipeline.llm.admin import Admin
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.ledger import CACHED, OK, Booking, Ledger, Sent, key_hash
+from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
+from pipeline.llm.prices import usage_of
+
+#: seconds for the proxy to write its log, which it does every few seconds
+WRITING_LIMIT = 120
+#: how the log names a single try of a request, which has a row of its own when it took too long
+TRY = re.compile(r"-attempt-\d+$")
+#: USD by which two sums of LiteLLM's binary floats may differ
+ROUNDING = Decimal("1e-9")
+
+
+class DeployedGateway(Gateway):
+    """The proxy is another's; `admin` speaks to it, and `patience` is how long it may take to write its log.
+
+    `_teams` has, by experiment, what the ledger knows of its spend and the proxy does not.
+    """
+
+    patience = WRITING_LIMIT
+
+    def __init__(self, admin: Admin, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
+        super().__init__(models, ledger, given)
+        self.base_url = f"{given[PROXY_URL].rstrip('/')}/v1"
+        self._admin, self._served = admin, admin.models()
+        self._mark = admin.new_key(f"a11y-bench/mark/{secrets.token_hex(4)}", ["a model that does not exist"])
+        self._marks, self._keys = 0, [self._mark]
+        self._teams: dict[str, Decimal] = {}
+
+    # -- keys -------------------------------------------------------------------------------------------------------
+    def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
+        self._check(self.models.get(experiment.model))
+        if experiment.id not in self._teams:
+            self._find(experiment)
+        left = None if budget_usd is None else max(0.0, float(budget_usd - self._teams[experiment.id]))
+        self._admin.limit(experiment.id, left)
+        opened = [experiment.model, *self._embedding_models()]
+        key = self._admin.new_key(f"{experiment.alias(holder)}/{secrets.token_hex(4)}", opened, experiment.id)
+        self._keys.append(key)
+        return key
+
+    def _embedding_models(self) -> list[str]:
+        return [
+            name for name, model in self.models.models.items() if model.kind == "embedding" and name in self._served
+        ]
+
+    def _check(self, model: Model) -> None:
+        """Raises UserError unless the proxy serves the model of the list, at the list's prices."""
+        if model.name not in self._served:
+            raise unknown("model of the LiteLLM proxy", model.name, list(self._served))
+        there = self._served[model.name]
+        wanted = {"model": model.entry["litellm_params"]["model"], **_prices(model.entry["model_info"])}
+        found = {"model": there["litellm_params"]["model"], **_prices(there["model_info"])}
+        differing = [name for name in wanted if found.get(name) != wanted[name]]
+        if differing:
+            hint = f"give the proxy this list, or this command the proxy's: --models; {self.models.path}"
+            raise UserError(f"the LiteLLM proxy has another {differing[0]} for '{model.name}'", hint=hint)
+
+    def _find(self, experiment: Experiment) -> None:
+        """Make or find the experiment's team, and read back what an interrupted run left."""
+        spent = self._spent(experiment.id)
+        self._read_back(experiment.id)
+        self._teams[experiment.id] = self.ledger.spend(experiment.id) - spent
+
+    def _spent(self, team: str) -> Decimal:
+        return Decimal(str(self._admin.team(team)["spend"]))
+
+    def _booked(self, experiment: Experiment) -> Decimal:
+        return self._teams[experiment.id] + self._spent(experiment.id)
+
+    def given_up(self, experiment: Experiment, key: str) -> str:
+        self.settle(experiment)
+        return super().given_up(experiment, key)
+
+    # -- the ledger -------------------------------------------------------------------------------------------------
+    def settle(self, experiment: Experiment | None = None) -> None:
+        """The log is written in the order of the requests: a mark that is there says that all before it are."""
+        teams = [experiment.id] if experiment else list(self._teams)
+        self._marks += 1
+        self._admin.refused(self._mark)
+        deadline = time.monotonic() + self.patience
+        while self._written() < self._marks or not all(map(self._read_back, teams)):
+            if time.monotonic() > deadline:
+                raise InfrastructureError(
+                    f"the LiteLLM proxy's log lacks requests that its teams have paid for, {self.patience} s after the"
+                    " last: two answers of one id are one row there",
+                    cause="proxy",
+                )
+            time.sleep(0.5)
+
+    def _written(self) -> int:
+        return len(list(self._admin.log(api_key=key_hash(self._mark))))
+
+    def _read_back(self, team: str) -> bool:
+        """Book what the log has of a team; whether it has all that the team has spent."""
+        rows = list(self._admin.log(team_id=team))
+        for row in rows:
+            self._record(row)
+        return abs(sum(Decimal(str(row["spend"])) for row in rows) - self._spent(team)) < ROUNDING
+
+    def _record(self, row: Mapping[str, Any]) -> None:
+        """What was refused before it was sent has no tries, and no row in the ledger; nor has one try of several."""
+        about = row["metadata"]
+        refused = about.get("attempted_retries") is None
+        if refused and (about.get("error_information") or {}).get("error_class") == "BudgetExceededError":
+            self.ledger.refuse(row["api_key"])
+        if refused or TRY.search(row["litellm_call_id"]) or row["model_group"] not in self.models.models:
+            return
+        model = self.models.get(row["model_group"])
+        self.ledger.record(
+            Sent(row["litellm_call_id"], row["startTime"], row["api_key"], model.name, model.row_kind),
+            _booking(row, model),
+        )
+
+    def close(self) -> None:
+        """Settle, and make the keys worthless."""
+        try:
+            self.settle()
+        finally:
+            self._admin.delete_keys(self._keys)
+
+
+def _prices(info: Mapping[str, Any]) -> dict[str, float]:
+    said = ((name, info.get(name)) for name in PRICES)
+    return {name: float(price) for name, price in said if price is not None}
+
+
+def _booking(row: Mapping[str, Any], model: Model) -> Booking:
+    """How the request of a row of LiteLLM's log ended."""
+    about, latency = row["metadata"], row["request_duration_ms"] or 0
+    if row["cache_hit"] == "True":
+        return Booking(CACHED, latency_ms=latency)
+    if row["status"] == "failure":
+        error = about.get("error_information") or {}
+        return Booking(error.get("error_code") or error.get("error_class") or "error", latency_ms=latency)
+    usage = usage_of(about.get("usage_object"))
+    return Booking(OK, usage, model.price.cost(usage), latency)
+
+
+@contextmanager
+def deployed_gateway(models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> Iterator[Gateway]:
+    """Keys of the proxy that `given` names, worthless after the block."""
+    if not given.get(PROXY_KEY):
+        raise UserError(f"{PROXY_URL} is set and {PROXY_KEY} is not", hint="set it to the proxy's master key")
+    admin = Admin(given[PROXY_URL].rstrip("/"), given[PROXY_KEY])
+    try:
+        gateway = DeployedGateway(admin, models, ledger, given)
+        try:
+            yield gateway
+        finally:
+            gateway.close()
+    finally:
+        admin.close()

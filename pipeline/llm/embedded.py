@@ -1,0 +1,75 @@
+"""The embedded deployment: a LiteLLM proxy as a child process, without containers and without a database.
+
+It lives as long as the `with` block. Keys are in the ledger, which the hooks in the proxy read and write (hooks.py).
+"""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+
+from pipeline.core.vendors import vendor_python
+from pipeline.llm.config import configuration, environment
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.ledger import Ledger, key_hash
+from pipeline.llm.models import ModelList
+from pipeline.llm.process import running_proxy
+
+#: seconds for the proxy to book the last requests
+BOOKING_LIMIT = 10
+
+
+class EmbeddedGateway(Gateway):
+    """The proxy is ours; so are the keys."""
+
+    def __init__(self, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
+        super().__init__(models, ledger, given)
+        self._issued: list[str] = []
+
+    def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
+        key = f"sk-{secrets.token_urlsafe(32)}"
+        self._issued.append(key_hash(key))
+        return key
+
+    def settle(self, experiment: Experiment | None = None) -> None:
+        deadline = time.monotonic() + BOOKING_LIMIT
+        while self.ledger.open_count(self._issued) and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """Once the proxy is gone: what is still open is lost, and says so."""
+        for experiment in self._budgets:
+            self.ledger.lose(experiment)
+
+
+@contextmanager
+def embedded_gateway(
+    models: ModelList,
+    ledger: Ledger,
+    given: Mapping[str, str],
+    *,
+    say: Callable[[str], None],
+    log: Path,
+    responses: Path | None,
+) -> Iterator[Gateway]:
+    """Start the proxy; end it with the block. Raises InfrastructureError when it does not start."""
+    python = vendor_python("litellm", say)
+    gateway = EmbeddedGateway(models, ledger, given)
+    master_key = f"sk-{secrets.token_urlsafe(32)}"
+    settings = configuration(models, responses and responses.absolute())
+    try:
+        with tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder:
+            home = Path(folder)
+            surroundings = environment(models, ledger.path, home, master_key, given)
+            with running_proxy(python, home, settings, surroundings, say=say, log=log) as address:
+                gateway.base_url = f"{address}/v1"
+                yield gateway
+                gateway.settle()
+    finally:
+        gateway.close()

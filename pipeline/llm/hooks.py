@@ -1,0 +1,142 @@
+"""What the embedded LiteLLM proxy asks us: whose key this is, and where to book what a request cost.
+
+Runs inside the proxy's own environment: standard library, LiteLLM, and the files here that need no more. Reads
+A11Y_BENCH_GATEWAY (config.py writes it) and the ledger's keys; writes the ledger's requests. Every request is opened in
+the ledger before it is sent, in `async_pre_call_hook`, and booked once, when it was answered or the last try failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from datetime import datetime
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastapi import HTTPException, Request
+from litellm import BudgetExceededError
+from litellm.proxy._types import UserAPIKeyAuth
+
+from pipeline.llm import ROUTES
+from pipeline.llm.ledger import CACHED, OK, Booking, Key, Ledger, key_hash
+from pipeline.llm.policy import Policy
+from pipeline.llm.prices import Price, Usage, usage_of
+
+#: what a request took that was answered from the cache, or not at all
+NOTHING = Usage()
+#: where the ledger's id of a request travels from the hook before it to the event after it
+ROW = "a11y_bench_request"
+
+
+class Listed(NamedTuple):
+    """What the hooks need of a model of the list: `kind` is `llm` or `embedding`."""
+
+    kind: str
+    provider: str
+    price: Price
+
+
+@cache
+def ledger() -> Ledger:
+    return Ledger(Path(_settings()["ledger"]))
+
+
+@cache
+def models() -> dict[str, Listed]:
+    listed = _settings()["models"]
+    return {
+        name: Listed(one["kind"], one["provider"], Price(*map(Decimal, one["price"]))) for name, one in listed.items()
+    }
+
+
+def limits() -> dict[str, int]:
+    """The most requests in flight, by provider."""
+    return _settings()["limits"]
+
+
+@cache
+def _settings() -> dict[str, Any]:
+    return json.loads(os.environ["A11Y_BENCH_GATEWAY"])
+
+
+# -- before a request: whose key is it ------------------------------------------------------------------------------
+async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
+    """Admit a request whose key is in the ledger and has money left. Refuses with 401, 403 or `budget_exceeded`."""
+    hashed = key_hash(api_key.removeprefix("Bearer "))
+    key = ledger().key(hashed)
+    if key is None:
+        raise HTTPException(401, "no key of this gateway")
+    if request.url.path.removeprefix("/v1") not in ROUTES:
+        raise HTTPException(403, f"a key opens {', '.join(ROUTES)} only")
+    _check_budget(hashed, key)
+    return UserAPIKeyAuth(api_key=hashed, key_alias=key.alias, models=_opened_by(key))
+
+
+def _check_budget(hashed: str, key: Key) -> None:
+    """The budget is the experiment's, over all its keys."""
+    if key.budget_usd is None:
+        return
+    spent = ledger().spend(key.experiment)
+    if spent >= key.budget_usd:
+        ledger().refuse(hashed)
+        message = f"the budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
+        raise BudgetExceededError(float(spent), float(key.budget_usd), message)
+
+
+def _opened_by(key: Key) -> list[str]:
+    """An experiment's own model and every embedding model, so that no spend is booked on the wrong experiment."""
+    return [key.model, *(name for name, model in models().items() if model.kind == "embedding")]
+
+
+# -- around a request: the ledger -----------------------------------------------------------------------------------
+class Bookkeeper(Policy):
+    """Opens and books one row per request. LiteLLM passes all arguments by these names."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
+    ) -> dict[str, Any]:
+        model, opened = data.get("model"), user_api_key_dict.models
+        if model not in opened:
+            raise HTTPException(403, f"no model '{model}' for this key; there is: {', '.join(opened)}")
+        row = ledger().open(user_api_key_dict.api_key, model, models()[model].kind)
+        opening = {"id": row, "model": model, "began": time.monotonic()}
+        allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
+        return {**allowed, "metadata": {**(data.get("metadata") or {}), ROW: opening}}
+
+    async def async_log_success_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
+    ) -> None:
+        """What came from the cache was paid for by the request that first had it."""
+        opening = (kwargs["litellm_params"].get("metadata") or {}).get(ROW)
+        if kwargs.get("cache_hit"):
+            _book(opening, CACHED)
+        else:
+            reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
+            _book(opening, OK, usage_of(reported))
+
+    async def async_post_call_failure_hook(
+        self,
+        request_data: dict[str, Any],
+        user_api_key_dict: UserAPIKeyAuth,
+        original_exception: Exception,
+        traceback_str: str | None = None,
+    ) -> None:
+        """Book what was given up."""
+        status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
+        _book((request_data.get("metadata") or {}).get(ROW), str(status))
+        await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+
+
+def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -> None:
+    """Book what ended. A request that was refused before it was opened has no row."""
+    if opening is None:
+        return
+    latency = round((time.monotonic() - opening["began"]) * 1000)
+    cost = models()[opening["model"]].price.cost(usage)
+    ledger().book(opening["id"], Booking(status, usage, cost, latency))
+
+
+bookkeeper = Bookkeeper()

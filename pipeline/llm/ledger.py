@@ -1,0 +1,233 @@
+"""The ledger: who may spend, and one row per request to a model. SQLite.
+
+Written by the gateway (keys, and the requests that a proxy with a database tells of) and by the hooks in the embedded
+proxy (requests). Only the SHA-256 of a key is kept, and amounts are decimals as text. Also runs inside the proxy's
+environment: standard library only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.llm.prices import Usage, total
+
+#: status of a request that was sent and not yet booked, and of one whose gateway ended before it was booked
+OPEN, LOST = "open", "lost"
+#: status of an answer that was paid for, and of one that came from the cache of responses and cost nothing
+OK, CACHED = "ok", "cached"
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS keys (
+    key_hash TEXT PRIMARY KEY, alias TEXT NOT NULL, experiment TEXT NOT NULL, repo TEXT NOT NULL, model TEXT NOT NULL,
+    agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS keys_by_holder ON keys (experiment, holder);
+CREATE TABLE IF NOT EXISTS requests (
+    id TEXT PRIMARY KEY, time TEXT NOT NULL, key_hash TEXT NOT NULL REFERENCES keys, model TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('llm', 'embedding')), tokens_in INTEGER NOT NULL DEFAULT 0,
+    tokens_out INTEGER NOT NULL DEFAULT 0, tokens_cached INTEGER NOT NULL DEFAULT 0,
+    tokens_stored INTEGER NOT NULL DEFAULT 0, cost_usd TEXT NOT NULL DEFAULT '0', latency_ms INTEGER NOT NULL DEFAULT 0,
+    status TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
+CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
+"""
+
+
+class Key(NamedTuple):
+    """What a key stands for; the key itself is nowhere."""
+
+    alias: str
+    experiment: str
+    repo: str
+    model: str
+    agent: str
+    settings: str
+    holder: str
+    budget_usd: Decimal | None = None
+
+
+class Booking(NamedTuple):
+    """How a request ended: `status` is `ok` or the error's code; `cost_usd` is exact; latency in milliseconds."""
+
+    status: str
+    usage: Usage = Usage()
+    cost_usd: Decimal = Decimal(0)
+    latency_ms: int = 0
+
+
+class Sent(NamedTuple):
+    """A request as it left: `time` is UTC in ISO 8601, `kind` is `llm` or `embedding`."""
+
+    id: str
+    time: str
+    key_hash: str
+    model: str
+    kind: str
+
+
+class Request(NamedTuple):
+    """A row, with what its key stands for."""
+
+    id: str
+    time: str
+    experiment: str
+    repo: str
+    agent: str
+    holder: str
+    key_model: str
+    model: str
+    kind: str
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    tokens_stored: int
+    cost_usd: Decimal
+    latency_ms: int
+    status: str
+
+
+def key_hash(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Ledger:
+    """Threads and processes may share one file; a writer waits up to 30 s for another."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, timeout=30, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.executescript(SCHEMA)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, self._db:
+            yield self._db
+
+    # -- keys -------------------------------------------------------------------------------------------------------
+    def issue(self, hashed: str, key: Key) -> None:
+        budget = None if key.budget_usd is None else format(key.budget_usd, "f")
+        with self._transaction() as db:
+            db.execute(f"INSERT INTO keys VALUES ({_marks(10)})", (hashed, *key[:-1], budget, _now()))
+
+    def key(self, hashed: str) -> Key | None:
+        columns = ", ".join(Key._fields)
+        with self._transaction() as db:
+            row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
+        return row and Key(*row[:-1], budget_usd=None if row[-1] is None else Decimal(row[-1]))
+
+    def refuse(self, hashed: str) -> None:
+        """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
+        with self._transaction() as db:
+            db.execute("INSERT OR IGNORE INTO refusals SELECT key_hash FROM keys WHERE key_hash = ?", (hashed,))
+
+    def refused(self, hashed: str) -> bool:
+        """Whether the budget cut this key short."""
+        with self._transaction() as db:
+            return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
+
+    # -- requests ---------------------------------------------------------------------------------------------------
+    def open(self, hashed: str, model: str, kind: str) -> str:
+        """Book a request before it is sent, so that none is ever missing. Returns its id."""
+        with self._transaction() as db:
+            request = uuid.uuid4().hex
+            query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
+            db.execute(query, (request, _now(), hashed, model, kind, OPEN))
+            return request
+
+    def book(self, request: str, booking: Booking) -> None:
+        """Complete an open request, or one that was given up for lost; one that is booked stays as it is."""
+        with self._transaction() as db:
+            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
+            db.execute(query, (*_values(booking), request, OPEN, LOST))
+
+    def record(self, sent: Sent, booking: Booking) -> None:
+        """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
+        row = (*sent, *_values(booking))
+        with self._transaction() as db:
+            query = f"""INSERT OR IGNORE INTO requests ({", ".join((*Sent._fields, *_BOOKED))})
+                        SELECT {_marks(len(row))} WHERE EXISTS (SELECT 1 FROM keys WHERE key_hash = ?)"""
+            db.execute(query, (*row, sent.key_hash))
+
+    def open_count(self, hashes: list[str]) -> int:
+        """How many requests of these keys are not booked yet."""
+        with self._transaction() as db:
+            query = f"SELECT count(*) FROM requests WHERE status = ? AND key_hash IN ({_marks(len(hashes))})"
+            return db.execute(query, (OPEN, *hashes)).fetchone()[0]
+
+    def last_status(self, hashed: str) -> str:
+        """The status of a key's last request, empty where there was none."""
+        with self._transaction() as db:
+            query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
+            return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
+
+    def lose(self, experiment: str) -> None:
+        """Mark what an experiment still has open, when its gateway is gone: its cost is not known."""
+        with self._transaction() as db:
+            query = """UPDATE requests SET status = ?
+                       WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)"""
+            db.execute(query, (LOST, OPEN, experiment))
+
+    # -- sums -------------------------------------------------------------------------------------------------------
+    def rows(self, experiment: str | None = None) -> list[Request]:
+        """Requests in the order in which they were booked, of one experiment or of all."""
+        query = """SELECT id, time, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
+                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status
+                   FROM requests JOIN keys USING (key_hash)
+                   WHERE experiment = coalesce(?, experiment)
+                   ORDER BY requests.rowid"""
+        with self._transaction() as db:
+            found = [Request(*row) for row in db.execute(query, (experiment,))]
+        return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in found]
+
+    def spend(self, experiment: str | None = None) -> Decimal:
+        """USD, exact, of one experiment or of all."""
+        query = """SELECT cost_usd FROM requests JOIN keys USING (key_hash)
+                   WHERE experiment = coalesce(?, experiment)"""
+        with self._transaction() as db:
+            return total(Decimal(cost) for (cost,) in db.execute(query, (experiment,)))
+
+    def per_holder(self, experiment: str) -> dict[str, Decimal]:
+        """USD by instance id, with `shared` beside them."""
+        return per_holder(self.rows(experiment))
+
+
+def per_holder(rows: list[Request]) -> dict[str, Decimal]:
+    """USD by instance id, with `shared` beside them, of the requests of one experiment."""
+    spent: dict[str, Decimal] = {}
+    for row in rows:
+        spent[row.holder] = total((spent.get(row.holder, Decimal(0)), row.cost_usd))
+    return spent
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+#: the columns of a booking, and how they are set
+_BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status")
+_SET = ", ".join(f"{name} = ?" for name in _BOOKED)
+
+
+def _values(booking: Booking) -> tuple[int | str, ...]:
+    return (*booking.usage, format(booking.cost_usd, "f"), booking.latency_ms, booking.status)

@@ -1,0 +1,185 @@
+"""The list of models: LiteLLM's own configuration file, of which `model_list` is read.
+
+What we ask beyond LiteLLM: a price for every model (an unknown price is an error, never a guess; what is free says 0),
+a mode, and no secret in the file. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.llm.prices import Price
+
+#: the list that comes with the project, and the demo's
+SHIPPED = Path(__file__).parents[2] / "docker" / "proxy" / "models.yaml"
+DEMO = Path(__file__).parents[2] / "data" / "demo" / "models.yaml"
+
+#: fields of LiteLLM's `model_info`: USD per token
+INPUT, OUTPUT = "input_cost_per_token", "output_cost_per_token"
+CACHED, STORED = "cache_read_input_token_cost", "cache_creation_input_token_cost"
+PRICES = (INPUT, OUTPUT, CACHED, STORED)
+MODES = ("chat", "embedding")
+#: what stands for a key where a server asks for none
+NO_KEY = "none"
+#: the address of a LiteLLM proxy that runs already, and its master key; the providers' keys are in its environment
+PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
+_VARIABLE = re.compile(r"^os\.environ/(\w+)$")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `limit` is the most
+    requests in flight to its provider; `scripted` says that no model answers, but a table of this project."""
+
+    name: str
+    kind: str
+    price: Price
+    scripted: bool
+    environment: tuple[str, ...]
+    limit: int | None
+    entry: dict[str, Any]
+
+    @property
+    def provider(self) -> str:
+        """Whose limits it shares: models of one key, or of one address where no key is asked for."""
+        parameters = self.entry["litellm_params"]
+        key = parameters.get("api_key", NO_KEY)
+        return parameters.get("api_base", "") if key == NO_KEY else key
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of a prompt at most; None where the list does not say."""
+        return self.entry["model_info"].get("max_input_tokens")
+
+    @property
+    def row_kind(self) -> str:
+        """Its kind in the ledger."""
+        return "embedding" if self.kind == "embedding" else "llm"
+
+    def missing(self, given: Mapping[str, str]) -> list[str]:
+        """The variables that it needs and `given` lacks; none where a proxy that runs already has them."""
+        return [] if given.get(PROXY_URL) else [name for name in self.environment if not given.get(name)]
+
+
+@dataclass(frozen=True)
+class ModelList:
+    path: Path
+    models: dict[str, Model]
+
+    def get(self, name: str) -> Model:
+        """Raises UserError that lists what there is."""
+        if name not in self.models:
+            raise unknown("model", name, list(self.models))
+        return self.models[name]
+
+    def ready(self, name: str, given: Mapping[str, str], kind: str | None = None) -> Model:
+        """The model, when it is of that kind and `given` has the variables that it needs. Raises UserError."""
+        model = self.get(name)
+        if kind and model.kind != kind:
+            raise unknown(f"{kind} model", name, [one.name for one in self.models.values() if one.kind == kind])
+        if missing := model.missing(given):
+            hint = f"set it before the command; the model list is {self.path}"
+            raise UserError(f"model '{name}' needs the environment variable {missing[0]}", hint=hint)
+        return model
+
+
+def load_models(path: Path) -> ModelList:
+    """Read and check a list. Raises UserError with file, line, field and what to do."""
+    entries = _entries(path)
+    models = [_model(_Place(path, number, line), entry) for number, (line, entry) in enumerate(entries)]
+    for number, model in enumerate(models):
+        if model.name in [earlier.name for earlier in models[:number]]:
+            raise _Place(path, number, entries[number][0]).error("model_name", f"'{model.name}' is there twice")
+    return ModelList(path, {model.name: model for model in models})
+
+
+def _entries(path: Path) -> list[tuple[int, Any]]:
+    """The entries of `model_list`, each with its line."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        content, root = yaml.safe_load(text), yaml.compose(text)
+    except OSError as error:
+        raise UserError(f"no readable file: {error.strerror}", path=path) from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise UserError(f"no YAML: {error.problem}", path=path, line=line) from None
+    if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
+        hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
+        raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
+    lines = [node.start_mark.line + 1 for node in root.value[0][1].value]
+    return list(zip(lines, content["model_list"], strict=True))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an entry stands, for errors."""
+
+    path: Path
+    number: int
+    line: int
+
+    def error(self, field: str, message: str, hint: str | None = None) -> UserError:
+        return UserError(message, path=self.path, line=self.line, field=f"model_list[{self.number}].{field}", hint=hint)
+
+    def text(self, part: Any, name: str, field: str) -> str:
+        value = part.get(name) if isinstance(part, dict) else None
+        if not isinstance(value, str) or not value:
+            raise self.error(field, "text is missing")
+        return value
+
+
+def _model(place: _Place, entry: Any) -> Model:
+    name = place.text(entry, "model_name", "model_name")
+    parameters, info = entry.get("litellm_params"), entry.get("model_info")
+    place.text(parameters, "model", "litellm_params.model")
+    kind = place.text(info, "mode", "model_info.mode")
+    if kind not in MODES:
+        raise place.error("model_info.mode", f"'{kind}' is no mode", f"there is: {', '.join(MODES)}")
+    _check_key(place, parameters)
+    found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
+    variables = tuple(match[1] for match in found if match)
+    limit = _limit(place, parameters)
+    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limit, entry)
+
+
+def _check_key(place: _Place, parameters: dict[str, Any]) -> None:
+    key = str(parameters.get("api_key", NO_KEY))
+    if key != NO_KEY and not _VARIABLE.match(key):
+        hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} where none is asked for"
+        raise place.error("litellm_params.api_key", "a secret has no place in a file", hint)
+
+
+def _limit(place: _Place, parameters: dict[str, Any]) -> int | None:
+    limit = parameters.get("max_parallel_requests")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise place.error("litellm_params.max_parallel_requests", f"'{limit}' is no number of requests")
+    return limit
+
+
+def _prices(place: _Place, info: dict[str, Any]) -> Price:
+    plain = _price(place, info, INPUT)
+    cached, stored = (_price(place, info, name) if name in info else plain for name in (CACHED, STORED))
+    return Price(plain, _price(place, info, OUTPUT), cached, stored)
+
+
+def _price(place: _Place, info: dict[str, Any], name: str) -> Decimal:
+    """A price as it is written: a number's shortest decimal form, never its binary value."""
+    field, value = f"model_info.{name}", info.get(name)
+    hint = "write the provider's price in USD per token; 0 if it is free"
+    if value is None:
+        raise place.error(field, "the price is unknown", hint)
+    try:
+        price = Decimal(str(value))
+    except InvalidOperation:
+        price = Decimal("NaN")
+    if not price.is_finite() or price < 0:
+        raise place.error(field, f"'{value}' is no price", hint)
+    return price

@@ -1,0 +1,111 @@
+"""The proxy's process: started, waited for, ended with all its children.
+
+Writes its folder `home` (configuration and a link to this package) and its log. Knows no keys and no ledger.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pipeline
+from pipeline.core.errors import InfrastructureError
+
+#: seconds for the proxy to start and to end
+START_LIMIT, STOP_LIMIT = 120, 10
+#: seconds between two messages about a start that takes long
+MESSAGE_EVERY = 5
+
+
+@contextmanager
+def running_proxy(
+    python: Path,
+    home: Path,
+    configuration: Mapping[str, Any],
+    environment: Mapping[str, str],
+    *,
+    say: Callable[[str], None],
+    log: Path,
+    stop_limit: float = STOP_LIMIT,
+) -> Iterator[str]:
+    """A proxy that answers; gives its address. Raises InfrastructureError when it does not start."""
+    _furnish(home, configuration)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    command = [python, "-m", "pipeline.llm.proxy", "--config", "config.yaml", "--host", "127.0.0.1"]
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [*command, "--port", str(port), "--telemetry", "False"],
+            cwd=home,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        _wait(process, f"http://127.0.0.1:{port}/health/liveliness", say, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        _end(process, stop_limit)
+
+
+def _furnish(home: Path, configuration: Mapping[str, Any]) -> None:
+    """The hooks import this package and nothing else of our environment."""
+    (home / "pipeline").symlink_to(Path(pipeline.__file__).parent)
+    (home / "config.yaml").write_text(json.dumps(configuration, indent=2), encoding="utf-8")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait(process: subprocess.Popen[bytes], health: str, say: Callable[[str], None], log: Path) -> None:
+    began = time.monotonic()
+    said = 0.0
+    while not _answers(health):
+        passed = time.monotonic() - began
+        if process.poll() is not None or passed > START_LIMIT:
+            raise InfrastructureError(
+                f"the LiteLLM proxy did not start:\n{_tail(log)}\n(all of it: {log})", cause="proxy"
+            )
+        if passed - said >= MESSAGE_EVERY:
+            said = passed
+            say(f"the LiteLLM proxy is starting ({passed:.0f} s)")
+        time.sleep(0.1)
+
+
+def _answers(health: str) -> bool:
+    try:
+        with urlopen(health, timeout=2) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def _tail(log: Path, lines: int = 20) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+
+def _end(process: subprocess.Popen[bytes], limit: float) -> None:
+    """Ask first, so that what is answered is booked; then end the whole group."""
+    process.terminate()
+    try:
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdin.close()

@@ -1,0 +1,118 @@
+"""A scripted model: a provider on loopback whose answers come from a table.
+
+The fake beside the real thing, for the demo and for tests. Reads `model.toml` (`load_answers`), writes nothing. How it
+speaks is in provider.py.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core.errors import UserError
+from pipeline.llm.provider import Fault, Handler, Received, Refusal, Said
+
+#: (instance, step) -> what is in the prompt of that step for that instance, and in no other
+MarkersOf = Callable[[str, str], tuple[str, ...]]
+
+
+class Answer(NamedTuple):
+    """`reply` is given when every marker is in the prompt; `tool` is the name and arguments (JSON) of a call."""
+
+    markers: tuple[str, ...]
+    reply: str
+    tool: tuple[str, str] | None = None
+
+
+@dataclass
+class ScriptedModel:
+    """Use it as a context manager; `url` is the base URL. `requests` holds all that reached it, in order."""
+
+    answers: list[Answer]
+    requests: list[Received] = field(default_factory=list)
+    _answered: int = 0
+    _faults: list[Fault] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def fail(self, *faults: Fault) -> None:
+        """The next answers are like this, one after the other."""
+        self._faults.extend(faults)
+
+    def receive(self, request: Received) -> Fault:
+        """Note a request and say what is unusual about its answer."""
+        with self._lock:
+            self.requests.append(request)
+            return self._faults.pop(0) if self._faults else Fault()
+
+    def answered(self) -> None:
+        """Note that a request has its answer."""
+        with self._lock:
+            self._answered += 1
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests wait for their answer."""
+        with self._lock:
+            return len(self.requests) - self._answered
+
+    def reply(self, prompt: str) -> Said:
+        """The first answer whose markers are all in the prompt. Raises Refusal when there is none."""
+        for answer in self.answers:
+            if all(marker in prompt for marker in answer.markers):
+                return Said(answer.reply, answer.tool)
+        raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
+
+    def __enter__(self) -> ScriptedModel:
+        self._server = _Server(("127.0.0.1", 0), partial(Handler, self))
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+
+class _Server(ThreadingHTTPServer):
+    """Connections that come all at once wait for their turn: a refused one is tried again only after a second."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+
+def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
+    """The `[[answer]]` tables of a TOML file: `instance`, `step`, `reply`, and a `tool` with `name` and `arguments`.
+
+    Raises UserError with file and field.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("answer", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"no readable TOML: {error}", path=path) from None
+    return [_load(path, place, table, markers_of) for place, table in enumerate(tables)]
+
+
+def _load(path: Path, place: int, table: dict[str, Any], markers_of: MarkersOf) -> Answer:
+    for name in ("instance", "step", "reply"):
+        if not isinstance(table.get(name), str):
+            raise UserError("text is missing", path=path, field=f"answer[{place}].{name}")
+    markers = markers_of(table["instance"], table["step"])
+    return Answer(markers, table["reply"], _tool(path, place, table.get("tool")))
+
+
+def _tool(path: Path, place: int, tool: Any) -> tuple[str, str] | None:
+    if tool is None:
+        return None
+    if not isinstance(tool, dict) or set(tool) != {"name", "arguments"}:
+        raise UserError("a table of name and arguments is expected", path=path, field=f"answer[{place}].tool")
+    return tool["name"], json.dumps(tool["arguments"])

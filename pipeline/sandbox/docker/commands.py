@@ -1,0 +1,79 @@
+"""Running one command in a container, within limits, and reading one file from it.
+
+The engine has no way to end a single command, so a limit ends the whole container.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import IO
+
+from docker.errors import NotFound
+from docker.models.containers import Container
+
+from pipeline.sandbox.base import Completed, Limits, exit_code
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.engine import USER, faults
+from pipeline.sandbox.docker.limits import died, kill, reached, watched
+from pipeline.sandbox.docker.stream import start_command
+
+KILLED = -9
+
+#: the bits of a Go file mode that say that something is no regular file, and what an archive adds to a file
+NOT_REGULAR = 1 << 31 | 1 << 27 | 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19
+ARCHIVE_OVERHEAD = 2**16
+
+
+@faults()
+def execute(
+    container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
+) -> Completed:
+    """Run a command in a running container, as the user `bench` unless told."""
+    api, started = container.client.api, time.monotonic()
+    command = start_command(container, argv, environment=env, workdir=folder, user=user)
+    with watched(container, limits, command) as watch:
+        output = _read(iter(command), limits.output)
+    seconds, limit = time.monotonic() - started, watch.limit
+    if not limit and len(output) > limits.output:
+        limit = "output"
+        command.close()  # the engine waits for a reader, even to kill
+        kill(container)
+    if limit:
+        return Completed(KILLED, output[: limits.output], seconds, limit)
+    code = api.exec_inspect(command.id)["ExitCode"]
+    if code is None:  # the container ended under the command
+        return Completed(KILLED, output, seconds, died(container))
+    code = exit_code(code)
+    return Completed(code, output, seconds, reached(container, limits, code) if code else None)
+
+
+def _read(chunks: Iterator[bytes], most: int) -> bytes:
+    """All chunks, up to one byte above the limit."""
+    kept = bytearray()
+    for chunk in chunks:
+        kept += chunk
+        if len(kept) > most:
+            break
+    return bytes(kept[: most + 1])
+
+
+@faults()
+def read(container: Container, path: str, most: int) -> bytes | None:
+    """A regular file's bytes; None when there is none or it has more than `most`."""
+    with suppress(NotFound):
+        chunks, found = container.get_archive(path)
+        if found["size"] <= most and not found["mode"] & NOT_REGULAR:
+            return tar.only_file(_read(chunks, most + ARCHIVE_OVERHEAD))
+    return None
+
+
+@faults()
+def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
+    """Write a folder, if it is there, to `target` as an archive that begins with its name, up to about `most` bytes."""
+    with suppress(NotFound):
+        for chunk in container.get_archive(folder)[0]:
+            target.write(chunk)
+            if most is not None and target.tell() > most:
+                break

@@ -1,0 +1,237 @@
+"""One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
+
+Talks to the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files travel as
+archives and nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the
+cause `disk` where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of
+their owner, and swept at the next start.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import docker
+import requests
+import urllib3
+from docker.errors import APIError, DockerException, NotFound
+from docker.models.containers import Container
+from docker.models.images import Image
+from docker.types import LogConfig, Ulimit
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.sandbox.base import Limits, Machine
+from pipeline.sandbox.docker.names import base_image
+from pipeline.sandbox.docker.ssh import Tunnel
+
+log = logging.getLogger(__name__)
+
+LABEL = "a11y-bench"
+#: label of a container: the host and process that made it
+OWNER = "a11y-bench.owner"
+USER = "bench"
+
+FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+#: no right that a user would not have, and no log on the engine's disk: output is read as it comes
+UNPRIVILEGED: dict[str, Any] = {
+    "user": USER,
+    "cap_drop": ["ALL"],
+    "security_opt": ["no-new-privileges"],
+    "init": True,
+    "log_config": LogConfig(type=LogConfig.types.NONE),
+}
+
+#: seconds after which a container ends by itself, should the process that made it be killed
+LIFETIME = str(24 * 3600)
+
+#: seconds that an engine may take to answer at all, and for one answer (committing a large layer is one)
+GREETING, PATIENCE = 20, 900
+
+#: files that browsers and watchers of a whole suite hold open (the seed, appendix 9.1)
+OPEN_FILES = 1_048_576
+
+FULL = "no space left on device"
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """Raise what the engine gets wrong as InfrastructureError."""
+    try:
+        yield
+    except FAULTS as error:
+        cause = "disk" if FULL in str(error).lower() else "engine"
+        raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
+
+
+def owner() -> str:
+    """This process, among all that may use the same engine."""
+    return f"{socket.gethostname()}/{os.getpid()}"
+
+
+def is_alive(who: str) -> bool:
+    """Whether an owner may still be at work: what another host does cannot be seen here."""
+    host, _, process = who.rpartition("/")
+    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
+
+
+class Engine:
+    """Raises InfrastructureError when no engine answers, in every method."""
+
+    @faults()
+    def __init__(self) -> None:
+        given = dict(os.environ)
+        if given.get("DOCKER_HOST", "").startswith("ssh://"):
+            self._tunnel = Tunnel(given["DOCKER_HOST"], GREETING)
+            given["DOCKER_HOST"] = self._tunnel.host
+        self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
+        self._client.api.timeout = PATIENCE
+        self._remover = ThreadPoolExecutor(max_workers=1)
+
+    @property
+    def api(self) -> docker.APIClient:
+        """The engine's own interface."""
+        return self._client.api
+
+    @cached_property
+    @faults()
+    def architecture(self) -> str:
+        """`amd64` or `arm64`: the engine's, which need not be the host's."""
+        return self._client.version()["Arch"]
+
+    @cached_property
+    @faults()
+    def info(self) -> dict[str, Any]:
+        """What the engine says of itself, in the words of its API."""
+        return self._client.info()
+
+    @cached_property
+    @faults()
+    def builder(self) -> str:
+        """The builder that the engine would use; none is ever asked for an image."""
+        api = self._client.api
+        found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
+        return "BuildKit" if found == "2" else "the classic builder"
+
+    @cached_property
+    @faults()
+    def open_files(self) -> int:
+        """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
+        try:
+            self.probe("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
+            return OPEN_FILES
+        except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
+            most = int(self.probe("sh", "-c", "ulimit -Hn"))
+            log.info("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
+            return most
+
+    def probe(self, *words: str, **options: Any) -> str:
+        """What a command of our own prints in a container of the base image. Raises what the Docker SDK raises."""
+        settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
+        container = self._client.containers.create(base_image(), list(words), **settings, **options)
+        try:
+            container.start()
+            container.wait()
+            return container.logs().decode()
+        finally:
+            container.remove(force=True)
+
+    @faults()
+    def machine(self) -> Machine:
+        """The engine's own processors, memory and disk, wherever it runs."""
+        free = self.probe("df", "--block-size=1", "--output=avail", "/").split()[-1]
+        return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
+
+    @faults()
+    def image(self, name: str) -> Image | None:
+        """An image (id, labels), None when there is none of that name."""
+        with suppress(NotFound):
+            return self._client.images.get(name)
+        return None
+
+    def size(self, name: str) -> int:
+        """Bytes of an image with all that it stands on; 0 when there is none."""
+        found = self.image(name)
+        return found.attrs["Size"] if found else 0
+
+    @faults()
+    def has_volume(self, name: str) -> bool:
+        with suppress(NotFound):
+            return bool(self._client.volumes.get(name))
+        return False
+
+    @contextmanager
+    def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
+        """An unprivileged container that has not been started; removed at the end, whatever happens.
+
+        Nobody waits for the removal: it takes a second or more, and many for a large layer.
+        """
+        with faults():
+            settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose, OWNER: owner()}} | options
+            container = self._client.containers.create(image, ["sleep", LIFETIME], **settings)
+        try:
+            yield container
+        finally:
+            self._remover.submit(_remove, container)
+
+    def settle(self) -> None:
+        """Wait until the containers are gone that were given up."""
+        self._remover.submit(lambda: None).result()
+
+    @faults()
+    def sweep(self) -> None:
+        """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""
+        for container in self._client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
+            if not is_alive(container.labels[OWNER]):
+                _remove(container)
+
+    def _limited(self, limits: Limits) -> dict[str, Any]:
+        return {
+            "mem_limit": limits.memory,
+            "memswap_limit": limits.memory,
+            "shm_size": limits.memory,
+            "nano_cpus": int(min(limits.cpus, self.info["NCPU"]) * 1e9),
+            "pids_limit": limits.processes,
+            "ulimits": [_ulimit("nofile", self.open_files), _ulimit("fsize", limits.disk)],
+        }
+
+
+def _ulimit(name: str, most: int) -> Ulimit:
+    return Ulimit(name=name, soft=most, hard=most)
+
+
+def _remove(container: Container) -> None:
+    """What the engine fails to remove is swept later."""
+    try:
+        container.remove(force=True, v=True)
+    except NotFound:
+        return
+    except FAULTS as error:
+        log.warning("a container was not removed: %s", error)
+
+
+@faults()
+def start(container: Container) -> None:
+    container.start()
+
+
+@faults()
+def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
+    """Unpack an archive in a folder; False when there is no such folder."""
+    with suppress(NotFound):
+        return container.put_archive(folder, archive)
+    return False
+
+
+@faults()
+def commit(container: Container, image: str, labels: dict[str, str]) -> Image:
+    """Make an image of a container. The labels are added to the container's own."""
+    repository, _, tag = image.rpartition(":")
+    return container.commit(repository, tag, conf={"Labels": {LABEL: "image", **labels}})

@@ -1,0 +1,152 @@
+"""The layers of images: Node, its package managers, a repository's dependencies, and the sources of an instance.
+
+    base (docker/base/build.sh) -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
+                                -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
+
+Each is a container, archives put into it and a commit: no Dockerfile, no builder, no image registry. What is the
+host's (its CA bundle) or of no use later (downloads) lies in one folder that is gone before the commit, and the
+variables of the install are given to that one command; so neither is in an image.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from docker.models.containers import Container
+
+from pipeline.core.cache import lock
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.names import folder_name
+from pipeline.core.records import Environment
+from pipeline.core.store import digest as digest_of
+from pipeline.core.timing import timed
+from pipeline.sandbox import install, node
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute
+from pipeline.sandbox.docker.engine import Engine, commit, put, start
+from pipeline.sandbox.docker.names import (
+    DEVIATIONS,
+    DIGEST,
+    ENVIRONMENT,
+    HOME,
+    LAYER,
+    PARENT,
+    REPO,
+    RUNNER_CACHE,
+    SCRATCH,
+    base_image,
+    environment_image,
+    instance_image,
+)
+from pipeline.sandbox.progress import telling
+
+INSTALL_FOLDER = "a11y-install"
+DELETE = ("-exec", "rm", "-f", "{}", "+")
+
+#: architectures, as the engine and as npm packages call them
+ARCHITECTURES = {"amd64": "x64", "arm64": "arm64"}
+
+Say = Callable[[str], None]
+Fill = Callable[[Container], None]
+
+
+class Layers:
+    """Makes layers in `engine`, each once; what is fetched for them is kept in `cache`."""
+
+    def __init__(self, engine: Engine, cache: Path) -> None:
+        self.engine, self.cache = engine, cache
+
+    def environment(self, spec: Environment, digest: str, manifests: Path, say: Say) -> list[str]:
+        """The layer of dependencies. Returns the deviations from `spec`, which the image remembers."""
+        image = environment_image(digest)
+        if found := self.engine.image(image):
+            return json.loads(found.labels[DEVIATIONS])
+        parent, deviations = self._tools(spec, say)
+        labels = {LAYER: "environment", DIGEST: digest, DEVIATIONS: json.dumps(deviations)}
+        self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
+        say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
+        return deviations
+
+    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+        """The layer of sources: it knows the digest of its environment."""
+
+        def fill(container: Container) -> None:
+            put(container, PARENT, tar.of_folder(checkout, "repo"))
+
+        labels = {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment}
+        self._layer(instance_image(digest), environment_image(environment), labels, fill)
+
+    def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill) -> str:
+        with lock(self.cache / "locks" / folder_name(image)):
+            found = self.engine.image(image)
+            if not found or found.labels.get(DIGEST) != labels[DIGEST]:
+                with self.engine.container(parent, "build", install.LIMITS, network_mode="bridge") as container:
+                    fill(container)
+                    commit(container, image, labels)
+        return image
+
+    # -- tools ------------------------------------------------------------------------------------------------------
+    def _tools(self, spec: Environment, say: Say) -> tuple[str, list[str]]:
+        """The image with Node and the package manager, and what is not as specified."""
+        runtime = node.Package(f"node-linux-{ARCHITECTURES[self.engine.architecture]}", spec.node)
+        found = node.exact(self.cache, runtime)
+        wanted = {package.name: package for package in (node.npm_for(found.version), node.manager(spec, found.version))}
+        managers = [node.exact(self.cache, package) for package in wanted.values()]
+        image = self._node(found, say)
+        pairs = zip((runtime, *wanted.values()), (found, *managers), strict=True)
+        return self._managers(image, managers, say), node.deviations({str(a): str(b) for a, b in pairs})
+
+    def _node(self, package: node.Package, say: Say) -> str:
+        def fill(container: Container) -> None:
+            with telling(say, f"fetching {package}"):
+                program = node.prefix(self.cache, package) / "lib" / "node_modules" / package.name / "bin"
+                put(container, "/usr/local", tar.of_folder(program, "bin", tar.ROOT))
+
+        return self._tool_layer(f"a11y-bench/node:{package.version}", base_image(), [package], fill)
+
+    def _managers(self, parent: str, packages: list[node.Package], say: Say) -> str:
+        def fill(container: Container) -> None:
+            with telling(say, f"fetching {', '.join(map(str, packages))}"):
+                tools = node.prefix(self.cache, *packages)
+                put(container, "/usr", tar.of_folder(tools, "local", tar.ROOT))
+
+        name = "-".join((parent, *(folder_name(str(package)) for package in packages)))
+        return self._tool_layer(name, parent, packages, fill)
+
+    def _tool_layer(self, image: str, parent: str, packages: list[node.Package], fill: Fill) -> str:
+        """A layer that follows its parent: a new base image gets new tools."""
+        found = self.engine.image(parent)
+        labels = {LAYER: "node", DIGEST: digest_of(found.id if found else "", *map(str, packages))}
+        return self._layer(image, parent, labels, fill)
+
+    # -- dependencies -----------------------------------------------------------------------------------------------
+    def _install(self, container: Container, spec: Environment, manifests: Path, say: Say) -> None:
+        start(container)
+        scratch, ca = f"/tmp/{INSTALL_FOLDER}", install.host_ca()
+        put(container, PARENT, tar.of_folder(manifests, "repo"))
+        put(container, "/tmp", tar.of_entries({INSTALL_FOLDER: None} | _bundle(ca)))
+        bundle = f"{scratch}/{ca.name}" if ca else None
+        registry = node.registry()
+        env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
+        run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
+        with telling(say, f"installing: {' '.join(spec.install)}"), timed("install"):
+            install.run_all(spec, registry, run)
+        _settle(container, ["rm", "-rf", scratch])
+        # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
+        _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
+        _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
+
+
+def _bundle(ca: Path | None) -> dict[str, bytes | None]:
+    return {f"{INSTALL_FOLDER}/{ca.name}": ca.read_bytes()} if ca else {}
+
+
+def _settle(container: Container, argv: list[str]) -> None:
+    done = execute(container, argv, folder=PARENT, env={}, limits=Limits(seconds=600))
+    if done.code:
+        said = done.output.decode(errors="replace")
+        raise InfrastructureError(f"{argv[0]} after the install failed: {said}", cause="engine")

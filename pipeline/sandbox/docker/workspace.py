@@ -1,0 +1,51 @@
+"""A workspace in a container: its commands, its files, and the runner's cache in a volume."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import replace
+
+from docker.models.containers import Container
+
+from pipeline.sandbox.base import COMMON, Completed, Limits, gone
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute, read
+from pipeline.sandbox.docker.engine import put
+from pipeline.sandbox.docker.names import HOME, REPO, RUNNER_CACHE, SCRATCH
+
+ENV = {**COMMON, "HOME": HOME}
+
+
+class DockerWorkspace:
+    """A running container. A limit ends it; its files can be read until it is removed."""
+
+    root, scratch, cache = REPO, SCRATCH, RUNNER_CACHE
+
+    def __init__(self, container: Container, limits: Limits) -> None:
+        self._container, self._limits, self._gone = container, limits, False
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a limit has ended it."""
+        return self._gone
+
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
+        if self._gone:
+            raise gone()
+        limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
+        place = posixpath.join(self.root, folder)
+        done = execute(self._container, argv, folder=place, env=ENV | (env or {}), limits=limits)
+        self._gone = done.limit is not None
+        return done
+
+    def write(self, path: str, data: bytes) -> None:
+        folder, name = posixpath.split(path)
+        if not put(self._container, folder, tar.of_entries({name: data})):
+            self.run(["mkdir", "-p", folder])
+            put(self._container, folder, tar.of_entries({name: data}))
+
+    def read(self, path: str) -> bytes | None:
+        return read(self._container, path, self._limits.output)

@@ -1,0 +1,98 @@
+"""The workspace of LocalSandbox: a numbered folder, emptied after use. What it does not protect from: see local.py."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import filelock
+
+from pipeline.core.cache import lock
+from pipeline.core.store import write_bytes
+from pipeline.sandbox.base import COMMON, Completed, Limits, gone
+from pipeline.sandbox.local import process
+
+
+class LocalWorkspace:
+    """`folder` with a repository, a scratch folder, a runner's cache, a home and a folder for temporary files."""
+
+    def __init__(self, folder: Path, tools: Path, limits: Limits, running: process.Running | None = None) -> None:
+        for name in ("repo", "scratch", "cache", "home", "tmp"):
+            (folder / name).mkdir(parents=True)
+        self.root, self.scratch, self.cache = (str(folder / name) for name in ("repo", "scratch", "cache"))
+        self._env = environ(tools, folder / "home") | {"TMPDIR": str(folder / "tmp")}
+        self._limits, self._running, self._gone = limits, running, False
+
+    def run(
+        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+    ) -> Completed:
+        if self._gone:
+            raise gone()
+        limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
+        place, env = Path(self.root, folder), self._env | (env or {})
+        done = process.run(argv, folder=place, env=env, limits=limits, running=self._running)
+        self._gone = done.limit is not None
+        return done
+
+    def write(self, path: str, data: bytes) -> None:
+        write_bytes(Path(path), data)
+
+    def read(self, path: str) -> bytes | None:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            found = os.lstat(path)
+            if stat.S_ISREG(found.st_mode) and found.st_size <= self._limits.output:
+                return Path(path).read_bytes()
+        return None
+
+
+def environ(tools: Path, home: Path) -> dict[str, str]:
+    """Nothing of the host's environment but where its programs are."""
+    return {**COMMON, "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', os.defpath)}", "HOME": str(home)}
+
+
+@contextmanager
+def slot(root: Path) -> Iterator[Path]:
+    """The first free of the folders 0, 1, … below `root`, empty: paths recur, since runners' caches depend on them."""
+    for number in itertools.count():
+        held = lock(root / f"{number}.lock")
+        with suppress(filelock.Timeout), held.acquire(timeout=0):
+            yield from _emptied(root / str(number))
+            return
+
+
+def _emptied(folder: Path) -> Iterator[Path]:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a folder's content into another, links as links; the files belong to the caller."""
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+
+
+def link_modules(tree: Path, repo: Path) -> None:
+    """Give `repo` the modules of every top-most node_modules folder in `tree`, at the same places."""
+    for folder, names, _ in os.walk(tree):
+        if "node_modules" in names:
+            names.remove("node_modules")
+            _link(Path(folder, "node_modules"), repo / Path(folder).relative_to(tree) / "node_modules")
+
+
+def _link(source: Path, target: Path) -> None:
+    """Link each module; relative links (the repository's own packages) stay as they are and so lead into `repo`."""
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in source.iterdir():
+        if entry.name.startswith("@") and not entry.is_symlink():
+            _link(entry, target / entry.name)
+        else:
+            (target / entry.name).symlink_to(entry.readlink() if entry.is_symlink() else entry)

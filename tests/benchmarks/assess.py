@@ -1,0 +1,99 @@
+"""Benchmark of the accessibility oracle: changes to a repository's own snapshots, rightly told apart.
+
+`just bench assess --clone PATH [--commit HEAD] [--each 80] [--seed 0] [--show] [--json FILE]`, with a browser. The
+changes are those of `snapshot_mutations`. Goals: of the harmless ones 99 % are equal, of the harmful ones 85 % are
+noticed in every class. Writes nothing but the figures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from snapshot_mutations import KINDS, Mutation, mutations
+
+from benchmarks.goals import Figure, report
+from pipeline.browser.trees import Trees, Viewer, viewing
+from pipeline.core.git import open_clone, read_blobs
+from pipeline.evaluate.assess import markup, snapfile
+from pipeline.evaluate.assess.compare import Compared, differ
+
+
+class Judged(NamedTuple):
+    """A change and what the oracle says of it."""
+
+    mutation: Mutation
+    said: Compared
+
+    @property
+    def right(self) -> bool:
+        return self.said.likeness == ("a11y-different" if self.mutation.kind.harmful else "cosmetic")
+
+
+@click.command()
+@click.option("--clone", type=click.Path(path_type=Path, exists=True), required=True, help="A clone with snapshots.")
+@click.option("--commit", default="HEAD", show_default=True, help="Whose snapshots are taken.")
+@click.option("--each", type=int, default=80, show_default=True, help="Changes of each class.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the choice among all that could be made.")
+@click.option("--show", is_flag=True, help="Show every change that is told wrongly.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
+def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path | None) -> None:
+    """Measure the accessibility oracle against its goals."""
+    snapshots = {
+        f"{file}: {key}": text
+        for file, content in read_blobs(open_clone(clone), commit, lambda name: name.endswith(".snap"))
+        for key, text in snapfile.read(content.decode()).items()
+    }
+    started = time.monotonic()
+    with viewing() as viewer:
+        judged = list(judge(viewer, mutations(readable(snapshots), each, seed)))
+    for one in judged:
+        if show and not one.right:
+            click.echo(f"{one.mutation.kind.name}: {one.mutation.key}\n{one.said.reason}\n", err=True)
+    seconds = Figure("a comparison", (time.monotonic() - started) / len(judged) * 1000, "ms")
+    report("oracle", [Figure("snapshots there are", len(snapshots), ""), *figures(judged), seconds], path)
+
+
+def readable(snapshots: dict[str, str]) -> dict[str, str]:
+    """Those that show elements."""
+    return {key: text for key, text in snapshots.items() if markup.shows(text) and markup.parse(text).nodes}
+
+
+def judge(viewer: Viewer, made: Iterator[Mutation]) -> Iterator[Judged]:
+    """What the oracle says of each change."""
+
+    @cache
+    def trees(text: str) -> Trees:
+        return viewer.trees(markup.parse(text))
+
+    for one in made:
+        yield Judged(one, differ(trees(one.before), trees(one.after)))
+
+
+def figures(judged: Sequence[Judged]) -> Iterator[Figure]:
+    """Shares by class, with the goals."""
+    yield Figure("changes", len(judged), "", ("at least", 500))
+    yield Figure("snapshots changed", len({one.mutation.key for one in judged}), "", ("at least", 200))
+    harmless = [one for one in judged if not one.mutation.kind.harmful]
+    yield Figure("harmless: equal", _share(harmless), "%", ("at least", 99))
+    for kind, group in groupby(judged, lambda one: one.mutation.kind):
+        some = list(group)
+        words = "noticed" if kind.harmful else "equal"
+        yield Figure(
+            f"{kind.name}: {words} of {len(some)}", _share(some), "%", ("at least", 85) if kind.harmful else None
+        )
+    seen = {one.mutation.kind.name for one in judged}
+    yield Figure("classes without a change", sum(kind.name not in seen for kind in KINDS), "")
+
+
+def _share(judged: Sequence[Judged]) -> float:
+    return 100 * sum(one.right for one in judged) / len(judged)
+
+
+if __name__ == "__main__":
+    main()

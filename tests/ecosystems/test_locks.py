@@ -1,0 +1,146 @@
+"""Lock files of the four managers: which packages they hold, and what is left of an entry that is changed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.ecosystems.locks import Locked, locked, pin, rehost
+
+YARN = """\
+# yarn lockfile v1
+
+
+"@a/b@^1.0.0", "@a/b@~1.2.0":
+  version "1.2.3"
+  resolved "https://registry.yarnpkg.com/@a/b/-/b-1.2.3.tgz#aa"
+  integrity sha512-AA==
+  dependencies:
+    c "^1.0.0"
+
+c@1.0.0:
+  version "1.0.0"
+  resolved "https://registry.yarnpkg.com/c/-/c-1.0.0.tgz#bb"
+
+"d@https://github.com/acme/d/tarball/stable":
+  version "4.5.0"
+  resolved "https://github.com/acme/d/tarball/stable#cc"
+"""
+BERRY = """\
+__metadata:
+  version: 8
+  cacheKey: 10c0
+
+"@a/b@npm:^1.0.0, @a/b@npm:~1.2.0":
+  version: 1.2.3
+  resolution: "@a/b@npm:1.2.3"
+  dependencies:
+    c: "npm:^1.0.0"
+  checksum: 10c0/aa
+  languageName: node
+  linkType: hard
+
+"c@npm:1.0.0":
+  version: 1.0.0
+  resolution: "c@npm:1.0.0"
+  checksum: 10c0/bb
+  languageName: node
+  linkType: hard
+"""
+NPM = {
+    "packages": {
+        "": {"name": "x", "version": "1.0.0"},
+        "node_modules/@a/b": {
+            "version": "1.2.3",
+            "resolved": "https://r.example/@a/b/-/b-1.2.3.tgz",
+            "integrity": "sha",
+        },
+        "node_modules/e/node_modules/c": {"version": "1.0.0"},
+    }
+}
+NPM_1 = {"dependencies": {"e": {"version": "1.0.0", "dependencies": {"c": {"version": "1.0.0", "integrity": "sha"}}}}}
+PNPM_9 = (
+    "packages:\n\n  '@a/b@1.2.3':\n    resolution: {}\n\nsnapshots:\n\n  c@1.0.0(react@18.0.0):\n    dependencies:\n"
+)
+PNPM_6 = "packages:\n\n  /@a/b@1.2.3:\n    resolution: {}\n\n  /c@1.0.0(react@18.0.0):\n    resolution: {}\n"
+PNPM_5 = "packages:\n\n  /@a/b/1.2.3:\n    resolution: {}\n\n  /c/1.0.0:\n    resolution: {}\n"
+REGISTRY = "https://r/"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("yarn.lock", YARN),
+        ("yarn.lock", BERRY),
+        ("package-lock.json", json.dumps(NPM)),
+        ("pnpm-lock.yaml", PNPM_9),
+        ("pnpm-lock.yaml", PNPM_6),
+        ("docs/pnpm-lock.yaml", PNPM_5),
+    ],
+)
+def test_packages_are_read(path: str, text: str) -> None:
+    assert [(one.name, one.version) for one in locked(path, text)][:2] == [("@a/b", "1.2.3"), ("c", "1.0.0")]
+
+
+def test_how_a_package_is_asked_for_is_read() -> None:
+    assert locked("yarn.lock", YARN)[0].asked == locked("yarn.lock", BERRY)[0].asked == ("^1.0.0", "~1.2.0")
+    assert locked("yarn.lock", YARN)[2] == Locked("d", "4.5.0", ("https://github.com/acme/d/tarball/stable",))
+    assert [one.name for one in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
+
+
+def test_what_is_no_lock_file_holds_nothing() -> None:
+    assert locked("package.json", "{}") == []
+
+
+def test_an_entry_is_pinned_and_keeps_its_dependencies() -> None:
+    after = pin("yarn.lock", YARN, "@a/b", "1.2.3", "1.2.2", REGISTRY)
+    assert '  version "1.2.2"\n  resolved "https://r/@a/b/-/b-1.2.2.tgz"\n  dependencies:\n    c "^1.0.0"\n' in after
+    assert after.partition("c@1.0.0:")[2] == YARN.partition("c@1.0.0:")[2]
+    berry = pin("yarn.lock", BERRY, "@a/b", "1.2.3", "1.2.2", REGISTRY)
+    assert '  version: 1.2.2\n  resolution: "@a/b@npm:1.2.2"\n  dependencies:' in berry
+    assert "checksum: 10c0/aa" not in berry
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "old", "header"),
+    [
+        (YARN, "c", "1.0.0", '"c@0.9.0", c@1.0.0:'),
+        (
+            YARN,
+            "d",
+            "https://github.com/acme/d/tarball/stable",
+            '"d@0.9.0", "d@https://github.com/acme/d/tarball/stable":',
+        ),
+        (BERRY, "c", "1.0.0", '"c@npm:0.9.0, c@npm:1.0.0":'),
+    ],
+)
+def test_a_pinned_entry_is_found_by_what_the_manifest_asks_for_now(text: str, name: str, old: str, header: str) -> None:
+    after = pin("yarn.lock", text, name, old, "0.9.0", REGISTRY)
+    assert header in after.splitlines()
+    assert Locked(name, "0.9.0", ("0.9.0", old)) in locked("yarn.lock", after)
+
+
+@pytest.mark.parametrize("data", [NPM, NPM_1])
+def test_npms_entries_are_pinned_wherever_they_are(data: dict) -> None:
+    after = pin("package-lock.json", json.dumps(data), "c", "1.0.0", "0.9.0", REGISTRY)
+    assert Locked("c", "0.9.0", ("https://r/c/-/c-0.9.0.tgz",)) in locked("package-lock.json", after)
+    assert "sha" not in json.dumps([one for one in locked("package-lock.json", after) if one.name == "c"])
+
+
+@pytest.mark.parametrize(
+    ("address", "rehosted"),
+    [
+        ("https://registry.npm.taobao.org/a/download/a-1.0.0.tgz?cache=0&other=x#ff", "https://r/a/-/a-1.0.0.tgz#ff"),
+        ("https://old.example/api/npm/npm/@a/b/-/b-1.0.0.tgz#ff", "https://r/@a/b/-/b-1.0.0.tgz#ff"),
+        ("https://old.example/@a/b/-/@a/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
+        ("https://old.example/@a%2fb/-/b-1.0.0.tgz", "https://r/@a%2fb/-/b-1.0.0.tgz"),
+        ("https://elsewhere.example/a/-/a-1.0.0.tgz", "https://elsewhere.example/a/-/a-1.0.0.tgz"),
+    ],
+)
+def test_archives_move_to_another_registry(address: str, rehosted: str) -> None:
+    hosts = ("registry.npm.taobao.org", "old.example")
+    text = f'  resolved "{address}"\n'
+    for host in hosts:
+        text = rehost(text, host, REGISTRY)
+    assert text == f'  resolved "{rehosted}"\n'

@@ -1,0 +1,130 @@
+"""From a run of the tests to an audit: what is kept, where it is audited, and why there is none. Nothing runs here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import factories
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.evaluate.assess.axe.audit import Audit, doubt, run_audited
+from pipeline.evaluate.assess.axe.hooks import HOOKS, texts
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Completed
+from pipeline.sandbox.scripted import ScriptedSandbox
+
+JSDOM = b"/repo/node_modules/jsdom/lib/api.js"
+SHOWN = {"file": "/repo/src/a.test.js", "names": ["Avatar", "shows"], "html": "<img>\u2028"}
+NAME = "src/a.test.js > Avatar > shows"
+FOUND = {"rule": "image-alt", "criteria": ["1.1.1"], "element": "img", "tests": [NAME]}
+
+
+class Runner:
+    """A jest that passes one test, whose hook keeps `captured`; then axe-core, which finds one violation."""
+
+    def __init__(self, folder: Path, **how: Any) -> None:
+        self.how = {"captured": json.dumps(SHOWN).encode(), "jsdom": JSDOM, "announce": True, "code": 0} | how
+        self.audited: dict[str, bytes] = {}
+        self.sandbox = ScriptedSandbox(folder, self.respond)
+        environment = factories.make_environment(parser=self.how.get("parser", "jest-json"))
+        self.plan = Plan(self.sandbox, "image", environment, None)
+
+    def respond(self, argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        if argv[0] == "npx":
+            return self.test(argv, files)
+        if argv[0] == "node":
+            self.audited = dict(files)
+            files[f"{argv[2]}/result.json"] = json.dumps([FOUND]).encode()
+            return Completed(self.how["code"], b"axe is not defined", 1)
+        return Completed(0, b"", 0)
+
+    def test(self, argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        hook = next(path for path in files if path.endswith("/jest.cjs"))
+        for name, kept in (("captured.jsonl", "captured"), ("jsdom", "jsdom")):
+            if self.how[kept] is not None:
+                files[hook.replace("jest.cjs", name)] = self.how[kept]
+        report = next(word for word in argv if word.startswith("--outputFile=")).partition("=")[2]
+        case = {"title": "shows", "ancestorTitles": ["Avatar"], "status": "passed", "failureMessages": []}
+        suite = {"name": "/repo/src/a.test.js", "status": "passed", "assertionResults": [case]}
+        counts = {"numPassedTests": 1, "numFailedTests": 0, "numPendingTests": 0}
+        files[report] = json.dumps({"success": True, **counts, "testResults": [suite]}).encode()
+        said = f"Test results written to: {report}" if self.how["announce"] else ""
+        return Completed(0, said.encode(), 1, self.how.get("limit"))
+
+    def audit(self) -> Audit:
+        return run_audited(self.plan, "", "", "")
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> Callable[..., Runner]:
+    return lambda **how: Runner(tmp_path, **how)
+
+
+def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
+    """What a candidate's code does to axe-core, to the audit or to jsdom while it runs is not there any more."""
+    made = runner()
+    audit = made.audit()
+    assert [one.model_dump(mode="json") for one in audit.violations] == [FOUND]
+    assert (audit.rendered, audit.passed, audit.silence) == ((NAME,), (NAME,), "")
+    assert sorted(path.rpartition("/")[2] for path in made.audited) == [
+        "audit.cjs",
+        "axe.js",
+        "documents.jsonl",
+        "page.js",
+    ]
+    assert json.loads(made.audited["/scratch/axe/documents.jsonl"]) == {"test": NAME, "html": SHOWN["html"]}
+
+
+@pytest.mark.rule("not-audited-is-said")
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"captured": None, "jsdom": None}, "the tests render no document, or none that the hook sees"),
+        ({"captured": b'{"file": 1}'}, "what the hook wrote was changed"),
+        ({"jsdom": b"/repo/src/jsdom.js"}, "the tests' documents are none of a jsdom"),
+        ({"limit": "time"}, "the tests ended without a result: timeout"),
+        ({"announce": False}, "the tests ended without a result: the runner ended without announcing its report"),
+        ({"code": 1}, "axe-core could not audit the documents: axe is not defined"),
+        ({"parser": "karma-json"}, "there is no hook for jest 29.7.0"),
+    ],
+    ids=["nothing", "changed", "other-dom", "limit", "fault", "axe", "runner"],
+)
+def test_where_nothing_is_audited_it_is_said_why(runner, how, said):
+    """Never an audit without findings: that would be the best of all results."""
+    assert runner(**how).audit() == Audit(silence=said)
+
+
+@pytest.mark.invariant(4)
+def test_want_of_memory_is_the_machines(runner):
+    with pytest.raises(InfrastructureError, match="out of memory"):
+        runner(limit="memory").audit()
+
+
+@pytest.mark.rule("not-audited-is-said")
+@pytest.mark.parametrize(
+    ("rendered", "passed", "doubtful"),
+    [((NAME,), (NAME,), False), ((), (), False), ((), (NAME,), True), ((), (NAME.replace(" > sh", " sh"),), True)],
+    ids=["rendered", "failed", "kept-away", "kept-away-from-jasmine"],
+)
+def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
+    """A patch that takes documents away would have fewer violations."""
+    gold = Audit(rendered=(NAME,), passed=(NAME,))
+    said = f"a test that passes has no document, but has one with gold: {NAME}" if doubtful else ""
+    assert doubt(gold, Audit(rendered=rendered, passed=passed)) == said
+
+
+def test_hooks_leave_the_rest_of_a_command_as_it_is():
+    environment = factories.make_environment(test_env={"NODE_OPTIONS": "--no-warnings", "A": "b"})
+    jest, vitest = (HOOKS[name].changed(environment, "/hook") for name in ("jest-json", "vitest-json"))
+    assert jest.test_env == {"NODE_OPTIONS": "--no-warnings --require=/hook/jest.cjs", "A": "b"}
+    assert vitest.test == (*environment.test, "--config=/hook/vitest.config.mjs")
+
+
+def test_vitest_keeps_the_repositorys_own_configuration():
+    written = dict(texts(HOOKS["vitest-json"], "/repo/vitest.config.mts"))
+    assert b'from "/repo/vitest.config.mts"' in written["vitest.config.mjs"]
+    assert b'from "data:text/javascript,' in dict(texts(HOOKS["vitest-json"], ""))["vitest.config.mjs"]

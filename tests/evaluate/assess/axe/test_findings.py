@@ -1,0 +1,70 @@
+"""What a patch changes of axe-core's violations, and how elements are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.browser import program as browser
+from pipeline.core.assessment import AxeDelta
+from pipeline.evaluate.assess.axe import findings
+from pipeline.evaluate.assess.axe.findings import Found, delta, violations
+
+PAGE = """<div role="dialog" aria-label="Delete all" class="c0"><div><img src="a"><img src="b"></div>
+<p style="color: #aaa; background: #fff">pale</p><input></div>"""
+
+
+def found(*elements: str, rule: str = "image-alt") -> Found:
+    return violations({"rule": rule, "criteria": ["1.1.1"], "element": one, "tests": ["a"]} for one in elements)
+
+
+def told(delta: AxeDelta) -> dict[str, list[str]]:
+    changes = ("fixed", "remaining", "introduced")
+    return {name: [one.element for one in getattr(delta, name)] for name in changes if getattr(delta, name)}
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "changes"),
+    [
+        (found("img"), (), {"fixed": ["img"]}),
+        (found("img"), found("img"), {"remaining": ["img"]}),
+        ((), found("img"), {"introduced": ["img"]}),
+        (found("img", "img [2]"), found("img"), {"fixed": ["img [2]"], "remaining": ["img"]}),
+        (found('dialog "A \\" b" > img'), found("dialog > img"), {"remaining": ["dialog > img"]}),
+        (found("dialog > img"), found("menu > img"), {"fixed": ["dialog > img"], "introduced": ["menu > img"]}),
+        (found("img"), found("img", rule="label"), {"fixed": ["img"], "introduced": ["img"]}),
+        (
+            found('a "x" > img', 'a "y" > img'),
+            found('a "y" > img', 'a "z" > img'),
+            {"remaining": ['a "y" > img', 'a "z" > img']},
+        ),
+    ],
+    ids=["fixed", "remaining", "introduced", "one-of-two", "new-name", "new-role", "other-rule", "one-renamed"],
+)
+def test_a_violation_is_the_same_where_rule_and_roles_are(base, candidate, changes):
+    """A patch that names a dialog has not fixed the image in it: first the exact way decides, then the roles on it."""
+    made = delta(base, (), candidate)
+    assert told(made) == changes
+    assert (made.base, made.gold, made.candidate) == (len(base), 0, len(candidate))
+
+
+def test_the_order_of_the_tests_makes_no_difference():
+    rows = [{"rule": rule, "criteria": [], "element": "img", "tests": ["b", "a", "b"]} for rule in ("y", "x")]
+    assert violations(rows) == violations(reversed(rows))
+    assert violations(rows)[0].tests == ("a", "b")
+
+
+@pytest.mark.engine("browser")
+def test_any_page_is_audited_where_axe_core_is():
+    """In a real browser colours are seen; elements are told by roles and names, the second alike by its number."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        page = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"]).new_page()
+        page.set_content(PAGE)
+        page.evaluate(findings.source().decode())
+        rows = page.evaluate(findings.page_function(), ["label"])
+    assert [(row["rule"], *row["criteria"], row["element"]) for row in rows] == [
+        ("color-contrast", "1.4.3", 'dialog "Delete all" > p "pale"'),
+        ("image-alt", "1.1.1", 'dialog "Delete all" > img'),
+        ("image-alt", "1.1.1", 'dialog "Delete all" > img [2]'),
+    ]

@@ -1,0 +1,24 @@
+"""The snapshots of our own components (`library/`), and a browser that looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.browser.trees import Viewer, viewing
+from pipeline.evaluate.assess import snapfile
+
+LIBRARY = Path(__file__).parent / "library" / "__snapshots__" / "components.test.js.snap"
+
+
+@pytest.fixture(scope="session")
+def snapshots() -> dict[str, str]:
+    return snapfile.read(LIBRARY.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def viewer() -> Iterator[Viewer]:
+    with viewing() as viewer:
+        yield viewer

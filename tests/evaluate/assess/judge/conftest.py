@@ -1,0 +1,90 @@
+"""A judge on loopback that says what its test wants, behind a gateway that books nothing."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.core.progress import Progress
+from pipeline.core.store import Store
+from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.prompt import Question
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.models import DEMO, load_models
+from pipeline.llm.provider import Said
+from pipeline.llm.scripted import ScriptedModel
+
+#: the environment that the demo's list of models asks for
+GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "unused", "A11Y_BENCH_SCRIPTED_KEY": "unused"}
+
+
+def rating(score: int, **more: str) -> str:
+    return json.dumps({"reasoning": "because", "score": score, **more})
+
+
+@dataclass
+class Speaker(ScriptedModel):
+    """Says one thing after the other, and the last one again."""
+
+    answers: list[str] = field(default_factory=list)
+
+    def reply(self, prompt: str) -> Said:
+        return Said(self.answers.pop(0) if self.answers[1:] else self.answers[0])
+
+
+class Direct(Gateway):
+    """A gateway without a proxy: its keys open everything and cost nothing."""
+
+    def _new_key(self, experiment: Experiment, holder: str, budget_usd: object) -> str:
+        return secrets.token_hex(8)
+
+    def settle(self, experiment: Experiment | None = None) -> None:
+        """Nothing is booked."""
+
+
+@dataclass
+class Court:
+    """A panel, its model, and what a test asks it."""
+
+    store: Store
+    speaker: Speaker
+    gateway: Gateway
+
+    def panel(self, model: str = "scripted", parameters: dict[str, object] | None = None, **asked: int) -> Panel:
+        asked_of = Asked(model, models=DEMO, given=GIVEN, **asked)
+        return Panel(self.store, factories.REPO, asked_of, parameters or {"temperature": 0.1})
+
+    def ask(self, panel: Panel, *patches: str) -> dict[str, str]:
+        """What is owed, by patch."""
+        with Progress("judging", len(patches)) as progress:
+            owed = panel.ask(self.gateway, [question(one) for one in patches], progress, jobs=1)
+        return {one.patch: cause for one, cause in owed.items()}
+
+
+def question(patch: str) -> Question:
+    return Question(factories.make_instance().task(), patch)
+
+
+@pytest.fixture
+def court(tmp_path: Path) -> Iterator[Callable[..., Court]]:
+    """`court(3, "nonsense", -1)`: the model's answers one after the other, numbers being ratings."""
+    store = Store(tmp_path)
+    ledger = Ledger(store.ledger)
+    with Speaker([]) as speaker:
+        gateway = Direct(load_models(DEMO), ledger, GIVEN)
+        gateway.base_url = speaker.url
+
+        def say(*answers: int | str) -> Court:
+            speaker.answers[:] = [rating(one) if isinstance(one, int) else one for one in answers]
+            return Court(store, speaker, gateway)
+
+        yield say
+    ledger.close()

@@ -1,0 +1,102 @@
+"""Asking a judge: how often, again after an answer that can not be read, and never twice for the same."""
+
+from __future__ import annotations
+
+import factories
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.llm.ledger import key_hash
+from pipeline.llm.models import DEMO
+from pipeline.llm.provider import Fault
+from tests.evaluate.assess.judge.conftest import GIVEN, question
+
+
+def test_a_patch_is_rated_several_times(court):
+    here = court(3, 2, 3)
+    panel = here.panel()
+    assert here.ask(panel, "patch") == {}
+    found = panel.samples(question("patch")).judgement()
+    assert (found.score, [one.score for one in found.ratings], found.missing) == (3, [3, 2, 3], ())
+    assert found.agreement == pytest.approx(1 / 3)
+    assert found.ratings[0].reasoning == "because"
+
+
+@pytest.mark.rule("judge-resumes")
+def test_what_is_rated_is_not_paid_for_again(court):
+    """By a rerun, and by another model's equal patch."""
+    here = court(3)
+    for _ in range(2):
+        here.ask(here.panel(), "patch")
+    assert len(here.speaker.requests) == 3
+    assert here.panel().judge([question("patch")], None, None, 1) == {}
+
+
+@pytest.mark.rule("judge-resumes")
+def test_more_samples_cost_their_difference_and_other_parameters_all(court):
+    here = court(3)
+    here.ask(here.panel(), "patch")
+    here.ask(here.panel(samples=5), "patch")
+    assert len(here.speaker.requests) == 5
+    assert len(here.panel(samples=2).samples(question("patch")).judgement().ratings) == 2
+    here.ask(here.panel(parameters={"temperature": 0.9}), "patch")
+    assert len(here.speaker.requests) == 8
+    assert here.speaker.requests[-1].body["temperature"] == 0.9
+
+
+@pytest.mark.rule("judge-absence")
+def test_a_bad_answer_is_asked_for_once_more_and_then_missing(court):
+    here = court("no idea", 2, "{}", '{"score": 7, "reasoning": ""}', "no", "no")
+    panel = here.panel()
+    assert here.ask(panel, "patch") == {}
+    found = panel.samples(question("patch")).judgement()
+    assert [one.score for one in found.ratings] == [2]
+    assert len(found.missing) == 2 and found.missing[0].startswith("bad answer: score: Input should be")
+    again = here.speaker.requests[1].body["messages"]
+    assert [one["role"] for one in again] == ["system", "user", "assistant", "user"]
+    assert "there is no JSON object with a score" in again[-1]["content"]
+    assert len(here.speaker.requests) == 6
+
+
+@pytest.mark.rule("judge-absence")
+def test_without_any_rating_there_is_none_and_the_cause(court):
+    """Absence is no zero, and no -1 either."""
+    here = court("sorry")
+    panel = here.panel()
+    here.ask(panel, "patch")
+    samples = panel.samples(question("patch"))
+    assert samples.judgement() is None
+    assert samples.silence() == "bad answer: there is no JSON object with a score (3 of 3 samples)"
+
+
+@pytest.mark.rule("judge-absence")
+def test_what_a_provider_owes_is_asked_for_again(court):
+    here = court(3)
+    here.speaker.fail(Fault(), Fault(status=503))
+    panel = here.panel()
+    assert here.ask(panel, "patch", "other") == {"patch": "provider_503"}
+    assert len(panel.samples(question("patch")).missing()) == 2
+    assert here.ask(panel, "patch", "other") == {}
+    assert len(here.speaker.requests) == 3 + 3 + 1
+
+
+@pytest.mark.rule("judge-money")
+def test_its_money_is_its_own(court):
+    """The key belongs to the agent `judge`, whoever made the patch."""
+    here = court(3)
+    panel = here.panel()
+    here.ask(panel, "patch")
+    assert panel.account.agent == "judge"
+    (authorization,) = {one.authorization for one in here.speaker.requests}
+    key = authorization.removeprefix("Bearer ")
+    booked = here.gateway.ledger.key(key_hash(key))
+    assert (booked.agent, booked.model, booked.holder) == ("judge", "scripted", factories.REPO.instance_id(1))
+
+
+@pytest.mark.rule("bad-input")
+def test_a_model_that_can_not_be_asked_is_told_at_once(tmp_path):
+    for name, words in (("nobody", "unknown model"), ("scripted-embedding", "unknown chat model")):
+        with pytest.raises(UserError, match=words):
+            Panel(Store(tmp_path), factories.REPO, Asked(name, models=DEMO, given=GIVEN), {})

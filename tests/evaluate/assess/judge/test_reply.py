@@ -1,0 +1,67 @@
+"""What is read of a judge's answer, and what several ratings come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.assess.judge.reply import BadAnswer, agreement, combined, read
+
+ONE = '{"reasoning": "it {names} it", "score": 2, "confidence": "low", "mood": "good"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ONE,
+        f"```json\n{ONE}\n```",
+        f"Let me see {{braces}}. First I thought {ONE.replace('2', '1')}, but\n{ONE}\nThat is all.",
+        ONE.replace("it {", "line one\nline two {"),
+    ],
+    ids=["bare", "fenced", "thinking aloud", "a line break in a text"],
+)
+def test_a_rating_is_read(text):
+    rating = read(text)
+    assert (rating.score, rating.confidence, rating.strengths) == (2, "low", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no JSON object"),
+        ("3", "no JSON object"),
+        ('{"reasoning": "cut off', "no JSON object"),
+        ('{"score": 3}', "reasoning: Field required"),
+        ('{"reasoning": "", "score": 0}', "score: Input should be 3, 2, 1 or -1"),
+        ('{"reasoning": "", "score": 2.5}', "score: Input should be"),
+        ('{"reasoning": "", "score": 3, "confidence": "total"}', "confidence: Input should be"),
+        ("{" * 100_000, "no JSON object"),
+    ],
+)
+def test_what_is_no_rating_says_why(text, why):
+    with pytest.raises(BadAnswer, match=why):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("scores", "one"),
+    [
+        ([3], 3),
+        ([3, 3, 1], 3),
+        ([3, 2, 1], 2),
+        ([3, 2], 2),
+        ([3, 2, -1], 2),
+        ([3, -1], -1),
+        ([3, -1, -1], -1),
+        ([-1], -1),
+    ],
+)
+def test_several_ratings_come_to_one(scores, one):
+    """The median of those that could tell; nothing is made up where half could not."""
+    assert combined(scores) == one
+
+
+def test_agreement_is_the_share_of_equal_pairs():
+    assert agreement([3]) is None
+    assert agreement([3, 3, 3]) == 1
+    assert agreement([3, 3, 1]) == pytest.approx(1 / 3)
+    assert agreement([3, 2, -1]) == 0

@@ -1,0 +1,114 @@
+"""Building stories in a workspace: with which files, by which command, and what is said when that fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.evaluate.assess.stories.build import Built, is_story, run_build
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Completed
+from pipeline.sandbox.scripted import Files, ScriptedSandbox
+
+MANIFEST = json.dumps({"scripts": {"build-storybook": "any program"}}).encode()
+ARCHIVE = "/scratch/stories.tar.gz"
+
+
+def part(path: str, text: str = "after") -> str:
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-before\n+{text}\n"
+
+
+class Place:
+    """A workspace with these files, in which the build ends as the test says."""
+
+    def __init__(self, tmp_path: Path, files: Files, build: Completed, archive: bytes | None = b"site") -> None:
+        self.files, self.build, self.archive = files, build, archive
+        self.sandbox = ScriptedSandbox(tmp_path, self.respond)
+        self.applied: dict[str, str] = {}
+
+    def respond(self, argv: tuple[str, ...], files: Files) -> Completed:
+        if argv[:2] == ("git", "apply") and "--numstat" not in argv:
+            self.applied |= {argv[-1]: files[argv[-1]].decode()}
+        if argv[0] == "git":
+            files |= self.files
+        if argv[0] == "npm":
+            return self.build
+        if argv[0] == "tar" and self.archive is not None:
+            files[ARCHIVE] = self.archive
+        return Completed(1 if argv[0] == "tar" and self.archive is None else 0, b"", 0)
+
+    def run(self, candidate: str = "", fix: str = "", folder: str = "") -> Built:
+        plan = Plan(self.sandbox, "image", factories.make_environment(folder=folder), None)
+        return run_build(plan, candidate, fix, "")
+
+
+@pytest.fixture
+def place(tmp_path: Path):
+    def make(files: Files | None = None, build: Completed | None = None, **more: bytes | None) -> Place:
+        given = {"/repo/package.json": MANIFEST} if files is None else files
+        return Place(tmp_path, given, build or Completed(0, b"", 0), **more)
+
+    return make
+
+
+def test_the_site_is_handed_out_as_an_archive(place) -> None:
+    here = place()
+    assert here.run() == Built(b"site", "")
+    assert ("npm", "run", "build-storybook", "--", "-o", "/scratch/stories") in here.sandbox.commands
+
+
+def test_a_package_has_its_own_script_before_the_repositorys(place) -> None:
+    here = place({"/repo/packages/ui/package.json": MANIFEST, "/repo/package.json": b"{}"})
+    assert here.run(folder="packages/ui").folder == "packages/ui"
+    here = place({"/repo/packages/ui/package.json": b"{}", "/repo/package.json": MANIFEST})
+    assert here.run(folder="packages/ui") == Built(b"site", "")
+
+
+@pytest.mark.rule("stories-are-golds")
+def test_stories_are_golds_whatever_the_patch_does_to_them(place) -> None:
+    """A patch could hide a fault by changing its story, or the configuration that shows it."""
+    here = place()
+    mine, golds = part("src/A.tsx"), part("src/A.stories.tsx", "gold")
+    here.run(mine + part("src/A.stories.tsx") + part(".storybook/preview.js"), part("src/B.tsx") + golds)
+    assert here.applied == {"/scratch/candidate.patch": mine, "/scratch/gold-stories.patch": golds}
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("src/A.stories.tsx", True),
+        ("src/A.story.js", True),
+        ("src/A.stories.mdx", True),
+        ("src/stories/data.js", True),
+        (".storybook/main.js", True),
+        ("src/stories.ts", False),
+        ("src/history.tsx", False),
+    ],
+)
+def test_what_a_story_is(path: str, answer: bool) -> None:
+    assert is_story(path) is answer
+
+
+@pytest.mark.rule("stories-silence")
+@pytest.mark.parametrize(
+    ("files", "build", "archive", "why"),
+    [
+        ({}, None, None, "the repository has no script that builds stories"),
+        (None, Completed(1, b"no such module", 0), None, "the stories can not be built: no such module"),
+        (None, Completed(-9, b"", 0, "time"), None, "the stories can not be built: time"),
+        (None, None, None, "the script that builds stories writes none to the folder of -o"),
+        (None, None, b"", "the stories are larger than a workspace may hand out"),
+    ],
+)
+def test_without_stories_the_cause_is_said(place, files, build, archive, why) -> None:
+    assert place(files, build, archive=archive).run() == Built(silence=why)
+
+
+@pytest.mark.invariant(4)
+def test_want_of_memory_is_no_result(place) -> None:
+    with pytest.raises(InfrastructureError, match="ran out of memory"):
+        place(build=Completed(-9, b"", 0, "memory")).run()

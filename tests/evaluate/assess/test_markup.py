@@ -1,0 +1,120 @@
+"""From the text of a snapshot to its elements, in every form that the serialisers write."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.assess import markup
+from pipeline.evaluate.assess.markup import Markup, Unparsable
+
+ELEMENT = """
+<button
+  aria-label="Say "hello""
+  disabled=""
+>
+  Book{blank}
+  <b>
+    now
+  </b>
+  <!-- nobody sees this -->
+  <br />
+</button>
+"""
+REACT = """
+<label
+  aria-hidden={false}
+  className="a b"
+  draggable={true}
+  hidden={false}
+  htmlFor="x"
+  onClick={[Function]}
+  style={
+    Object {
+      "display": "none",
+      "marginTop": 4,
+    }
+  }
+  tabIndex={-1}
+/>
+"""
+STYLED = """
+<DocumentFragment>
+  .c0 {
+  color: red;
+}
+
+@media (max-width: 600px) {
+  .c0 > p {
+    display: none;
+  }
+}
+
+<div
+    class="c0"
+  >
+    <p>
+      one
+      two
+    </p>
+  </div>
+</DocumentFragment>
+"""
+
+
+def test_elements_are_read_with_attributes_texts_and_children():
+    """Pretty-format escapes no quotes (jest 29), and a text keeps its blank at the end of the line."""
+    button = ["button", {"aria-label": 'Say "hello"', "disabled": ""}, ["Book ", ["b", {}, ["now"]], ["br", {}, []]]]
+    assert markup.parse(ELEMENT.replace("{blank}", " ")) == Markup("", [button])
+
+
+def test_what_react_calls_otherwise_is_html_again():
+    (label,) = markup.parse(REACT).nodes
+    attributes = {"aria-hidden": "false", "class": "a b", "draggable": "true", "for": "x", "tabIndex": "-1"}
+    assert label == ["label", attributes | {"style": "display: none; margin-top: 4px"}, []]
+
+
+def test_styles_stand_beside_the_markup():
+    """Jest-styled-components writes them before the first element, which may be inside a fragment."""
+    styles, nodes = markup.parse(STYLED)
+    assert nodes == [["div", {"class": "c0"}, [["p", {}, ["one", "two"]]]]]
+    assert ".c0 > p {\n    display: none;" in styles and "<" not in styles
+
+
+@pytest.mark.parametrize("opening", ["[", "Array [", "NodeList [", "HTMLCollection ["])
+def test_lists_are_their_elements(opening):
+    text = f"{opening}\n  <i>\n    a, b\n  </i>,\n  <b />,\n]"
+    assert markup.parse(text).nodes == [["i", {}, ["a, b"]], ["b", {}, []]]
+
+
+def test_html_is_left_to_the_browser():
+    text = '"<div class=\\"a\\"><p>x</p></div>"'
+    assert markup.parse(text) == Markup("", [{"html": '<div class="a"><p>x</p></div>'}])
+    assert markup.parse('<div class="a">\n  <p>x</p>\n</div>').nodes[0]["html"].startswith('<div class="a">')
+    inner = '<p\n  dangerouslySetInnerHTML={\n    {\n      "__html": "<b>x</b>",\n    }\n  }\n/>'
+    assert markup.parse(inner).nodes == [["p", {}, [{"html": "<b>x</b>"}]]]
+
+
+def test_a_sheet_of_styles_has_no_elements():
+    assert markup.parse('"@media (max-width: 9px) {\n  .a {\n    top: 0;\n  }\n}"').nodes == []
+    assert markup.parse("null") == markup.parse('""') == Markup("", [])
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('"only words"', "no markup"),
+        ('{\n  "axis": 1,\n}', "no markup"),
+        ('<Button\n  label="a"\n/>', "<Button> was not rendered"),
+        ("<styled.div />", "<styled.div> was not rendered"),
+        ("<div>\n  a\n", "</div> is missing"),
+        ("<div\n  a=1\n/>", "does not end"),
+    ],
+)
+def test_what_shows_no_elements_is_refused(text, why):
+    with pytest.raises(Unparsable, match=why):
+        markup.parse(text)
+
+
+def test_every_snapshot_of_the_library_is_read(snapshots):
+    assert len(snapshots) == 288
+    assert all(markup.parse(text).nodes for text in snapshots.values())

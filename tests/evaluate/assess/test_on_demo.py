@@ -1,0 +1,95 @@
+"""The oracle on a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
+
+#12 gives the Avatar a text alternative. Its initials are too pale, before and after: only a browser sees that.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+import demo_bench
+import pytest
+
+from pipeline.core.assessment import Assessment
+from pipeline.core.records import Candidate
+from pipeline.core.retry import PATIENT
+from pipeline.core.store import read_records
+from pipeline.core.trust import DEMO
+from pipeline.demo.model import scripted_judge, surroundings
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess.judge.panel import Asked
+from pipeline.evaluate.assess.stage import More, assess
+from pipeline.evaluate.bench import How
+from pipeline.evaluate.stage import evaluate
+from pipeline.llm.ledger import Ledger
+from pipeline.predict.stage import Predictor
+from pipeline.sandbox.base import DEFAULT
+
+pytestmark = pytest.mark.engine("container engine", "base image", "browser")
+REPO = demo_bench.REPO
+
+
+class Court(NamedTuple):
+    """The bench, and a judge who is scripted."""
+
+    bench: demo_bench.Bench
+    asked: Asked
+
+    def predict(self, model: str) -> None:
+        """The reference's predictions and verdicts."""
+        Predictor(self.bench.store, REPO, model, model, models=DEMO / "models.yaml").predict()
+        evaluate(self.bench.store, Subject(REPO, model, model), self.bench.sandbox)
+
+    def assess(self, model: str, more: More) -> Assessment:
+        how = How(self.bench.sandbox, DEFAULT, PATIENT)
+        (found,) = assess(self.bench.store, Subject(REPO, model, model), how, more=more)
+        return found
+
+
+@pytest.fixture(scope="module")
+def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
+    bench = demo_bench.make(tmp_path_factory.mktemp("avatar"), 12)
+    candidates = read_records(bench.store.raw(REPO) / "candidates.jsonl", Candidate)
+    with scripted_judge(DEMO, candidates) as model:
+        court = Court(bench, Asked("scripted", models=DEMO / "models.yaml", given=surroundings(model)))
+        for reference in ("oracle", "nop"):
+            court.predict(reference)
+        yield court
+
+
+def rules(court: Court, model: str) -> list[list[str]]:
+    """The rules that are violated with a model's patch, in documents of tests and in stories."""
+    found = court.assess(model, More(axe=True, stories=True))
+    return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
+
+
+def test_contrast_is_seen_in_stories_and_not_in_the_tests_documents(court: Court) -> None:
+    """The label is mended by gold in both; the pale initials are no test's business."""
+    assert rules(court, "nop") == [["image-alt"], ["color-contrast", "image-alt"]]
+    assert rules(court, "oracle") == [[], ["color-contrast"]]
+
+
+@pytest.mark.rule("judge-money")
+@pytest.mark.rule("judge-resumes")
+def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
+    found = court.assess("oracle", More(judge=court.asked))
+    assert (found.judge.score, found.judge.agreement, len(found.judge.ratings)) == (3, 1, 3)
+    with court.bench.store.costs.open(newline="") as lines:
+        (row,) = csv.DictReader(lines)
+    assert (row["repo"], row["model"], row["agent"], row["req_llm"]) == (str(REPO), "scripted", "judge", "3")
+    assert Decimal(row["cost_llm_usd"]) > 0
+    assert court.assess("oracle", More(judge=court.asked)) == found
+    assert len(Ledger(court.bench.store.ledger).rows()) == 3
+
+
+@pytest.mark.rule("judge-absence")
+@pytest.mark.rule("budget")
+def test_a_budget_that_is_reached_leaves_ratings_owed(court: Court) -> None:
+    """They are no zero: the note says so, and another budget goes on."""
+    tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.given)
+    found = court.assess("oracle", More(judge=tight))
+    assert found.notes["judge"] == "not assessed: 1 of 4 samples: budget_exceeded"
+    assert len(found.judge.ratings) == 3

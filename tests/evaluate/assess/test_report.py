@@ -1,0 +1,52 @@
+"""What `assess` prints: every part beside the score, and the sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import factories
+import pytest
+
+from pipeline.core.assessment import Assessment, AxeDelta, Judgement, Violation
+from pipeline.core.records import Outcome
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess.report import judged, report, summary
+from pipeline.evaluate.assess.score import scored
+from pipeline.evaluate.assess.settings import load_settings
+
+VIOLATION = Violation(rule="label", criteria=(), element="textbox", tests=())
+DELTA = AxeDelta(base=2, gold=0, candidate=1, fixed=(VIOLATION,), remaining=(VIOLATION,), introduced=())
+
+
+def assessed(number: int, outcome: Outcome, **parts: Any) -> Assessment:
+    verdict = factories.make_verdict(factories.make_prediction(number), outcome)
+    who = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
+    resolved = outcome is Outcome.RESOLVED
+    return scored(Assessment(**who, resolved=resolved, resolved_equivalent=resolved, **parts), verdict, load_settings())
+
+
+def judgement(agreement: float, **more: Any) -> Judgement:
+    return Judgement(model="m", settings="s", score=2, agreement=agreement, ratings=(), **more)
+
+
+ASSESSED = [
+    assessed(1, Outcome.RESOLVED, judge=judgement(1), stories=DELTA),
+    assessed(2, Outcome.EMPTY, judge=judgement(1 / 3, missing=("bad answer: x",)), notes={"axe": "no document"}),
+    assessed(3, Outcome.EMPTY, notes={"judge": "there is no patch to rate"}),
+]
+
+
+@pytest.mark.rule("hybrid-score")
+def test_every_part_stands_beside_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+    report(Subject(factories.REPO, "magentless", "model-a"), ASSESSED)
+    told = capsys.readouterr().out
+    assert all(name in told for name in ("tests", "snapshot", "judge", "audit", "score"))
+    lines = [line for line in told.splitlines() if "acme__ui-" in line]
+    assert all(words in lines[0] for words in ("1.00", "0.80", "0.50", "2, 0, 1"))
+    assert "resolved: 1 of 3; resolved or equivalent: 1" in told
+
+
+def test_what_a_judge_said_is_summed_up() -> None:
+    assert judged(ASSESSED) == "judged: 2 of 3; pairs of ratings that agree: 67%; samples without a rating: 1"
+    assert judged([assessed(1, Outcome.EMPTY)]) == ""
+    assert summary(ASSESSED[1:]) == "resolved: 0 of 2; resolved or equivalent: 0"

@@ -1,0 +1,106 @@
+"""Assessing the predictions of a run: what is run once more, what is kept, and what stands beside the verdict."""
+
+from __future__ import annotations
+
+import factories
+import pytest
+from tiny_library import BUTTON, IMPATIENT, LIMITS, NUMBERS, PRESSED, instance_id
+
+from pipeline.core.assessment import Assessment
+from pipeline.core.errors import UserError
+from pipeline.core.store import read_records
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess.stage import assess
+from pipeline.evaluate.bench import How
+from tests.evaluate.conftest import FIX, WRONG, Evaluation
+
+BEFORE = BUTTON.format("old", "").splitlines()
+
+
+def replaced(text: str) -> str:
+    """A patch that gives the tiny toggle another markup."""
+    lines = [*(f"-{line}" for line in BEFORE), *(f"+{line}" for line in text.splitlines())]
+    size = len(text.splitlines())
+    path = "src/toggle.js"
+    head = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,{len(BEFORE)} +1,{size} @@\n"
+    return head + "\n".join(lines) + "\n"
+
+
+#: another class; and one that nobody is told of
+EQUIVALENT = replaced(BUTTON.format("other", PRESSED))
+DIFFERENT = replaced(BUTTON.format("other", ""))
+BROKEN = replaced("nothing\n")
+
+
+def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
+    """By the pull request's name."""
+    subject = Subject(factories.REPO, "magentless", "model-a")
+    found = assess(evaluation.store, subject, How(evaluation.sandbox, LIMITS, IMPATIENT), trust_local=True)
+    names = {instance_id(name): name for name in NUMBERS}
+    return {names[one.instance_id]: one for one in found}
+
+
+@pytest.mark.engine("browser")
+@pytest.mark.rule("oracle-beside-the-verdict")
+def test_a_right_fix_with_another_class_is_equivalent_and_not_resolved(evaluation):
+    """The strict verdict stands: it asks for the exact markup."""
+    evaluation.predict(toggle=EQUIVALENT, menu=FIX)
+    evaluation.evaluate()
+    found = assessed(evaluation)
+    assert (found["toggle"].resolved, found["toggle"].resolved_equivalent) == (False, True)
+    assert found["toggle"].snapshot.tests == {"src/toggle.test.js > renders": "cosmetic"}
+    assert found["toggle"].browser.startswith("Chromium ")
+    assert (found["menu"].resolved, found["menu"].resolved_equivalent, found["menu"].snapshot) == (True, True, None)
+    folder = evaluation.store.evaluation(factories.REPO, "magentless", "model-a")
+    assert read_records(folder / "assessments.jsonl", Assessment) == list(found.values())
+
+
+@pytest.mark.engine("browser")
+def test_a_fix_that_leaves_out_what_assistive_technologies_need_is_neither(evaluation):
+    evaluation.predict(toggle=DIFFERENT)
+    evaluation.evaluate()
+    toggle = assessed(evaluation)["toggle"]
+    assert not toggle.resolved_equivalent
+    assert toggle.snapshot.likeness == "a11y-different"
+    assert "pressed" in toggle.snapshot.reasons["src/toggle.test.js > renders"]
+
+
+@pytest.mark.engine("browser")
+@pytest.mark.invariant(3)
+def test_the_second_time_nothing_runs_and_the_same_comes_out(evaluation):
+    evaluation.predict(toggle=EQUIVALENT)
+    evaluation.evaluate()
+    first = assessed(evaluation)
+    opened = list(evaluation.sandbox.opened)
+    assert assessed(evaluation) == first
+    assert evaluation.sandbox.opened == opened
+
+
+@pytest.mark.rule("oracle-beside-the-verdict")
+def test_what_fails_otherwise_is_not_run_again(evaluation):
+    """No browser is needed where snapshots do not decide."""
+    evaluation.predict(toggle=BROKEN, menu=WRONG)
+    evaluation.evaluate()
+    found = assessed(evaluation)
+    assert found["toggle"].notes == {"snapshot": "not by snapshot alone: src/toggle.test.js > works"}
+    assert found["menu"].notes["snapshot"].startswith("not by snapshot alone")
+    assert not any(one.resolved_equivalent for one in found.values())
+    assert len(evaluation.sandbox.opened) == 2
+
+
+@pytest.mark.invariant(7)
+def test_what_breaks_is_a_note(evaluation):
+    evaluation.predict(toggle=EQUIVALENT, menu=WRONG)
+    evaluation.evaluate()
+    evaluation.bench.break_image("toggle")
+    found = assessed(evaluation)
+    assert found["toggle"].notes == {"snapshot": "not assessed: the engine is gone"}
+    assert found["menu"].notes["snapshot"].startswith("not by snapshot alone")
+
+
+@pytest.mark.rule("bad-input")
+def test_without_verdicts_it_says_what_to_run(evaluation):
+    evaluation.predict(menu=FIX)
+    with pytest.raises(UserError, match="has no verdict for the run") as error:
+        assessed(evaluation)
+    assert "just eval-run acme/ui model-a" in str(error.value)

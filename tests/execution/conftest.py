@@ -1,0 +1,84 @@
+"""A repository whose tests take no installation, and a sandbox of plain folders to run them in."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import factories
+import pytest
+from histories import History, put
+
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import DEFAULT, Limits
+from pipeline.sandbox.local.workspace import LocalWorkspace, copy
+
+RUNNER = Path(__file__).parents[1] / "tiny_jest.js"
+TESTS = ("src/Menu.test.js", "src/New.test.js")
+
+
+class FolderSandbox:
+    """Opens copies of one checkout as the local sandbox's own workspaces; what is installed is one module."""
+
+    name = "local"
+
+    def __init__(self, checkout: Path, folder: Path) -> None:
+        self.checkout, self.folder, self.numbers = checkout, folder, itertools.count()
+
+    @contextmanager
+    def open(self, digest: str, *, cache: str = "use", limits: Limits = DEFAULT) -> Iterator[LocalWorkspace]:
+        workspace = LocalWorkspace(self.folder / str(next(self.numbers)), Path(sys.executable).parent, limits)
+        copy(self.checkout, Path(workspace.root))
+        put(Path(workspace.root, "node_modules", "dep", "index.js"), "installed\n")
+        yield workspace
+
+
+@pytest.fixture
+def sandbox_of(tmp_path: Path) -> Callable[[Path], FolderSandbox]:
+    """`sandbox_of(folder)`: a sandbox that opens copies of the folder."""
+    return lambda checkout: FolderSandbox(checkout, tmp_path / "workspaces")
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> History:
+    """A component, its test, its snapshot and its configuration in one commit."""
+    history = History(tmp_path / "library")
+    files = {
+        "src/Menu.js": "<nav>\n",
+        "src/Menu.test.js": "opens | src/Menu.js | <nav\n",
+        "src/__snapshots__/Menu.snap": "<nav>\n",
+        "package.json": '{"jest": {}}\n',
+        "jest.config.js": "module.exports = {}\n",
+        ".gitignore": "node_modules\n",
+    }
+    history.commit("base", files)
+    return history
+
+
+@pytest.fixture
+def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
+    """`plan(files, limits)`: how the library's tests are run, by `tiny_jest.js`."""
+    sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
+    command = ("node", str(RUNNER), "--outputFile={report}", "--runTestsByPath", "{files}")
+
+    def make(files: tuple[str, ...] = TESTS, limits: Limits = DEFAULT) -> Plan:
+        return Plan(sandbox, "image", factories.make_environment(test=command), files, limits)
+
+    return make
+
+
+@pytest.fixture
+def patch(library: History) -> Callable[..., str]:
+    """`patch({path: text})`: a patch on the library's commit; None removes a file."""
+
+    def make(files: dict[str, str | None]) -> str:
+        base = library.git("rev-parse", "HEAD")
+        head = library.commit("change", files)
+        text = library.git("diff", "--binary", "--full-index", base, head) + "\n"
+        library.git("reset", "-q", "--hard", base)
+        return text
+
+    return make

@@ -1,0 +1,76 @@
+"""Negative controls: what they do to an honest run (nothing), and to one in which nothing can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.core.records import Status
+from pipeline.execution.control import text
+from pipeline.execution.runs import Plan, run_candidate
+
+MakePlan = Callable[..., Plan]
+Patch = Callable[[dict[str, str | None]], str]
+
+TEST = "src/Menu.test.js"
+FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
+NAMED = "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"
+
+
+@pytest.mark.rule("negative-control")
+def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None:
+    run = run_candidate(plan(), patch(FIX), "", patch({TEST: NAMED}), [TEST, "src/Gone.test.js"])
+    assert run.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > has a name": Status.PASSED}
+    assert (run.faults, run.end) == ((), "ran")
+
+
+@pytest.mark.rule("negative-control")
+@pytest.mark.rule("tampered")
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    [
+        ("deaf", "the negative control of src/Menu.test.js did not fail"),
+        ("rewrites", "the run changed src/Menu.test.js"),
+    ],
+)
+def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
+    """Code of a candidate runs beside the tests and can replace what asserts, and the tests that are still to run."""
+    gold = {TEST: f"{NAMED}breaks {way}\n"}
+    run = run_candidate(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
+    assert run.faults == (fault,)
+
+
+@pytest.mark.rule("negative-control")
+def test_a_file_whose_tests_exclude_others_has_no_control(plan: MakePlan, patch: Patch) -> None:
+    """It would be left out, which says nothing about the candidate."""
+    gold = {TEST: f"{NAMED}it.only | src/Menu.js | <nav\nbreaks deaf\n"}
+    assert run_candidate(plan(), patch(FIX), "", patch(gold), [TEST]).faults == ()
+
+
+@pytest.mark.rule("negative-control")
+def test_the_title_follows_from_the_patch(plan: MakePlan, patch: Patch) -> None:
+    """So it can not be written into the patch, and a second run gives the same bytes."""
+    runs = [
+        run_candidate(plan(), patch({"src/Menu.js": text}), "", patch({TEST: NAMED}), [TEST]).report
+        for text in ("<nav a>\n", "<nav a>\n", "<nav b>\n")
+    ]
+    titles = [report.split(b'"title":"')[-1].split(b'"')[0] for report in runs]
+    assert titles[0] == titles[1] != titles[2]
+
+
+@pytest.mark.parametrize(
+    ("parser", "start"),
+    [
+        ("jest-json", '\n\n// @ts-ignore\n;(typeof it === "function" ? it : test)("c0", function'),
+        (
+            "vitest-json",
+            '\nimport { expect as expectc0, it as itc0 } from "vitest";\n// @ts-ignore\n;itc0("c0", function',
+        ),
+    ],
+)
+def test_what_stands_in_a_file(parser: str, start: str) -> None:
+    """A file may take the runner's words from its globals or import them; matchers that write files are left alone."""
+    written = text(parser, {"toBe", "toString", "toMatchImageSnapshot", "toBeChecked"}, "c0")
+    assert written.startswith(start)
+    assert '["toBe", "toBeChecked"]' in written and written.count("\n") == 4

@@ -1,0 +1,186 @@
+"""Patch, run, read: what of a candidate counts, and what is put back before its tests run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from histories import History
+
+from pipeline.core.records import Status
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.runs import Plan, Run, run_candidate, run_gold
+
+MENU_TEST = {"src/Menu.test.js": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
+FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
+OPENS, NAMED = "src/Menu.test.js > opens", "src/Menu.test.js > has a name"
+
+Patch = Callable[[dict[str, str | None]], str]
+MakePlan = Callable[..., Plan]
+
+
+def test_gold_patches_are_applied_one_by_one(plan: MakePlan, patch: Patch) -> None:
+    test, fix = ("test", patch(MENU_TEST)), ("fix", patch(FIX))
+    assert run_gold(plan(), []).results == {OPENS: Status.PASSED}
+    assert run_gold(plan(), [test]).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+    assert run_gold(plan(), [test, fix]).results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
+
+
+@pytest.mark.trap("two-patches-one-apply")
+def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) -> None:
+    """Multi-SWE-bench gives two patches to one `git apply`; whose fault a failure is, nobody knows."""
+    other = patch(FIX).replace("<nav>", "<ul>").replace("src/Menu.js", "src/Other.js")
+    with pytest.raises(PatchFailed, match="the fix patch does not apply") as error:
+        run_gold(plan(), [("test", patch(MENU_TEST)), ("fix", other)])
+    assert error.value.name == "fix"
+
+
+@pytest.mark.trap("empty-patch")
+def test_an_empty_patch_is_nothing(plan: MakePlan, patch: Patch) -> None:
+    """`git apply` on nothing exits with 128, no test runs, and Multi-SWE-bench files it as unresolved."""
+    assert run_gold(plan(), [("test", ""), ("fix", "\n")]).results == {OPENS: Status.PASSED}
+    assert run_candidate(plan(), "", "", patch(MENU_TEST)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+
+
+def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> None:
+    run = run_candidate(plan(), patch(FIX), "", patch(MENU_TEST))
+    assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
+    assert (run.end, run.faults, run.restored) == ("ran", (), ())
+
+
+@pytest.mark.parametrize(
+    "text", ["no patch\n", "diff --git a/x b/x\n", "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n", "@@\n"]
+)
+def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
+    """It does not apply, and that is the model's doing: no other error may come of it."""
+    with pytest.raises(PatchFailed) as error:
+        run_candidate(plan(), text, "", patch(MENU_TEST))
+    assert error.value.name == "candidate"
+
+
+def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, patch: Patch) -> None:
+    """Tools that are not git leave the header out; files of packages are left out of such patches too."""
+    fix = "--- a/src/Menu.js\n+++ b/src/Menu.js\n@@ -1 +1 @@\n-<nav>\n+<nav aria-label>\n"
+    hidden = "--- a/node_modules/dep/index.js\n+++ b/node_modules/dep/index.js\n@@ -1 +1 @@\n-installed\n+patched\n"
+    run = run_candidate(plan(), fix + hidden, "", patch(MENU_TEST))
+    assert run.results[NAMED] is Status.PASSED
+    assert run.restored == ("node_modules/dep/index.js",)
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.rule("restore")
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"src/Menu.test.js": "opens | src/Menu.js |\n"},
+        {"src/Menu.test.js": None},
+        {"src/__snapshots__/Menu.snap": "<nav role>\n"},
+        {"src/__snapshots__/New.snap": "<nav role>\n"},
+        {"package.json": "{}\n"},
+        {"jest.config.js": None},
+        {"jest.config.ts": "export default {}\n"},
+        {"src/setupTests.js": "globalThis.expect = () => {}\n"},
+        {"__mocks__/dep.js": "module.exports = {}\n"},
+        {"src/New.test.js": "passes | src/Menu.js |\n"},
+        {"src/[M]enu.test.js": "passes | src/Menu.js |\n"},
+        {":!top.test.js": "passes | src/Menu.js |\n"},
+        {"src/Menü x.test.js": "passes | src/Menu.js |\n"},
+    ],
+    ids=lambda files: next(iter(files)),
+)
+def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
+    """Several systems grade a patch with its own tests, snapshots or configuration in place. It is listed, no fault."""
+    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
+    assert run.restored == tuple(files)
+    assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
+    assert run.faults == ()
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_ignore_rules_of_a_candidate_hide_nothing(plan: MakePlan, patch: Patch) -> None:
+    """A new `.gitignore` would keep a new test or a new snapshot out of sight of `git status`."""
+    files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.js": "passes | src/Menu.js |\n"}
+    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
+    assert run.restored == ("src/New.test.js",)
+    assert set(run.results) == {OPENS, NAMED}
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_installed_packages_are_not_patched(plan: MakePlan, patch: Patch) -> None:
+    """Git does not know them: what a candidate changed there could not be taken back."""
+    dep = {"src/Menu.test.js": "is as installed | node_modules/dep/index.js | installed\n"}
+    changes = {"node_modules/dep/index.js": "patched\n", "src/node_modules/dep.js": "new\n"}
+    candidate = patch(FIX) + patch({"a.js": "installed\n"}).replace("a/a.js", "a/node_modules/dep/new.js").replace(
+        "b/a.js", "b/node_modules/dep/new.js"
+    )
+    candidate += "".join(_added(path, text) for path, text in changes.items())
+    run = run_candidate(plan(), candidate, "", patch(dep))
+    assert run.results == {"src/Menu.test.js > is as installed": Status.PASSED}
+    assert run.restored == ("node_modules/dep/index.js", "node_modules/dep/new.js", "src/node_modules/dep.js")
+
+
+def _added(path: str, text: str) -> str:
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}"
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_installed_packages_are_not_moved_away(plan: MakePlan, patch: Patch) -> None:
+    """By its new name such a file is no package's."""
+    moved = "similarity index 100%\nrename from node_modules/dep/index.js\nrename to src/dep.js\n"
+    candidate = f"diff --git a/node_modules/dep/index.js b/src/dep.js\n{moved}"
+    with pytest.raises(PatchFailed, match="it moves node_modules/dep/index.js"):
+        run_candidate(plan(), candidate, "", patch(MENU_TEST))
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_how_git_reads_files_is_not_patched(plan: MakePlan, patch: Patch) -> None:
+    """A file whose encoding says that it is unchanged would not be restored."""
+    files = {".gitattributes": "*.js ident\n", "src/.gitattributes": "*.js working-tree-encoding=UTF-7\n"}
+    candidate = patch(FIX) + "".join(_added(path, text.strip() + "\n") for path, text in files.items())
+    run = run_candidate(plan(), candidate, "", patch(MENU_TEST))
+    assert (run.results[NAMED], run.restored) == (Status.PASSED, tuple(files))
+
+
+@pytest.mark.rule("three-way")
+def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, library: History) -> None:
+    """Made on a file that the repository has, somewhere: git merges it, and the run says so. Nothing stays staged."""
+    text = "<ul>\none\ntwo\nthree\n" + "more\n" * 9
+    library.commit("base", {"src/List.js": text, "src/Copy.js": text.replace("<ul>", "<ol>")})
+    made = patch({"src/List.js": text.replace("three", "aria-label"), "src/New.test.js": "x | a | b\n"})
+    candidate = made.replace("src/List.js", "src/Copy.js")
+    test = patch({"src/Menu.test.js": "merged | src/Copy.js | aria-label\nolder | src/Copy.js | <ol>\n"})
+    with pytest.raises(PatchFailed, match="candidate"):
+        run_candidate(plan(), made.replace("src/List.js", "src/Menu.js"), "", test)
+    run = run_candidate(plan(), candidate, "", test)
+    assert (run.merged, run.restored) == (True, ("src/New.test.js",))
+    assert set(run.results.values()) == {Status.PASSED}
+    assert not run_candidate(plan(), made, "", test).merged
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize("path", ["src/__snapshots__", "tests"])
+def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Patch, path: str) -> None:
+    """A link would let tests or snapshots stand under a name that nobody restores."""
+    link = f"diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n"
+    link += "+src\n\\ No newline at end of file\n"
+    removed = patch({"src/__snapshots__/Menu.snap": None}) if path.startswith("src") else ""
+    gold = MENU_TEST | {f"{path}/Menu.snap": "<nav aria-label>\n"}
+    run = run_candidate(plan(), removed + link, "", patch(gold))
+    assert run.restored
+    assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+
+
+@pytest.mark.rule("restore")
+def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> None:
+    """A fix that brings its set-up file needs it; the rest of the gold patch stays out."""
+    gold = patch(FIX | {"jest.config.js": "module.exports = { testEnvironment: 'jsdom' }\n"})
+    test = patch({"src/Menu.test.js": "configured | jest.config.js | jsdom\nhas a name | src/Menu.js | aria-label\n"})
+    run = run_candidate(plan(), patch({"jest.config.js": "broken\n"}), gold, test)
+    assert run.results == {"src/Menu.test.js > configured": Status.PASSED, NAMED: Status.FAILED}
+    assert run.restored == ("jest.config.js",)
+
+
+def test_files_as_tests_of_their_own() -> None:
+    """A file that could run is a test that passes, where another run of the same file could not."""
+    run = Run(results={"a > t": Status.PASSED}, suites={"a": Status.PASSED, "b": Status.FAILED})
+    assert run.with_files(["a", "c"]).results == {"a > t": Status.PASSED, "a": Status.PASSED}

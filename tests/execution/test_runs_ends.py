@@ -1,0 +1,130 @@
+"""How a run can end without a result, and the signs of a result that is faked or broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import factories
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.records import Status
+from pipeline.execution.runs import Plan, run_candidate, run_gold
+from pipeline.sandbox.base import Completed, Limit, Limits
+from pipeline.sandbox.scripted import ScriptedSandbox
+
+MakePlan = Callable[..., Plan]
+Patch = Callable[[dict[str, str | None]], str]
+
+
+def breaking(way: str) -> dict[str, str | None]:
+    """A test file with which the runner breaks in this way."""
+    return {"src/Menu.test.js": f"opens | src/Menu.js | <nav\nbreaks {way}\n"}
+
+
+def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
+    """A plan whose test command ends like this; git and ls succeed."""
+
+    def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        if argv[0] == "ls":
+            return Completed(0, b"a.test.js\n", 0)
+        return Completed(0, b"", 0) if argv[0] == "git" else Completed(-9, b"the log", 3, limit)
+
+    return Plan(
+        ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js", "gone.test.js")
+    )
+
+
+@pytest.mark.trap("no-limits-around-tests")
+@pytest.mark.parametrize(
+    ("limit", "end"),
+    [
+        ("time", "timeout"),
+        ("memory", "out_of_memory"),
+        ("output", "output_limit"),
+        ("disk", "disk_limit"),
+        ("processes", "process_limit"),
+    ],
+)
+def test_limits_are_ends_of_their_own(tmp_path: Path, limit: Limit, end: str) -> None:
+    """A hang, a memory death and a flood of output are neither a failed test nor a crash of the batch."""
+    run = run_gold(scripted(tmp_path, limit), [])
+    assert (run.end, run.results, run.seconds) == (end, {}, 3)
+    assert run.log.startswith(b"$ npx jest ") and run.log.endswith(b"\nthe log")
+
+
+def test_a_flood_ends_with_its_output(plan: MakePlan, patch: Patch) -> None:
+    run = run_gold(plan(limits=Limits(output=1000)), [("test", patch(breaking("flood")))])
+    assert (run.end, len(run.log.partition(b"\n")[2])) == ("output_limit", 1000)
+
+
+def test_a_runner_without_a_report(plan: MakePlan, patch: Patch) -> None:
+    assert run_gold(plan(), [("test", patch(breaking("no-report")))]).end == "no_report"
+
+
+@pytest.mark.trap("printed-passed")
+@pytest.mark.rule("tampered")
+@pytest.mark.parametrize(
+    ("way", "fault"),
+    [
+        ("silent", "ended without announcing its report"),
+        ("exit", "the report says success, the exit code is 1"),
+        ("totals", "the report does not add up: PASSED: 1 read, 2 reported"),
+    ],
+)
+def test_signs_of_a_faked_result(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
+    """A runner that prints its own PASSED lines is believed elsewhere; here report, totals and exit code must agree."""
+    run = run_gold(plan(), [("test", patch(breaking(way)))])
+    (found,) = run.faults
+    assert run.end == "ran"
+    assert fault in found
+
+
+def test_an_honest_run_has_no_fault(plan: MakePlan) -> None:
+    run = run_gold(plan(), [])
+    assert (run.end, run.faults) == ("ran", ())
+    assert run.suites == {"src/Menu.test.js": Status.PASSED}
+
+
+@pytest.mark.rule("suite-is-a-test")
+def test_a_file_that_can_not_run_is_one_failed_test(plan: MakePlan, patch: Patch) -> None:
+    """Its cases are NONE in that run: so a fix that makes a new test file importable counts."""
+    run = run_gold(plan(), [("test", patch({"src/New.test.js": ""}))])
+    assert run.results == {"src/Menu.test.js > opens": Status.PASSED, "src/New.test.js": Status.FAILED}
+
+
+def test_without_test_files_nothing_runs(plan: MakePlan) -> None:
+    for files in ((), ("none.test.js",)):
+        run = run_gold(plan(files=files), [])
+        assert (run.end, run.results) == ("ran", {})
+
+
+def test_only_files_that_exist_are_run(tmp_path: Path) -> None:
+    """A runner that is given a missing file fails as a whole; before the test patch new files are missing."""
+    plan = scripted(tmp_path)
+    run_gold(plan, [])
+    assert plan.sandbox.commands[-1][-1] == "a.test.js"
+
+
+def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
+    """A patch can not write the report beforehand: its name is made when the tests start."""
+    plan = scripted(tmp_path)
+    run_gold(plan, [])
+    run_gold(plan, [])
+    first, second = (argv for argv in plan.sandbox.commands if argv[0] == "npx")
+    assert first != second
+    assert first[3].startswith("--outputFile=/scratch/report-")
+
+
+@pytest.mark.invariant(4)
+def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
+    """Where git itself fails, the machine is to blame and not the patch."""
+
+    def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        return Completed(128, b"fatal: no space left", 0) if argv[:2] == ("git", "diff") else Completed(0, b"", 0)
+
+    plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
+    with pytest.raises(InfrastructureError) as error:
+        run_candidate(plan, factories.FIX_PATCH, "", factories.TEST_PATCH)
+    assert error.value.cause == "workspace"

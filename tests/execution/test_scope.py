@@ -1,0 +1,83 @@
+"""The scope: which test files are run for an instance."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.execution.scope import files, related, touched
+
+
+def patch(*paths: str) -> str:
+    return "".join(f"diff --git a/{path} b/{path}\nnew file mode 100644\nindex 0000000..e69de29\n" for path in paths)
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["src/Menu.test.tsx"], ["src/Menu.test.tsx"]),
+        (["src/__tests__/Menu-test.js"], ["src/__tests__/Menu-test.js"]),
+        (["src/__tests__/__snapshots__/Menu.test.tsx.snap"], ["src/__tests__/Menu.test.tsx"]),
+        (["src/Menu.test.tsx.snap"], ["src/Menu.test.tsx"]),
+        (["__snapshots__/a b.test.mjs.snap"], ["a b.test.mjs"]),
+        (["src/Menu.test.tsx", "src/__snapshots__/Menu.test.tsx.snap"], ["src/Menu.test.tsx"]),
+        (["b.test.ts", "a.test.ts"], ["a.test.ts", "b.test.ts"]),
+        (["test/fixture.json", "test/logo.png", "src/__snapshots__/page.html.snap", "test/README"], []),
+        ([], []),
+    ],
+)
+def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[str]) -> None:
+    """A snapshot stands for its test; what is no code (fixtures, images) is nothing that a runner could run."""
+    assert list(touched(patch(*paths))) == expected
+
+
+COMPONENTS = (
+    "src/Button/Button.js",
+    "src/Button/__tests__/Button-test.js",
+    "src/Button/__tests__/Button-kind-test.js",
+    "src/Button/__tests__/__snapshots__/Button-test.js.snap",
+    "src/Button/stories/Simple.js",
+    "src/Menu/Menu.tsx",
+    "src/Menu/Menu.test.tsx",
+    "src/index.test.ts",
+    "src/themes/base.js",
+    "test/Menu/Menu-test.js",
+    "root.test.js",
+)
+BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-kind-test.js"}
+HOOKS = ("src/hooks/useId.ts", "src/hooks/useField.ts", "src/hooks/__tests__/useId.test.ts")
+PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.test.tsx", "packages/dialog/src/utils.ts")
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ("src/Button/Button.js", BUTTON),
+        ("src/Button/parts/Icon.js", BUTTON),
+        ("src/Menu/Menu.tsx", {"src/Menu/Menu.test.tsx", "test/Menu/Menu-test.js"}),
+        ("src/themes/base.js", set()),
+        ("src/index.ts", {"src/index.test.ts"}),
+        ("src/hooks/useId.ts", {"src/hooks/__tests__/useId.test.ts"}),
+        ("src/hooks/useField.ts", set()),
+        ("packages/dialog/src/utils.ts", {*PACKAGE[:2]}),
+        ("src/a/b/c/deep.js", set()),
+        ("top.js", set()),
+        ("src/Button/stories/Simple.js", set()),
+        ("src/Button/Button.stories.tsx", set()),
+        ("src/Menu/Menu.test.tsx", set()),
+        ("src/Menu/README.md", set()),
+        ("src/Menu/package.json", set()),
+    ],
+)
+def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
+    """Those of its component; where a folder is none's, those that are called like it."""
+    assert related((*COMPONENTS, *HOOKS, *PACKAGE), [changed]) == expected
+
+
+@pytest.mark.rule("scope")
+def test_the_scopes() -> None:
+    fix, tests = patch("src/Menu/Menu.tsx"), patch("src/Tabs/Tabs.test.tsx")
+    wanted = ("src/Menu/Menu.test.tsx", "src/Tabs/Tabs.test.tsx", "test/Menu/Menu-test.js")
+    assert files("touched", COMPONENTS, fix, tests) == wanted
+    assert files("full", COMPONENTS, fix, tests) == ()

@@ -1,0 +1,67 @@
+"""What the tests of the gateway share: a model list, and a gateway with the provider behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from pipeline.core.store import Store
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.models import SHIPPED
+from pipeline.llm.scripted import ScriptedModel
+
+PROVIDER_KEY = "sk-canary-of-the-provider"
+#: the shipped list, which both deployments must be able to load, and four models behind the scripted provider
+MODELS = f"""\
+{SHIPPED.read_text(encoding="utf-8")}
+  - model_name: scripted
+    litellm_params: &upstream
+      {{model: openai/scripted, api_base: os.environ/SCRIPTED_URL, api_key: os.environ/SCRIPTED_KEY}}
+    model_info:
+      mode: chat
+      input_cost_per_token: "0.00000027"
+      output_cost_per_token: "0.0000011"
+      cache_read_input_token_cost: "0.00000003"
+  - model_name: other
+    litellm_params: *upstream
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
+  - model_name: embedder
+    litellm_params: *upstream
+    model_info: {{mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}}
+  - model_name: hasty
+    litellm_params: {{<<: *upstream, model: openai/hasty, timeout: 0.5}}
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
+  - model_name: narrow
+    litellm_params: {{<<: *upstream, api_base: os.environ/SCRIPTED_URL, api_key: none, max_parallel_requests: 2}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: keyless
+    litellm_params: {{model: openai/keyless, api_key: os.environ/NO_SUCH_KEY}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+"""
+#: no test waits for a provider as long as a user does
+QUICK = {"INITIAL_RETRY_DELAY": "0.01", "MAX_RETRY_DELAY": "0.05", "JITTER": "0"}
+
+
+@dataclass
+class Bench:
+    """The gateway, the provider behind it, and what a test does with both."""
+
+    gateway: Gateway
+    upstream: ScriptedModel
+    store: Store
+    log: Path
+    keys: list[str] = field(default_factory=list)
+
+    def key(self, experiment: Experiment, holder: str = "o__r-1", **more: object) -> str:
+        self.keys.append(self.gateway.issue_key(experiment, holder, **more))
+        return self.keys[-1]
+
+    def post(self, key: str, path: str = "/chat/completions", **body: object) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {key}"}
+        return httpx.post(f"{self.gateway.base_url}{path}", json=body, headers=headers, timeout=30)
+
+    def chat(self, key: str, text: str = "hello", model: str = "scripted", **more: object) -> httpx.Response:
+        return self.post(key, model=model, messages=[{"role": "user", "content": text}], **more)

@@ -1,0 +1,71 @@
+"""`costs.csv` is the ledger in other words."""
+
+from __future__ import annotations
+
+import csv
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.store import Store
+from pipeline.llm.costs import write_costs
+from pipeline.llm.ledger import OK, Booking, Key, Ledger, key_hash
+from pipeline.llm.prices import Usage
+
+HEADER = "repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd"
+
+
+def book(ledger: Ledger, repo: str, settings: str, holder: str, kind: str, cost: str, status: str = OK) -> None:
+    whose = (f"{repo}{settings}", repo, "m", "agent", settings, holder)
+    hashed = key_hash("".join(whose) + kind + cost)
+    ledger.issue(hashed, Key("alias", *whose))
+    request = ledger.open(hashed, "e" if kind == "embedding" else "m", kind)
+    ledger.book(request, Booking(status, Usage(100, 7), Decimal(cost)))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path)
+    ledger = Ledger(store.ledger)
+    book(ledger, "o/b", "s1", "i-1", "llm", "0.0000001")
+    book(ledger, "o/b", "s1", "i-2", "llm", "0.1")
+    book(ledger, "o/b", "s1", "i-2", "llm", "0", status="429")
+    book(ledger, "o/b", "s2", "i-1", "llm", "0.2")
+    book(ledger, "o/b", "s1", "shared", "embedding", "0.00000000002")
+    book(ledger, "o/a", "s1", "i-9", "llm", "3")
+    ledger.close()
+    return store
+
+
+def read(store: Store) -> list[dict[str, str]]:
+    with store.costs.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_one_row_per_repository_model_and_agent(store: Store) -> None:
+    write_costs(store)
+    rows = [list(row.values()) for row in read(store)]
+    assert ",".join(read(store)[0]) == HEADER
+    assert rows == [
+        ["o/a", "m", "agent", "", "1", "107", "3", "0", "0", "0"],
+        ["o/b", "m", "agent", "e", "4", "428", "0.3000001", "1", "107", "0.00000000002"],
+    ]
+
+
+@pytest.mark.rule("money-adds-up")
+def test_three_sums_are_one(store: Store) -> None:
+    """Ledger, holders and costs.csv must agree to the last digit, or no cost can be trusted."""
+    write_costs(store)
+    ledger = Ledger(store.ledger)
+    experiments = {row.experiment for row in ledger.rows()}
+    by_holder = sum(sum(ledger.per_holder(experiment).values()) for experiment in experiments)
+    in_file = sum(Decimal(row["cost_llm_usd"]) + Decimal(row["cost_emb_usd"]) for row in read(store))
+    assert ledger.spend() == by_holder == in_file == Decimal("3.30000010002")
+
+
+def test_without_a_ledger_there_are_no_costs(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    assert write_costs(store) == []
+    assert store.costs.read_text().strip() == HEADER
+    assert not store.ledger.exists()

@@ -1,0 +1,115 @@
+"""What only a proxy with a database does: its own keys and teams, and a log that is read back. PostgreSQL is real."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.store import Store
+from pipeline.llm.admin import Admin
+from pipeline.llm.deployed import DeployedGateway
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
+from pipeline.llm.opening import open_gateway
+from pipeline.llm.provider import Fault
+from tests.llm.bench import Bench
+from tests.llm.conftest import DEPLOYED, Setting, opened
+from tests.llm.test_gateway import COST
+
+deployed = pytest.mark.parametrize("setting", [DEPLOYED], indirect=True, scope="session")
+
+
+def asked(setting: Setting, path: str, **parameters: str) -> dict:
+    headers = {"Authorization": f"Bearer {setting.given[PROXY_KEY]}"}
+    return httpx.get(f"{setting.given[PROXY_URL]}{path}", params=parameters, headers=headers, timeout=60).json()
+
+
+@deployed
+def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experiment: Experiment) -> None:
+    """LiteLLM's pages show whose it is; the budget is the team's, which is the experiment."""
+    key = bench.key(experiment, "o__r-7", budget_usd=Decimal("1.5"))
+    info = asked(setting, "/key/info", key=key)["info"]
+    assert info["key_alias"].startswith(f"agent/scripted/{experiment.id[:8]}/o__r-7/")
+    assert {"scripted", "embedder"} <= set(info["models"]) and "other" not in info["models"]
+    assert info["expires"]
+    assert asked(setting, "/team/info", team_id=info["team_id"])["team_info"]["max_budget"] == 1.5
+
+
+@deployed
+def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Experiment) -> None:
+    with opened(setting, "worthless") as (gateway, store):
+        bench = Bench(gateway, setting.upstream, store, setting.log)
+        key = bench.key(experiment)
+        assert bench.chat(key).status_code == 200
+    assert bench.chat(key).status_code == 401
+
+
+@deployed
+@pytest.mark.rule("money-adds-up")
+def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Experiment) -> None:
+    """Its last requests are in the proxy's log only; the next run of the experiment has them in its ledger."""
+    ledger = Ledger(setting.folder / "killed" / "ledger.sqlite")
+    admin = Admin(setting.given[PROXY_URL], setting.given[PROXY_KEY])
+    killed = DeployedGateway(admin, load_models(setting.folder / "models.yaml"), ledger, setting.given)
+    key = killed.issue_key(experiment, "o__r-1")
+    assert Bench(killed, setting.upstream, Store(setting.folder), setting.log).chat(key).status_code == 200
+    ledger.close()
+    with opened(setting, "killed") as (after, _):
+        after.issue_key(experiment, "o__r-2")
+        assert after.spend(experiment) == COST
+        assert after.ledger.per_holder(experiment.id) == {"o__r-1": COST}
+
+
+@deployed
+def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experiment) -> None:
+    """LiteLLM's log keeps one row for each id of an answer: money would be missing from the ledger."""
+    with (
+        pytest.raises(InfrastructureError, match="two answers of one id"),
+        opened(setting, "twice") as (gateway, store),
+    ):
+        gateway.patience = 15
+        bench = Bench(gateway, setting.upstream, store, setting.log)
+        key = bench.key(experiment)
+        setting.upstream.fail(Fault(id="chatcmpl-same"), Fault(id="chatcmpl-same"))
+        assert [bench.chat(key).status_code for _ in range(2)] == [200, 200]
+
+
+@deployed
+def test_a_proxy_of_other_prices_is_refused(setting: Setting, experiment: Experiment) -> None:
+    """The ledger would say what nobody pays."""
+    models, name = setting.folder / "models.yaml", "other-prices.yaml"
+    (setting.folder / name).write_text(models.read_text().replace("0.0000011", "0.0000012"), encoding="utf-8")
+    with (
+        open_gateway(
+            setting.folder / name, setting.folder / "l.sqlite", say=print, log=setting.log, given=setting.given
+        ) as gateway,
+        pytest.raises(UserError, match="has another output_cost_per_token for 'scripted'"),
+    ):
+        gateway.issue_key(experiment, "i")
+
+
+@deployed
+def test_a_wrong_master_key_is_the_users(setting: Setting) -> None:
+    with pytest.raises(UserError, match="401") as caught, opened(setting, "wrong", **{PROXY_KEY: "sk-canary-wrong"}):
+        pass
+    assert PROXY_KEY in caught.value.hint and "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({PROXY_URL: "http://127.0.0.1:9"}, UserError, "A11Y_BENCH_PROXY_KEY is not"),
+        ({PROXY_URL: "http://127.0.0.1:9", PROXY_KEY: "sk-x"}, InfrastructureError, "no LiteLLM proxy at"),
+    ],
+)
+def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exception], said: str) -> None:
+    with (
+        pytest.raises(error, match=said),
+        open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", given=given),
+    ):
+        pass

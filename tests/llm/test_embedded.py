@@ -1,0 +1,142 @@
+"""What only the embedded proxy does: turns at a provider, a cache of responses, and words to the client."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import openai
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.provider import Fault
+from tests.llm.bench import Bench
+from tests.llm.conftest import EMBEDDED
+from tests.llm.test_gateway import COST, TRIES, booked
+
+pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
+
+
+def test_a_model_without_its_key_is_the_users(bench: Bench) -> None:
+    with pytest.raises(UserError, match="'keyless' needs the environment variable NO_SUCH_KEY"):
+        bench.gateway.issue_key(Experiment("o/r", "keyless", "agent", ""), "o__r-1")
+
+
+def test_a_refusal_says_what_there_is(bench: Bench, experiment: Experiment) -> None:
+    answer = bench.chat(bench.key(experiment), model="unheard-of")
+    assert "there is: scripted," in answer.json()["error"]["message"]
+
+
+def test_a_forged_row_changes_nothing(bench: Bench, experiment: Experiment) -> None:
+    bench.chat(bench.key(experiment), metadata={"a11y_bench_request": {"id": "forged", "model": "other"}})
+    assert [row.cost_usd for row in booked(bench, experiment)] == [COST]
+
+
+def test_a_request_names_no_other_model_to_fall_back_on(bench: Bench, experiment: Experiment) -> None:
+    bench.upstream.fail(*[Fault(500)] * TRIES)
+    assert bench.chat(bench.key(experiment), fallbacks=["other"]).status_code == 500
+
+
+# -- the client -----------------------------------------------------------------------------------------------------
+@pytest.mark.rule("retries")
+def test_the_client_does_not_try_again_what_was_tried_here(bench: Bench, experiment: Experiment) -> None:
+    """OpenAI's own client obeys: tries here and there would multiply."""
+    client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=5)
+    before = len(bench.upstream.requests)
+    bench.upstream.fail(*[Fault(503)] * TRIES)
+    with pytest.raises(openai.InternalServerError):
+        client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": "hello"}])
+    assert len(bench.upstream.requests) - before == TRIES
+
+
+def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) -> None:
+    """Past a minute LiteLLM does not wait for it."""
+    bench.upstream.fail(*[Fault(429, retry_after=700)] * TRIES)
+    assert bench.chat(bench.key(experiment)).headers["Retry-After"] == "700"
+
+
+def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experiment) -> None:
+    """Half an answer must not pass for a whole one."""
+    bench.upstream.fail(Fault(breaks=True))
+    text = bench.chat(bench.key(experiment), stream=True).text
+    assert '"error"' in text
+    (row,) = booked(bench, experiment)
+    assert row.status not in ("ok", "open")
+
+
+# -- turns ----------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("provider-limit")
+def test_a_provider_is_asked_no_more_at_once_than_the_list_says(bench: Bench) -> None:
+    """What is too much at once waits, is not refused, and the provider is never idle meanwhile."""
+    key = bench.key(Experiment("o/r", "narrow", "agent", "turns"))
+    bench.upstream.fail(*[Fault(delay=0.5)] * 6)
+    with Watch(bench) as watch, ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda _: bench.chat(key, model="narrow").status_code, range(6)))
+    assert answers == [200] * 6
+    assert max(watch.seen) == 2
+
+
+class Watch:
+    """How many requests the provider has in flight, looked at often."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._upstream, self.seen, self._ended = bench.upstream, [], threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._ended.is_set():
+            self.seen.append(self._upstream.in_flight)
+            time.sleep(0.02)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+# -- the cache of responses -----------------------------------------------------------------------------------------
+@pytest.mark.rule("response-cache")
+def test_a_greedy_request_is_paid_for_once(bench: Bench, experiment: Experiment) -> None:
+    """Whose key asks again does not matter; what came from the cache cost nothing, and the ledger says so."""
+    before = len(bench.upstream.requests)
+    said = [ask(bench, experiment, holder, temperature=0) for holder in ("o__r-1", "o__r-2")]
+    assert said == ["good day " * 9] * 2
+    assert len(bench.upstream.requests) - before == 1
+    rows = [(row.holder, row.status, row.tokens_out) for row in booked(bench, experiment)]
+    assert rows == [("o__r-1", "ok", 21), ("o__r-2", "cached", 0)]
+
+
+@pytest.mark.rule("response-cache")
+@pytest.mark.parametrize(
+    "changed",
+    [{"max_tokens": 9}, {"seed": 2}, {"stop": ["x"]}, {"tools": []}, {"top_k": 3}, {"text": "hello there"}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_all_that_matters_is_in_its_key(bench: Bench, experiment: Experiment, changed: dict[str, object]) -> None:
+    """A parameter that only one provider knows (top_k) changes the answer as well."""
+    plain = {"text": f"hello from {experiment.id}"}
+    before = len(bench.upstream.requests)
+    ask(bench, experiment, temperature=0, **plain)
+    ask(bench, experiment, temperature=0, **{**plain, **changed})
+    assert len(bench.upstream.requests) - before == 2
+
+
+@pytest.mark.rule("response-cache")
+@pytest.mark.parametrize("sampled", [{}, {"temperature": 0.8}])
+def test_samples_are_never_from_the_cache(bench: Bench, experiment: Experiment, sampled: dict[str, float]) -> None:
+    """Ten samples of one prompt are ten answers."""
+    before = len(bench.upstream.requests)
+    for _ in range(2):
+        ask(bench, experiment, **sampled)
+    assert len(bench.upstream.requests) - before == 2
+
+
+def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: object) -> str:
+    answer = bench.chat(bench.key(experiment, holder), **more)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["choices"][0]["message"]["content"]

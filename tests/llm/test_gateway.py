@@ -1,0 +1,246 @@
+"""What a gateway does, in both deployments: the real LiteLLM proxy between a client and a provider on loopback."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.llm.costs import write_costs
+from pipeline.llm.experiment import SHARED, Experiment
+from pipeline.llm.gateway import BUDGET_EXCEEDED
+from pipeline.llm.ledger import Request
+from pipeline.llm.provider import Fault
+from tests.llm.bench import PROVIDER_KEY, Bench
+
+#: `hello` is 2 tokens, its answer 21; prices are bench.py's
+COST = 2 * Decimal("0.00000027") + 21 * Decimal("0.0000011")
+#: the first one and the configuration's retries
+TRIES = 6
+#: the arguments of the tool call that conftest.py's model answers with
+PLACE = '{"place": "Graz"}'
+
+
+def booked(bench: Bench, experiment: Experiment) -> list[Request]:
+    bench.gateway.settle(experiment)
+    return bench.gateway.ledger.rows(experiment.id)
+
+
+def events(stream: str) -> list[dict]:
+    return [json.loads(line.removeprefix("data: ")) for line in stream.split("\n\n") if line.startswith("data: {")]
+
+
+def test_a_chat_is_answered_and_booked(bench: Bench, experiment: Experiment) -> None:
+    answer = bench.chat(bench.key(experiment))
+    assert answer.json()["choices"][0]["message"]["content"] == "good day " * 9
+    (row,) = booked(bench, experiment)
+    assert (row.holder, row.model, row.kind, row.status) == ("o__r-1", "scripted", "llm", "ok")
+    assert (row.tokens_in, row.tokens_out, row.tokens_cached, row.cost_usd) == (2, 21, 0, COST)
+    assert row.latency_ms > 0
+
+
+@pytest.mark.parametrize("options", [{}, {"stream_options": {"include_usage": False}}])
+def test_a_stream_is_booked_with_the_providers_own_count(
+    bench: Bench, experiment: Experiment, options: dict[str, object]
+) -> None:
+    """Without the provider's usage LiteLLM would count with a tokenizer of its own: a silent guess."""
+    streamed = events(bench.chat(bench.key(experiment), stream=True, **options).text)
+    said = (choice["delta"].get("content") for event in streamed for choice in event["choices"])
+    assert "".join(filter(None, said)) == "good day " * 9
+    assert [(row.tokens_in, row.tokens_out, row.cost_usd) for row in booked(bench, experiment)] == [(2, 21, COST)]
+
+
+def test_an_embedding_is_of_its_own_kind(bench: Bench, experiment: Experiment) -> None:
+    answer = bench.post(bench.key(experiment, SHARED), "/embeddings", model="embedder", input=["hello", "you there"])
+    assert len(answer.json()["data"]) == 2
+    (row,) = booked(bench, experiment)
+    assert (row.holder, row.kind, row.model, row.tokens_in) == (SHARED, "embedding", "embedder", 5)
+    assert row.cost_usd == Decimal("0.0000001")
+
+
+def test_a_tool_call_comes_through(bench: Bench, experiment: Experiment) -> None:
+    """Agents that work by tools get the call as the provider made it, in one piece or as a stream."""
+    key, tools = bench.key(experiment), [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
+    choice = bench.chat(key, "the weather", tools=tools).json()["choices"][0]
+    (call,) = choice["message"]["tool_calls"]
+    assert (choice["finish_reason"], call["function"]) == ("tool_calls", {"name": "look_up", "arguments": PLACE})
+    streamed = events(bench.chat(key, "the weather", tools=tools, stream=True).text)
+    pieces = (
+        call for event in streamed for choice in event["choices"] for call in choice["delta"].get("tool_calls") or ()
+    )
+    assert "".join(call["function"].get("arguments") or "" for call in pieces) == PLACE
+    assert [row.tokens_out for row in booked(bench, experiment)] == [6, 6]
+
+
+def test_tokens_that_the_provider_had_cost_what_they_cost(bench: Bench, experiment: Experiment) -> None:
+    bench.upstream.fail(Fault(cached=1))
+    bench.chat(bench.key(experiment))
+    (row,) = booked(bench, experiment)
+    assert (row.tokens_in, row.tokens_cached) == (2, 1)
+    assert row.cost_usd == Decimal("0.00000027") + Decimal("0.00000003") + 21 * Decimal("0.0000011")
+
+
+# -- failures -------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("retries")
+def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Experiment) -> None:
+    """No sooner than the provider asks for; the money is booked once, however many tries there were."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    bench.upstream.fail(Fault(500), Fault(429, retry_after=1), Fault(503))
+    answer = bench.chat(key)
+    assert (answer.status_code, len(bench.upstream.requests) - before) == (200, 4)
+    assert answer.elapsed.total_seconds() >= 1
+    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("ok", COST)]
+
+
+@pytest.mark.rule("retries")
+@pytest.mark.parametrize(
+    ("fault", "tries"), [(Fault(500), TRIES), (Fault(429), TRIES), (Fault(401), 1), (Fault(404), 1)]
+)
+def test_what_keeps_failing_is_given_up(bench: Bench, experiment: Experiment, fault: Fault, tries: int) -> None:
+    """One row, no cost, and the client is told: never an empty answer. What can not get better is asked once."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    bench.upstream.fail(*[fault] * tries)
+    assert bench.chat(key, num_retries=30).status_code == fault.status
+    assert len(bench.upstream.requests) - before == tries
+    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [(str(fault.status), 0)]
+
+
+@pytest.mark.rule("retries")
+def test_what_takes_too_long_is_tried_once_more(bench: Bench) -> None:
+    experiment = Experiment("o/r", "hasty", "agent", "time-out")
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    bench.upstream.fail(*[Fault(delay=1)] * 2)
+    assert bench.chat(key, model="hasty").status_code == 408
+    assert len(bench.upstream.requests) - before == 2
+    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("408", 0)]
+
+
+def test_a_prompt_that_the_provider_refuses(bench: Bench, experiment: Experiment) -> None:
+    answer = bench.chat(bench.key(experiment), "unforeseen")
+    assert answer.status_code == 400
+    assert "begins: unforeseen" in answer.json()["error"]["message"]
+
+
+def test_empty_and_truncated_answers_come_through(bench: Bench, experiment: Experiment) -> None:
+    key = bench.key(experiment)
+    bench.upstream.fail(Fault(empty=True), Fault(truncated=True))
+    empty, truncated = (bench.chat(key).json()["choices"][0] for _ in range(2))
+    assert empty["message"]["content"] == ""
+    assert truncated["finish_reason"] == "length"
+    assert [row.tokens_out for row in booked(bench, experiment)] == [0, 10]
+
+
+@pytest.mark.parametrize("key", ["sk-canary-stranger", ""])
+def test_a_stranger_is_refused(bench: Bench, key: str) -> None:
+    before = len(bench.upstream.requests)
+    assert bench.chat(key or "none").status_code == 401
+    assert len(bench.upstream.requests) == before
+
+
+@pytest.mark.rule("budget")
+def test_a_budget_that_is_reached_refuses(bench: Bench, experiment: Experiment) -> None:
+    """Refused before it costs anything, whichever key of the experiment asks; a higher budget goes on."""
+    key = bench.key(experiment, budget_usd=2 * COST)
+    for spent in (COST, 2 * COST):
+        assert bench.chat(key).status_code == 200
+        assert bench.gateway.spend(experiment) == spent
+    assert bench.gateway.exhausted(experiment)
+    before = len(bench.upstream.requests)
+    for refused in (key, bench.key(experiment, "o__r-2", budget_usd=2 * COST)):
+        answer = bench.chat(refused)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (422, "budget_exceeded")
+    assert len(bench.upstream.requests) == before
+    assert bench.chat(bench.key(experiment, "o__r-2", budget_usd=4 * COST)).status_code == 200
+    assert bench.gateway.spend(experiment) == 3 * COST
+    assert not bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, experiment: Experiment) -> None:
+    """It is not paid twice: what tells is whether a request was refused."""
+    key = bench.key(experiment, budget_usd=COST)
+    assert bench.chat(key).status_code == 200
+    assert bench.gateway.given_up(experiment, key) == ""
+    assert bench.gateway.spend(experiment) == COST and bench.gateway.exhausted(experiment)
+    assert bench.chat(key).status_code == 422
+    assert bench.gateway.given_up(experiment, key) == BUDGET_EXCEEDED
+
+
+@pytest.mark.trap("spend-on-wrong-experiment")
+@pytest.mark.parametrize("model", ["other", "keyless", "unheard-of"])
+def test_a_key_opens_its_experiments_model_only(bench: Bench, experiment: Experiment, model: str) -> None:
+    """An agent that swaps the model would spend on an experiment that says another one."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    answer = bench.chat(key, model=model)
+    assert answer.status_code == 403
+    assert model in answer.json()["error"]["message"]
+    assert len(bench.upstream.requests) == before
+
+
+@pytest.mark.parametrize("path", ["/messages", "/responses", "/../key/generate", "/../openai/v1/chat/completions"])
+def test_there_is_no_way_past_the_ledger(bench: Bench, experiment: Experiment, path: str) -> None:
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    assert bench.post(key, path, model="scripted", messages=[{"role": "user", "content": "hello"}]).status_code == 403
+    assert len(bench.upstream.requests) == before
+
+
+def test_a_model_that_is_not_there_has_no_key(bench: Bench) -> None:
+    with pytest.raises(UserError, match="unknown model 'gpt-0'"):
+        bench.key(Experiment("o/r", "gpt-0", "agent", "none"))
+
+
+@pytest.mark.rule("money-adds-up")
+def test_spend_is_the_holders(bench: Bench, experiment: Experiment) -> None:
+    """Whoever the agent is and however many work at once: cost per instance is known by key, and all sums agree."""
+    holders = {"o__r-1": 6, "o__r-2": 3, SHARED: 1}
+    calls = [key for holder, count in holders.items() for key in [bench.key(experiment, holder)] * count]
+    with ThreadPoolExecutor(4) as threads:
+        assert {answer.status_code for answer in threads.map(bench.chat, calls)} == {200}
+    assert bench.gateway.spend(experiment) == 10 * COST
+    ledger = bench.gateway.ledger
+    assert ledger.per_holder(experiment.id) == {holder: count * COST for holder, count in holders.items()}
+    written = write_costs(bench.store)
+    assert sum(row.cost_llm_usd + row.cost_emb_usd for row in written) == ledger.spend()
+
+
+@pytest.mark.invariant(6)
+@pytest.mark.trap("token-in-log")
+def test_no_key_is_in_the_ledger_or_the_log(bench: Bench, experiment: Experiment) -> None:
+    """Neither a key of ours nor a provider's is written anywhere, also not when a request fails."""
+    bench.upstream.fail(Fault(500))
+    bench.chat(bench.key(experiment))
+    bench.chat("sk-canary-stranger")
+    bench.gateway.settle(experiment)
+    written = [path for path in (*bench.store.root.rglob("*"), bench.log) if path.is_file()]
+    assert bench.log.stat().st_size > 0
+    for secret in (PROVIDER_KEY, "sk-canary-stranger", *bench.keys):
+        assert not [path for path in written if secret.encode() in path.read_bytes()]
+
+
+@pytest.mark.invariant(6)
+def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment) -> None:
+    """Our keys are worth money to whoever holds them."""
+    bench.chat(bench.key(experiment))
+    assert bench.upstream.requests[-1].authorization == f"Bearer {PROVIDER_KEY}"
+    assert not [key for key in bench.keys for request in bench.upstream.requests if key in str(request)]
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(
+    ("fault", "tries", "why"),
+    [(Fault(), 1, ""), (Fault(500), TRIES, "provider_500"), (Fault(401), 1, "provider_401"), (Fault(400), 1, "")],
+)
+def test_it_knows_whether_the_provider_gave_a_key_up(
+    bench: Bench, experiment: Experiment, fault: Fault, tries: int, why: str
+) -> None:
+    """An agent may end well all the same; what was wrong with the request itself is no failure of the provider."""
+    key = bench.key(experiment)
+    assert bench.gateway.given_up(experiment, key) == ""
+    bench.upstream.fail(*[fault] * tries)
+    bench.chat(key)
+    assert bench.gateway.given_up(experiment, key) == why
+    bench.chat(key)
+    assert bench.gateway.given_up(experiment, key) == ""

@@ -1,0 +1,119 @@
+"""The ledger: one row per request, exact sums, no keys."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from pipeline.llm.ledger import LOST, OK, Booking, Key, Ledger, Sent, key_hash
+from pipeline.llm.prices import Price, Usage, usage_of
+
+PRICE = Price(Decimal("0.00000027"), Decimal("0.0000011"), Decimal("0.000000216"), Decimal("0.0000003375"))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+def issue(ledger: Ledger, holder: str, budget: Decimal | None = None, experiment: str = "exp") -> str:
+    hashed = key_hash(f"sk-{holder}")
+    ledger.issue(hashed, Key(f"alias/{holder}", experiment, "o/r", "m", "agent", "settings", holder, budget))
+    return hashed
+
+
+def spend(ledger: Ledger, hashed: str, usage: Usage) -> None:
+    ledger.book(ledger.open(hashed, "m", "llm"), Booking(OK, usage, PRICE.cost(usage), 12))
+
+
+def test_a_key_is_known_by_its_hash(ledger: Ledger, tmp_path: Path) -> None:
+    hashed = issue(ledger, "i-1", Decimal("0.1"))
+    assert ledger.key(hashed) == Key("alias/i-1", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal("0.1"))
+    assert ledger.key(key_hash("sk-other")) is None
+
+
+@pytest.mark.invariant(6)
+def test_no_key_is_in_the_file(ledger: Ledger, tmp_path: Path) -> None:
+    """Data is shared; a key in it would be published."""
+    issue(ledger, "i-1")
+    ledger.close()
+    assert all(b"sk-i-1" not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+def test_a_request_is_there_before_it_is_booked(ledger: Ledger) -> None:
+    hashed = issue(ledger, "i-1")
+    request = ledger.open(hashed, "m", "llm")
+    assert ledger.open_count([hashed]) == 1
+    ledger.book(request, Booking(OK, Usage(10, 20), Decimal("0.5"), 7))
+    assert ledger.open_count([hashed]) == 0
+    (row,) = ledger.rows()
+    assert (row.holder, row.model, row.kind, row.tokens_in, row.tokens_out) == ("i-1", "m", "llm", 10, 20)
+    assert (row.cost_usd, row.latency_ms, row.status) == (Decimal("0.5"), 7, OK)
+
+
+def test_a_request_is_booked_once(ledger: Ledger) -> None:
+    request = ledger.open(issue(ledger, "i-1"), "m", "llm")
+    ledger.book(request, Booking(OK, cost_usd=Decimal(2)))
+    ledger.book(request, Booking("500", cost_usd=Decimal(3)))
+    assert [(row.status, row.cost_usd) for row in ledger.rows()] == [(OK, 2)]
+
+
+def test_what_another_log_tells_of_is_recorded_once(ledger: Ledger) -> None:
+    """A log is read back many times, and may hold the requests of others."""
+    sent = Sent("id-1", "2026-01-01T00:00:00+00:00", issue(ledger, "i-1"), "m", "embedding")
+    for _ in range(2):
+        ledger.record(sent, Booking(OK, Usage(5), Decimal(2), 7))
+    ledger.record(sent._replace(id="id-2", key_hash=key_hash("sk-of-somebody")), Booking(OK, cost_usd=Decimal(9)))
+    (row,) = ledger.rows()
+    assert (row.id, row.time, row.kind, row.tokens_in, row.latency_ms) == ("id-1", sent.time, "embedding", 5, 7)
+    assert ledger.spend() == 2
+
+
+def test_what_nobody_opened_is_not_booked(ledger: Ledger) -> None:
+    ledger.book("invented", Booking(OK, cost_usd=Decimal(1)))
+    assert ledger.rows() == []
+
+
+def test_what_stays_open_is_lost(ledger: Ledger) -> None:
+    """Unless its gateway booked it after all."""
+    mine, other = issue(ledger, "i-1"), issue(ledger, "i-2", experiment="other")
+    late, _, _ = ledger.open(mine, "m", "llm"), ledger.open(mine, "m", "llm"), ledger.open(other, "m", "llm")
+    ledger.lose("exp")
+    assert [row.status for row in ledger.rows()] == [LOST, LOST, "open"]
+    ledger.book(late, Booking(OK, cost_usd=Decimal(1)))
+    assert [row.status for row in ledger.rows()] == [OK, LOST, "open"]
+
+
+@pytest.mark.rule("money-exact")
+def test_sums_are_exact(ledger: Ledger) -> None:
+    """0.1 + 0.2 is 0.3 here: amounts are decimals, never binary floats, and no sum is rounded."""
+    for holder, count in (("i-1", 37), ("i-2", 11), ("shared", 5)):
+        hashed = issue(ledger, holder)
+        for number in range(count):
+            spend(ledger, hashed, Usage(1000 * number + 1, number, number // 2, number // 3))
+    holders = ledger.per_holder("exp")
+    assert list(holders) == ["i-1", "i-2", "shared"]
+    assert ledger.spend("exp") == ledger.spend() == sum(holders.values())
+    assert holders["shared"] == Decimal("0.002712269")
+    assert ledger.spend("none") == 0
+
+
+def test_the_price_of_cached_and_stored_tokens() -> None:
+    assert PRICE.cost(Usage(100, 10, 60, 20)) == Decimal("0.00003611")
+
+
+def test_usage_is_read_from_an_answer() -> None:
+    reported = {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 3}}
+    assert usage_of(reported) == Usage(9, 4, 3, 0)
+    assert usage_of({"prompt_tokens": 5, "prompt_tokens_details": None}) == Usage(5)
+    assert usage_of(None) == Usage()
+
+
+def test_threads_and_processes_share_it(ledger: Ledger, tmp_path: Path) -> None:
+    hashed, second = issue(ledger, "i-1"), Ledger(tmp_path / "ledger.sqlite")
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda number: spend((ledger, second)[number % 2], hashed, Usage(1)), range(200)))
+    assert len(ledger.rows()) == 200

@@ -1,0 +1,149 @@
+"""The list of models: what is refused, and what the shipped lists hold."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.core.vendors import vendor_python
+from pipeline.llm.config import limits
+from pipeline.llm.models import DEMO, PROXY_URL, SHIPPED, Model, load_models
+
+PARAMETERS = "model_list[0].litellm_params"
+GOOD = """\
+model_list:
+  - model_name: small
+    litellm_params:
+      model: openai/small
+      api_key: os.environ/SMALL_KEY
+    model_info:
+      mode: chat
+      input_cost_per_token: 4e-07
+      output_cost_per_token: 0.0000016
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_list_is_read(tmp_path: Path) -> None:
+    model = load_models(write(tmp_path, GOOD)).get("small")
+    assert (model.kind, model.scripted, model.environment) == ("chat", False, ("SMALL_KEY",))
+    assert model.price == (Decimal("4E-7"), Decimal("0.0000016"), Decimal("4E-7"), Decimal("4E-7"))
+
+
+def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="unknown model 'large'\n.*there is: small"):
+        load_models(write(tmp_path, GOOD)).get("large")
+
+
+@pytest.mark.rule("prices-known")
+@pytest.mark.parametrize("price", ["", "null", "cheap", "-1", ".nan", ".inf", "true"])
+def test_a_price_is_never_guessed(tmp_path: Path, price: str) -> None:
+    """An unknown price is an error that says where; what is free says 0."""
+    text = GOOD.replace("0.0000016", price)
+    with pytest.raises(UserError) as caught:
+        load_models(write(tmp_path, text))
+    assert caught.value.line == 2
+    assert caught.value.field == "model_list[0].model_info.output_cost_per_token"
+    assert "USD per token" in (caught.value.hint or "")
+
+
+def test_zero_is_a_price(tmp_path: Path) -> None:
+    assert load_models(write(tmp_path, GOOD.replace("0.0000016", "0"))).get("small").price.output == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("model_name: small", "model_name: 3", "model_list[0].model_name"),
+        ("model: openai/small", "models: x", f"{PARAMETERS}.model"),
+        ("mode: chat", "mode: video", "model_list[0].model_info.mode"),
+        ("model_list:", "router_settings: {}\nmodel_list:", "model_list"),
+        ("os.environ/SMALL_KEY", "sk-canary", f"{PARAMETERS}.api_key"),
+        ("api_key: os.", "max_parallel_requests: 0\n      api_key: os.", f"{PARAMETERS}.max_parallel_requests"),
+    ],
+)
+def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, field: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load_models(write(tmp_path, GOOD.replace(old, new)))
+    assert caught.value.field == field
+    assert "sk-canary" not in str(caught.value)
+
+
+def test_a_name_is_there_once(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'small' is there twice") as caught:
+        load_models(write(tmp_path, GOOD + GOOD.partition("\n")[2]))
+    assert caught.value.line == 10
+
+
+def test_broken_yaml_says_the_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        load_models(write(tmp_path, "model_list:\n  - [\n"))
+    assert caught.value.line == 3
+
+
+def test_a_missing_file_is_the_users(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        load_models(tmp_path / "none.yaml")
+
+
+def test_the_shipped_list_has_the_models_of_the_thesis() -> None:
+    models = load_models(SHIPPED).models
+    thesis = {"GLM-4.6", "Qwen3-Coder-480B-A35B-Instruct-Turbo", "DeepSeek-V3.1-Terminus", "Qwen3-Embedding-4B"}
+    assert thesis <= set(models)
+    assert not any(model.scripted for model in models.values())
+
+
+def test_only_the_demo_is_scripted() -> None:
+    """A scripted model is trusted, so the mark must not reach a list that names a real provider."""
+    model = load_models(DEMO).get("scripted")
+    assert model.scripted
+    assert model.environment == ("A11Y_BENCH_SCRIPTED_URL", "A11Y_BENCH_SCRIPTED_KEY")
+    assert model.price.input > 0
+
+
+@pytest.mark.rule("prices-known")
+def test_the_shipped_prices_are_litellms() -> None:
+    """A wrong price is a wrong cost in every table. What LiteLLM's own file does not have says its source there."""
+    python = vendor_python("litellm", print)
+    (known,) = python.parents[1].glob("lib/*/site-packages/litellm/model_prices_and_context_window_backup.json")
+    table = json.loads(known.read_text(encoding="utf-8"))
+    listed = [model for model in load_models(SHIPPED).models.values() if any(model.price)]
+    unknown = [model.name for model in listed if litellms(table, model) is None]
+    assert unknown == ["Qwen3-Embedding-4B"]
+    for model in listed:
+        theirs = litellms(table, model) or {}
+        ours = {name: value for name, value in model.entry["model_info"].items() if "cost" in name or "max" in name}
+        assert {name: float(ours[name]) for name in ours if name in theirs} == {
+            name: float(value) for name, value in theirs.items() if name in ours
+        }
+        assert not [name for name in theirs if "_above_" in name and "1hr" not in name], "depends on the prompt"
+
+
+def litellms(table: dict[str, Any], model: Model) -> dict[str, Any] | None:
+    """LiteLLM's entry of a model, whose own providers stand there without their prefix."""
+    name = model.entry["litellm_params"]["model"]
+    return table.get(name) or table.get(name.partition("/")[2])
+
+
+def test_models_of_one_key_share_a_limit() -> None:
+    """A provider counts by key, and where it asks for none, by address."""
+    models = load_models(SHIPPED)
+    assert models.get("GLM-4.6").provider == models.get("Qwen3-Embedding-4B").provider == "os.environ/DEEPINFRA_API_KEY"
+    assert models.get("ollama-qwen2.5-coder").provider == "os.environ/OLLAMA_URL"
+    assert limits(models)["os.environ/ANTHROPIC_API_KEY"] == 16
+
+
+def test_a_proxy_that_runs_already_has_the_providers_keys() -> None:
+    models = load_models(SHIPPED)
+    assert models.get("GLM-4.6").missing({}) == ["DEEPINFRA_API_KEY"]
+    assert models.ready("GLM-4.6", {PROXY_URL: "http://127.0.0.1:4000"}).name == "GLM-4.6"

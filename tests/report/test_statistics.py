@@ -1,0 +1,76 @@
+"""Intervals, tests and estimates against published and hand-made values."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.report import statistics
+
+
+@pytest.mark.parametrize(
+    ("hits", "of", "low", "high"),
+    [(1, 51, 0.0035, 0.1030), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (81, 263, 0.2553, 0.3662)],
+)
+def test_wilson_interval(hits, of, low, high):
+    """81 of 263 is Newcombe's example (1998, Statistics in Medicine 17)."""
+    assert statistics.wilson(hits, of) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_an_interval_of_nothing_is_not_known():
+    assert statistics.wilson(0, 0) is None
+    assert statistics.macro_bootstrap([]) is None
+
+
+def test_bootstrap_of_a_mean_of_means():
+    low, high = statistics.macro_bootstrap([[1, 0, 0, 0], [1, 1, 0, 0]])
+    assert 0 <= low < 0.375 < high <= 1
+    assert statistics.macro_bootstrap([[1, 0, 0, 0], [1, 1, 0, 0]]) == (low, high), (
+        "the same data give the same interval"
+    )
+    assert statistics.macro_bootstrap([[0], [0, 0]]) == (0, 0), "a resample can not show what the sample lacks"
+
+
+def test_the_bootstrap_takes_groups_alike_whatever_their_size():
+    low, high = statistics.macro_bootstrap([[1] * 100, [0]])
+    assert (low, high) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"), [(0, 0, 1.0), (1, 0, 1.0), (5, 0, 0.0625), (10, 2, 0.0386), (3, 3, 1.0)]
+)
+def test_mcnemar_is_exact(first, second, p):
+    """Of 12 that differ, 10 to 2: twice the sum of C(12, 0..2) / 2**12."""
+    assert statistics.mcnemar(first, second) == pytest.approx(p, abs=5e-5)
+    assert statistics.mcnemar(second, first) == statistics.mcnemar(first, second)
+
+
+def test_p_values_are_adjusted_for_their_number():
+    """Benjamini and Yekutieli by hand: p * m * (1 + 1/2 + 1/3) / rank, monotone, at most 1."""
+    assert statistics.adjusted([0.01, 0.04, 0.03]) == pytest.approx([0.055, 0.0733, 0.0733], abs=1e-4)
+    assert statistics.adjusted([]) == []
+
+
+@pytest.mark.rule("pass-at-k")
+def test_pass_at_k_is_the_share_of_choices_with_a_resolved_one():
+    """RULES, Analysis. Counted: of all choices of k among n attempts, those with at least one of c."""
+    n, c, k = 6, 2, 3
+    hits = [any(one < c for one in chosen) for chosen in combinations(range(n), k)]
+    assert statistics.pass_at_k(n, c, k) == pytest.approx(sum(hits) / len(hits))
+    assert statistics.pass_at_k(5, 5, 1) == 1 and statistics.pass_at_k(5, 0, 5) == 0
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_more_attempts_than_there_are_is_refused(k):
+    with pytest.raises(UserError, match=f"pass@{k} needs at least"):
+        statistics.pass_at_k(3, 1, k)
+
+
+def test_kappa_is_agreement_beyond_chance():
+    """Of 10: both yes 4, both no 3, one says yes alone 2, the other 1: po 0.7, pe 0.6 * 0.5 + 0.4 * 0.5."""
+    first = [True] * 6 + [False] * 4
+    second = [True] * 4 + [False] * 2 + [True] + [False] * 3
+    assert statistics.kappa(first, second) == pytest.approx((0.7 - 0.5) / 0.5)
+    assert statistics.kappa([True], [True]) is None and statistics.kappa([], []) is None

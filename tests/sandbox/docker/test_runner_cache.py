@@ -1,0 +1,66 @@
+"""The runner's cache in volumes: shared among an environment's instances, and for a candidate its own instance's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.sandbox.base import Cache, Limits
+from tests.sandbox.conftest import Bench, prepared
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def bench(cache: Path, spec, manifests: Path, checkout: Path) -> Iterator[Bench]:
+    with prepared("docker", cache, spec, manifests, checkout) as bench:
+        bench.sandbox.instance(bench.environment, neighbour(bench), checkout)
+        yield bench
+        bench.sandbox.remove(next(one for one in bench.sandbox.kept() if one.digest == neighbour(bench)))
+
+
+def neighbour(bench: Bench) -> str:
+    """Another instance of the environment."""
+    return f"{bench.environment}-neighbour"
+
+
+def run(bench: Bench, instance: str, script: str, cache: Cache, **limits: float) -> list[str]:
+    """Run a script in the runner's cache; the files that are in it at the end."""
+    with bench.sandbox.open(instance, cache=cache, limits=Limits(**limits)) as workspace:
+        done = workspace.run(["sh", "-c", f"cd {workspace.cache}; {script}; find . -type f | sort"])
+        return done.output.decode().split()
+
+
+def test_what_an_instance_left_is_there_for_the_next_of_its_environment(bench: Bench) -> None:
+    """Most of what runners transform is the same: without it, the first run of every instance took twice the time."""
+    run(bench, neighbour(bench), "mkdir a && echo same > a/entry", "fill")
+    assert run(bench, bench.instance, "true", "fill") == ["./a/entry"]
+
+
+def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
+    """A copy of the environment's grows with the number of its instances, and few entries serve this one."""
+    run(bench, neighbour(bench), "touch entry other", "fill")
+    run(bench, bench.instance, "cat entry > mine", "fill")
+    assert run(bench, bench.instance, "true", "fill") == ["./entry", "./mine"]
+
+
+@pytest.mark.trap("fix-in-the-cache")
+def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> None:
+    """What another instance's sources were transformed to can hold the fix: its commit may come after it."""
+    run(bench, neighbour(bench), "mkdir a && echo same > a/entry && echo fixed > a/later", "fill")
+    run(bench, bench.instance, "sort a/entry > a/mine", "fill")
+    assert run(bench, bench.instance, "true", "use") == ["./a/entry", "./a/mine"]
+
+
+def test_entries_that_are_written_again_are_the_new_ones(bench: Bench) -> None:
+    run(bench, neighbour(bench), "echo old > map", "fill")
+    run(bench, neighbour(bench), "sleep 0.01; echo new > map", "fill")
+    with bench.sandbox.open(bench.instance, cache="fill") as workspace:
+        assert workspace.read(f"{workspace.cache}/map") == b"new\n"
+
+
+def test_a_run_that_a_limit_ended_leaves_nothing(bench: Bench) -> None:
+    run(bench, bench.instance, "echo half > entry; sleep 60", "fill", seconds=1)
+    assert run(bench, bench.instance, "true", "fill") == []

@@ -1,0 +1,325 @@
+"""The contract of all sandboxes (base.py): one suite, run on each of them.
+
+Tests that need a command to really run are not for the scripted one. Only a container can cut the network, bound memory
+and processes and take rights away: those tests are in test_docker.py, and local.py says that it does none of this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.sandbox import SANDBOXES, open_sandbox
+from pipeline.sandbox.base import Completed, InstallFailed, Kept, Limits, Workspace
+from pipeline.sandbox.scripted import ScriptedSandbox
+from tests.sandbox.conftest import Bench
+
+REAL = ["local", pytest.param("docker", marks=pytest.mark.engine)]
+
+
+@pytest.fixture(params=REAL)
+def bench(request: pytest.FixtureRequest) -> Bench:
+    """A sandbox that really runs commands."""
+    return request.getfixturevalue({"local": "local", "docker": "docker_bench"}[request.param])
+
+
+@pytest.fixture(params=[*REAL, "scripted"])
+def any_bench(request: pytest.FixtureRequest, tmp_path: Path, spec, manifests: Path, checkout: Path) -> Bench:
+    if request.param != "scripted":
+        return request.getfixturevalue({"local": "local", "docker": "docker_bench"}[request.param])
+    scripted = Bench(ScriptedSandbox(tmp_path), spec, manifests, checkout)
+    scripted.make()
+    return scripted
+
+
+def shell(workspace: Workspace, script: str, **options: Any) -> Completed:
+    return workspace.run(["sh", "-c", script], **options)
+
+
+# -- commands --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9)])
+def test_exit_code_comes_back(bench: Bench, script: str, code: int) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert shell(workspace, script).code == code
+
+
+def test_program_that_is_not_there_is_a_failed_command(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        done = workspace.run(["no-such-program"])
+    assert done.code in (126, 127)
+    assert b"no-such-program" in done.output
+
+
+def test_output_of_both_streams_is_merged(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        done = shell(workspace, "echo one; echo two >&2; pwd")
+        assert done.output.decode().split() == ["one", "two", workspace.root]
+        assert done.limit is None
+        assert 0 < done.seconds < 30
+
+
+@pytest.mark.rule("arguments-are-not-shell")
+def test_arguments_are_passed_as_they_are(bench: Bench) -> None:
+    """Invariant 5: nothing goes through a shell string, so a file name can not become a command."""
+    hostile = "$(touch x); 'a b' && *"
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert workspace.run(["printf", "%s", hostile]).output.decode() == hostile
+
+
+def test_variables_of_a_command_are_seen(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        done = shell(workspace, "echo $CI $TZ $LANG $MINE", env={"MINE": "yes"})
+    assert done.output.decode().split() == ["1", "UTC", "C.UTF-8", "yes"]
+
+
+def test_a_command_runs_in_the_root_or_a_folder_below_it(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        workspace.run(["mkdir", "-p", "packages/ui"])
+        assert workspace.run(["pwd"]).output.decode().strip() == workspace.root
+        assert workspace.run(["pwd"], folder="packages/ui").output.decode().strip() == f"{workspace.root}/packages/ui"
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_output_is_capped(bench: Bench) -> None:
+    """Systems in use read a runaway log to the end, into memory."""
+    with bench.sandbox.open(bench.instance, limits=Limits(output=100_000)) as workspace:
+        done = workspace.run(["yes"])
+        assert done.limit == "output"
+        assert len(done.output) == 100_000
+
+
+@pytest.mark.trap("no-limits-around-tests")
+def test_time_out_kills_the_whole_tree(bench: Bench) -> None:
+    """Systems in use have no time limit: one hang stopped a night's batch at 270 of 296."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        started = time.monotonic()
+        script = "(sleep 3; echo late > child) & echo begun; sleep 60"
+        done = shell(workspace, script, seconds=1)
+        assert (done.limit, done.code) == ("time", -9)
+        assert done.output == b"begun\n"
+        assert time.monotonic() - started < 20
+        time.sleep(max(0, 4 - (time.monotonic() - started)))
+        assert workspace.read(f"{workspace.root}/child") is None
+
+
+def test_a_limit_ends_the_workspace_but_its_files_stay(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        shell(workspace, "echo kept > kept; sleep 60", seconds=1)
+        assert workspace.read(f"{workspace.root}/kept") == b"kept\n"
+        with pytest.raises(InfrastructureError) as caught:
+            workspace.run(["true"])
+    assert caught.value.cause == "workspace_gone"
+
+
+def test_command_ends_though_a_child_holds_its_output(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        done = shell(workspace, "sleep 60 & echo hi", seconds=30)
+    assert (done.code, done.output, done.limit) == (0, b"hi\n", None)
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+def test_written_file_is_read_back(any_bench: Bench) -> None:
+    data = bytes(range(256)) * 1000
+    with any_bench.sandbox.open(any_bench.instance) as workspace:
+        for path in (f"{workspace.scratch}/file", f"{workspace.root}/new/folder/file"):
+            workspace.write(path, data)
+            assert workspace.read(path) == data
+
+
+def test_missing_file_reads_as_none(any_bench: Bench) -> None:
+    with any_bench.sandbox.open(any_bench.instance) as workspace:
+        assert workspace.read(f"{workspace.root}/no/such/file") is None
+
+
+def test_written_file_belongs_to_the_commands(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        workspace.write(f"{workspace.root}/new/file", b"one\n")
+        assert (
+            shell(workspace, "echo two >> new/file && echo three > new/other && cat new/file").output == b"one\ntwo\n"
+        )
+
+
+@pytest.mark.trap("report-through-a-link")
+def test_only_regular_files_within_the_limit_are_read(bench: Bench) -> None:
+    """A link in place of a report would let a candidate show any file of the host, and a pipe would hang the reader."""
+    script = "echo x > real; ln -s real link; mkdir folder; mkfifo pipe; head -c 2000 /dev/zero > large"
+    with bench.sandbox.open(bench.instance, limits=Limits(output=1000)) as workspace:
+        assert shell(workspace, script).code == 0
+        assert workspace.read(f"{workspace.root}/real") == b"x\n"
+        for name in ("link", "folder", "pipe", "large"):
+            assert workspace.read(f"{workspace.root}/{name}") is None
+
+
+@pytest.mark.trap("write-through-a-link")
+def test_writing_replaces_a_link(bench: Bench) -> None:
+    """A link planted where the harness will write must not lead the write elsewhere."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        shell(workspace, "echo old > target; ln -s target report")
+        workspace.write(f"{workspace.root}/report", b"new\n")
+        assert shell(workspace, "cat target report").output == b"old\nnew\n"
+
+
+# -- isolation -------------------------------------------------------------------------------------------------------
+def test_fresh_workspace_does_not_see_an_earlier_one(bench: Bench) -> None:
+    traces = "cat $HOME/trace /workspace/scratch/trace trace $TMPDIR/trace"
+    with bench.sandbox.open(bench.instance) as workspace:
+        shell(workspace, f"echo x | tee $HOME/trace trace {workspace.scratch}/trace; rm package.json")
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert shell(workspace, traces).code != 0
+        for path in (f"{workspace.root}/trace", f"{workspace.scratch}/trace"):
+            assert workspace.read(path) is None
+        assert workspace.read(f"{workspace.root}/package.json")
+
+
+def test_workspaces_side_by_side_are_apart(bench: Bench) -> None:
+    def own(mark: int) -> bytes:
+        with bench.sandbox.open(bench.instance) as workspace:
+            return shell(workspace, f"echo {mark} >> mark; sleep 1; cat mark").output
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(own, range(4))) == [b"0\n", b"1\n", b"2\n", b"3\n"]
+
+
+@pytest.mark.invariant(6)
+def test_secrets_of_the_host_are_not_visible(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test run could print, or send, whatever variable it finds."""
+    monkeypatch.setenv("GITHUB_TOKEN", "s3cret-of-the-host")
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert b"s3cret-of-the-host" not in workspace.run(["env"]).output
+
+
+# -- layers ----------------------------------------------------------------------------------------------------------
+@pytest.mark.invariant(1)
+def test_repository_has_one_commit_and_a_clean_tree(bench: Bench) -> None:
+    """Later history would hold the fix."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert workspace.run(["git", "rev-list", "--all", "--count"]).output == b"1\n"
+        status = workspace.run(["git", "status", "--porcelain"])
+    assert (status.code, status.output) == (0, b"")
+
+
+def test_dependencies_are_there(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        done = workspace.run(["node", "-e", "console.log(require('is-number')(5), process.versions.node)"])
+    assert done.output.startswith(b"true 20.")
+
+
+@pytest.mark.trap("install-per-instance")
+def test_environment_is_made_once(any_bench: Bench) -> None:
+    """A full install per instance, at 1 to 2 GB each, is what filled 1.3 TB with 140 images."""
+    assert any_bench.said
+    said, started = list(any_bench.said), time.monotonic()
+    any_bench.make()
+    assert any_bench.said == said
+    assert time.monotonic() - started < 2
+
+
+def test_instance_is_known_once_made(any_bench: Bench) -> None:
+    assert any_bench.sandbox.has(any_bench.instance)
+    assert not any_bench.sandbox.has(uuid.uuid4().hex)
+
+
+# -- the disk --------------------------------------------------------------------------------------------------------
+def kept(bench: Bench) -> dict[str, Kept]:
+    """The two layers of the bench by their kinds."""
+    mine = (bench.environment, bench.instance)
+    return {one.kind: one for one in bench.sandbox.kept() if one.digest in mine and one.kind != "cache"}
+
+
+def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
+    """Engines tell the size of an image with all below it: ten instances would count their environment ten times."""
+    found = kept(any_bench)
+    environment, instance = found["environment"], found["instance"]
+    assert instance.on == environment.name
+    assert 0 < instance.size < 100_000 and 0 < environment.size < 1_000_000
+    assert not environment.busy and not instance.busy
+
+
+def test_what_is_open_is_not_removed(any_bench: Bench) -> None:
+    with any_bench.sandbox.open(any_bench.instance):
+        listed = kept(any_bench)["instance"]
+        assert listed.busy
+        assert not any_bench.sandbox.remove(listed._replace(busy=False)), "it was not in use when it was listed"
+    assert any_bench.sandbox.has(any_bench.instance)
+
+
+def test_what_is_removed_is_made_again(any_bench: Bench) -> None:
+    for kind in ("instance", "environment"):
+        assert any_bench.sandbox.remove(kept(any_bench)[kind])
+    assert not any_bench.sandbox.has(any_bench.instance) and kept(any_bench) == {}
+    any_bench.make()
+    assert set(kept(any_bench)) == {"environment", "instance"}
+
+
+def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
+    assert all(amount > 0 for amount in any_bench.sandbox.machine())
+
+
+def test_abort_ends_what_runs(bench: Bench) -> None:
+    """A second Ctrl-C must not leave a test run behind that goes on for half an hour."""
+    threading.Timer(1, bench.sandbox.abort).start()
+    started = time.monotonic()
+    with contextlib.suppress(InfrastructureError), bench.sandbox.open(bench.instance) as workspace:
+        assert shell(workspace, "sleep 60").code != 0
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.trap("install-failure-hidden")
+def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> None:
+    """`yarn install || true` hides it, and the tests then fail for want of modules."""
+    (tmp_path / "package.json").write_text('{"dependencies": {"is-number": "99.99.99"}}')
+    with pytest.raises(InstallFailed) as caught:
+        bench.sandbox.environment(bench.spec, uuid.uuid4().hex, tmp_path, print)
+    assert "ETARGET" in caught.value.log
+    assert "npm install" in str(caught.value)
+
+
+def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_path: Path) -> None:
+    digest = uuid.uuid4().hex
+    broken = bench.spec.model_copy(update={"install": ("sh", "-c", "echo no; exit 3")})
+    for _ in range(2):
+        with pytest.raises(InstallFailed, match="ended with 3"):
+            bench.sandbox.environment(broken, digest, bench.manifests, print)
+
+
+# -- the runner's cache ----------------------------------------------------------------------------------------------
+@pytest.mark.trap("poisoned-cache")
+def test_cache_is_filled_then_copied(bench: Bench) -> None:
+    """What a candidate writes into its cache must not be seen by the next one."""
+    with bench.sandbox.open(bench.instance, cache="fill") as workspace:
+        assert shell(workspace, f"mkdir {workspace.cache}/a && echo filled > {workspace.cache}/a/entry").code == 0
+    for _ in range(2):
+        with bench.sandbox.open(bench.instance) as workspace:
+            assert workspace.read(f"{workspace.cache}/a/entry") == b"filled\n"
+            assert workspace.read(f"{workspace.cache}/own") is None
+            assert shell(workspace, f"cd {workspace.cache}; echo x | tee own a/entry").code == 0
+    with bench.sandbox.open(bench.instance, cache="none") as workspace:
+        assert shell(workspace, f"ls {workspace.cache}").output == b""
+
+
+def test_cache_is_at_the_same_place_when_filled_and_when_used(bench: Bench) -> None:
+    """Runners derive the names of cache entries from the absolute paths of cache and repository."""
+    with bench.sandbox.open(bench.instance, cache="fill") as workspace:
+        places = (workspace.root, workspace.cache)
+    with bench.sandbox.open(bench.instance, cache="use") as workspace:
+        assert (workspace.root, workspace.cache) == places
+
+
+# -- the table -------------------------------------------------------------------------------------------------------
+def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="docker, local"):
+        open_sandbox("vm", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["local", "scripted", pytest.param("docker", marks=pytest.mark.engine)])
+def test_sandboxes_know_their_name(name: str, tmp_path: Path) -> None:
+    assert name in SANDBOXES
+    assert open_sandbox(name, tmp_path).name == name

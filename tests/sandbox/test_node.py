@@ -1,0 +1,54 @@
+"""Which npm package gives which tool. Fetching them is in the tests of the sandboxes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.sandbox.base import InstallFailed
+from pipeline.sandbox.node import Package, deviations, major, manager, npm_for, releases
+from tests.factories import make_environment
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "package"),
+    [
+        ("npm", "", "npm@10"),
+        ("npm", "9.8.1", "npm@9.8.1"),
+        ("yarn", "1.22.22", "yarn@1.22.22"),
+        ("yarn", "4.3.1", "@yarnpkg/cli-dist@4.3.1"),
+        ("pnpm", "9", "pnpm@9"),
+    ],
+)
+def test_package_of_a_manager(name: str, release: str, package: str) -> None:
+    """Yarn 2 and later are another package than yarn 1."""
+    assert str(manager(make_environment(manager=name, manager_version=release), "20.19.5")) == package
+
+
+@pytest.mark.parametrize(
+    ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
+)
+def test_npm_of_a_node(node: str, npm: str) -> None:
+    assert npm_for(node) == Package("npm", npm)
+
+
+def test_release_within_the_range_is_no_deviation() -> None:
+    assert deviations({"20": "20.19.5", "yarn@1.22": "yarn@1.22.22", "npm@9.8.1": "npm@9.8.1"}) == []
+    assert deviations({"20.1": "20.19.5"}) == ["20.19.5 in place of 20.1"]
+
+
+def test_what_is_no_version_is_said() -> None:
+    with pytest.raises(InstallFailed, match="'lts' is no version"):
+        major("lts")
+
+
+def test_npm_is_asked_once_for_each_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repair asks at every attempt of every candidate, and npm takes most of a second to start."""
+    (tmp_path / "npm").write_text(f'#!/bin/sh\necho asked >> {tmp_path}/log\necho \'["1.0.0", "2.0.0"]\'\n')
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    for registry in ("http://one.test", "http://one.test", "http://other.test"):
+        monkeypatch.setenv("npm_config_registry", registry)
+        assert releases("left-pad") == ["1.0.0", "2.0.0"]
+    assert (tmp_path / "log").read_text().splitlines() == ["asked", "asked"]

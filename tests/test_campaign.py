@@ -1,0 +1,47 @@
+"""`a11y-bench campaign`: all stages of one repository, as their own commands would do them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tiny_library import NUMBERS, Bench
+
+from pipeline.campaign import command
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+
+
+def call(tiny: Bench, store: Store, model: str, *words: str) -> Result:
+    options = ["--path", str(tiny.library), "--sandbox", "local", "--trust-local", "--data", str(store.root)]
+    given = {"A11Y_BENCH_CACHE": str(tiny.cache)}
+    return CliRunner().invoke(command, ["acme/ui", model, *options, *words], env=given)
+
+
+@pytest.mark.invariant(2)
+def test_all_stages_of_one_repository_with_the_references_first(tiny: Bench, tmp_path: Path) -> None:
+    """What oracle or nop gets wrong is a fault of the dataset: they are evaluated before any model is asked."""
+    store = Store(tmp_path / "data")
+    numbers = [word for name in ("menu", "badge") for word in ("--pr", str(NUMBERS[name]))]
+    result = call(tiny, store, "nop", "--repeats", "1", *numbers)
+    assert result.exit_code == 0, result.exception
+    verdicts = {path.parts[-2]: path.read_text() for path in store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    outcomes = {name: [json.loads(line)["outcome"] for line in text.splitlines()] for name, text in verdicts.items()}
+    assert outcomes == {"oracle": ["resolved", "resolved"], "nop": ["empty", "empty"]}
+    report = Path(result.output.splitlines()[-1].removeprefix("report: "))
+    assert report.is_relative_to(store.root) and report.exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("model", "words", "said"),
+    [("gpt-0", (), "unknown model 'gpt-0'"), ("GLM-4.6", ("--agent", "nobody"), "unknown agent 'nobody'")],
+)
+def test_an_unknown_name_is_refused_before_anything_is_written(
+    tiny: Bench, tmp_path: Path, model: str, words: tuple[str, ...], said: str
+) -> None:
+    result = call(tiny, Store(tmp_path / "data"), model, *words)
+    assert isinstance(result.exception, UserError) and said in str(result.exception)
+    assert not (tmp_path / "data").exists()
