@@ -212,6 +212,18 @@ class Environment(Versioned):
     rebuild: tuple[str, ...] = Field(default=(), description="packages whose own install scripts run after the install")
 
 
+class Identity(Record):
+    """What really ran: a range of versions, or the name of an image, is not an identity."""
+
+    node: str = Field(default="", description="the exact version")
+    manager: str = Field(default="", description="the package manager with its exact version, as yarn@4.3.1")
+    base_image: str = Field(default="", description="digest of the image that the environment stands on")
+    architecture: str = ""
+    sandbox: str = ""
+    limits: dict[str, float] = {}
+    missing: tuple[str, ...] = Field(default=(), description="paths of the base whose content the clone lacked")
+
+
 class Task(Versioned):
     """All that an agent may see of an instance: never the gold patch, the test patch or later history."""
 
@@ -265,6 +277,10 @@ class Instance(Versioned):
     statement_source: Literal["issue", "pull_request"]
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
+    ran: Identity | None = None
+    law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    stale: str = Field(default="", description="why it would be decided anew; empty for what is current")
 
     @property
     def repository(self) -> Repo:
@@ -338,6 +354,10 @@ class Verdict(Versioned):
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
     merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
     tests: dict[str, Status] = {}
+    ran: Identity | None = None
+    law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    differs: tuple[str, ...] = Field(default=(), description="what ran otherwise than at qualification")
 
 
 class CostRow(Record):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
-from pipeline.core.records import Prediction
+from pipeline.core.records import Instance, Prediction
 from pipeline.core.store import Store, each_record, read_json, unique
 
 #: causes of a missing answer that are the agent's own doing; every other one is the machine's or the provider's
@@ -32,6 +32,10 @@ class Answers:
     path: Path
     predictions: dict[str, Prediction]
     owed: dict[str, str]
+
+    def of(self, instance: Instance) -> Prediction | None:
+        """The prediction for an instance, None where there is none."""
+        return self.predictions.get(instance.instance_id)
 
 
 def read_answers(store: Store, subject: Subject) -> Answers:

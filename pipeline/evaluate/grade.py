@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pipeline.core import verdict
+from pipeline.core.law import register
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.store import digest
+from pipeline.evaluate.request import PatchRun
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.runs import Run
+from pipeline.execution.law import of_run as law_of
+from pipeline.execution.run import Run
+
+register("grading", __package__, "grade.py")
 
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
@@ -46,14 +50,15 @@ def blocked(instance: Instance, why: str) -> Graded:
     return Graded(Outcome.UNRESOLVED, why, found._asdict())
 
 
-def of_work(instance: Instance, work: Callable[[], Run]) -> Graded:
-    """How a patch fares whose run `work` gives, or for which it raises PatchFailed."""
-    try:
-        return of_run(instance, work())
-    except PatchFailed as error:
-        if error.name == "candidate":
-            return Graded(Outcome.NOT_APPLIED, str(error))
-        return blocked(instance, str(error))
+def of_tested(instance: Instance, tested: PatchRun) -> Graded:
+    """How a patch fares, by what came of running it."""
+    if tested.fault:
+        return Graded(Outcome.NOT_EVALUATED, tested.fault)
+    if tested.unapplied:
+        failure = PatchFailed(*tested.unapplied)
+        why = str(failure)
+        return Graded(Outcome.NOT_APPLIED, why) if failure.name == "candidate" else blocked(instance, why)
+    return of_run(instance, tested.run)
 
 
 def of_run(instance: Instance, run: Run) -> Graded:
@@ -88,5 +93,6 @@ def sign(
         patch_digest=digest(prediction.model_patch) if prediction else "",
         image=instance.image,
         expected=len(instance.expected),
+        law=law_of("running", "reading", "grading", parser=instance.environment.parser),
         **graded.fields,
     )

@@ -165,7 +165,7 @@ def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
     """What the reader of reports learns later counts for runs that are kept, too."""
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
-    (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/report.json.gz")
+    (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/tests.report.gz")
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"title":"named"', b'"title":"other"')))
     (found,) = (one for one in regrade(evaluation.store, SUBJECT) if one.tests)
     assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",))

@@ -20,7 +20,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Call, Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
 from pipeline.evaluate.assess.axe.findings import delta
@@ -103,7 +103,8 @@ def _found(
         case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
         return found
 
-    found = {one.verdict.instance_id: one for one in each(cases, look, jobs=jobs, interrupts=interrupts)}
+    requests = [Call(one.instance.instance_id, partial(look, one)) for one in cases]
+    found = {request.name: one for request, one in each(requests, jobs=jobs, interrupts=interrupts)}
     return [found[one.instance.instance_id] for one in cases]
 
 

@@ -18,7 +18,7 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.store import Store, digest
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Call, Interrupts, each
 from pipeline.evaluate.assess.judge import prompt, reply
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.judge.reply import BadAnswer
@@ -89,8 +89,9 @@ class Panel:
                 key = gateway.issue_key(self.account, question.task.instance_id, self.asked.budget)
                 return question, self._complete(partial(chat, line, key), question)
 
-            done = each(questions, work, jobs=jobs, interrupts=Interrupts(progress.stopping))
-            return {question: cause for question, cause in done if cause}
+            requests = [Call(one.task.instance_id, partial(work, one)) for one in questions]
+            done = each(requests, jobs=jobs, interrupts=Interrupts(progress.stopping))
+            return {question: cause for _, (question, cause) in done if cause}
 
     def _complete(self, chat: Callable[..., str], question: Question) -> str:
         """Make the samples that are missing. Returns why one could not be, empty when all are there."""
