@@ -5,10 +5,12 @@ The same digest resumes the run that is there; another one moves it to the archi
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.core.cache import cache_root
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
@@ -42,11 +44,15 @@ class Run:
     @property
     def cache(self) -> Path:
         """What an agent keeps between the tasks of the run: it can be made again, for the same money."""
-        return self.folder / "cache"
+        return cache_root() / "answers" / digest(self.digest, self.name)
 
     def unit(self, instance: Instance) -> Unit:
         """The unit of one instance: its folder holds the agent's output."""
         return Unit(self.folder / "instances" / instance.instance_id)
+
+    def clear(self, instance: Instance) -> None:
+        """Take away what an earlier try left for an instance that has no answer."""
+        shutil.rmtree(self.unit(instance).folder, ignore_errors=True)
 
     def missing(self) -> list[Instance]:
         """The instances that have no finished answer yet."""
