@@ -95,7 +95,7 @@ class Predictor:
         return self.postprocess()
 
     def _lock(self):
-        return self.store.lock("predict", self.experiment.repo, f"{self.experiment.agent}-{self.experiment.model}")
+        return self.store.lock("predict", self.experiment.repo, self.experiment.agent, self.experiment.model)
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
