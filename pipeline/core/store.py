@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name, named_by
-from pipeline.core.records import SCHEMA_VERSION, Prediction, Record
+from pipeline.core.records import REPAIR, SCHEMA_VERSION, Prediction, Record
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
@@ -188,15 +188,23 @@ class Store:
 
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
-        return self.root / "03_predictions" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "03_predictions" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
     def predicted(self, repo: Repo) -> list[tuple[str, str]]:
         """Agents and models of which there are predictions. Raises UserError where a folder does not say whose."""
-        found = (self.root / "03_predictions").glob(f"*/{repo.slug}/*/*/predictions.jsonl")
+        found = (path for folder in self.predicted_in(repo) for path in folder.glob("*/predictions.jsonl"))
         return sorted({whose_run(path.parent) for path in found})
 
+    def predicted_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have runs on a repository."""
+        return sorted(self.root.glob(f"03_predictions/{REPAIR}/*/{repo.slug}/*/"))
+
+    def evaluated_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have verdicts on a repository."""
+        return sorted(self.root.glob(f"04_evaluation/{REPAIR}/*/{repo.slug}/*/"))
+
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
-        return self.root / "04_evaluation" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "04_evaluation" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
     @property
     def analysis(self) -> Path:

@@ -25,8 +25,7 @@ from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.core.work import Interrupts, each
 from pipeline.execution.images import source
-from pipeline.llm.experiment import SHARED
-from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.opening import open_gateway
@@ -34,7 +33,7 @@ from pipeline.predict import regression
 from pipeline.predict.agents import load_agent
 from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.run import Experiment, Run, open_run, resume
+from pipeline.predict.run import Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.local.process import Running
@@ -72,7 +71,7 @@ class Predictor:
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
-        self.experiment = Experiment(repo, agent, model, self._settings())
+        self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings())
 
     def _settings(self) -> str:
         """A digest of the agent, its settings and the model's entry; the references have none."""
@@ -95,11 +94,11 @@ class Predictor:
         return self.postprocess()
 
     def _lock(self):
-        return self.store.lock("predict", self.experiment.repo, self.experiment.agent, self.experiment.model)
+        return self.store.lock("predict", self.repo, self.experiment.agent, self.experiment.model)
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
-        read_dataset(self.store, self.experiment.repo)
+        read_dataset(self.store, self.repo)
         with self._lock():
             run = open_run(self.store, self.experiment, fresh=fresh)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
@@ -127,7 +126,7 @@ class Predictor:
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         say = self._say(progress)
-        clone = source(self.store, self.experiment.repo)
+        clone = source(self.store, self.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
         rooms = self.rooms(say) if self.agent.runs_code else None
@@ -135,7 +134,7 @@ class Predictor:
         with open_gateway(
             self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            shared = gateway.issue_key(self._account, SHARED, self.budget)
+            shared = gateway.issue_key(self.experiment, SHARED, self.budget)
             jobs = [self.job(gateway, run, one, clone, rooms)._replace(shared_key=shared) for one in missing]
             interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else self.running.end)
             for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
@@ -143,7 +142,7 @@ class Predictor:
 
     def _choose(self, run: Run) -> None:
         missing = regression.missing(run)
-        chooser = regression.Regression(self.tester, source(self.store, self.experiment.repo), run)
+        chooser = regression.Regression(self.tester, source(self.store, self.repo), run)
         with log_file(run.folder / "run.log"), Progress("choosing", len(missing)) as progress:
             interrupts = Interrupts(progress.stopping, self.tester.abort)
             for _ in each(missing, lambda one: chooser.work(one, progress), jobs=self.jobs, interrupts=interrupts):
@@ -152,10 +151,9 @@ class Predictor:
     def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
-        account = self._account
-        key = gateway.issue_key(account, instance.instance_id, self.budget)
-        asked = {"given_up": partial(gateway.given_up, account, key), "rooms": rooms} if rooms else {}
-        exhausted = partial(gateway.exhausted, account)
+        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
+        asked = {"given_up": partial(gateway.given_up, self.experiment, key), "rooms": rooms} if rooms else {}
+        exhausted = partial(gateway.exhausted, self.experiment)
         return Job(self.agent, run, instance, clone, gateway.base_url, key, self.running, exhausted, **asked)
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
@@ -170,11 +168,6 @@ class Predictor:
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:
         return lambda text: progress.step("gateway", text)
-
-    @property
-    def _account(self) -> Account:
-        one = self.experiment
-        return Account(str(one.repo), one.model, one.agent, one.settings)
 
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""

@@ -26,13 +26,12 @@ from pipeline.core.records import Instance
 from pipeline.core.store import Store, read_json, write_records
 from pipeline.core.work import each
 from pipeline.llm.costs import requests
-from pipeline.llm.experiment import SHARED
-from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.prices import total
 from pipeline.predict.agents import load_agent
-from pipeline.predict.run import Experiment, Run, open_run
+from pipeline.predict.run import Run, open_run
 from pipeline.predict.runtime import Job, work
 from pipeline.sandbox.local.process import Running
 
@@ -122,7 +121,7 @@ def _jobs(place: Place, limit: int) -> Iterator[tuple[Run, list[Job]]]:
     write_records(place.store.dataset(repo), place.instances)
     (root / "models.yaml").write_text(MODELS.format(limit=limit))
     (root / "settings.toml").write_text(SETTINGS)
-    run = open_run(place.store, Experiment(repo, "magentless", "guide"))
+    run = open_run(place.store, Experiment(str(repo), "guide", "magentless"))
     given = {**os.environ, "GUIDE_URL": place.model.url, "GUIDE_KEY": "none"}
     log = run.folder / "gateway.log"
     with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, given=given) as gateway:
@@ -131,9 +130,12 @@ def _jobs(place: Place, limit: int) -> Iterator[tuple[Run, list[Job]]]:
 
 
 def _job(gateway: Gateway, place: Place, run: Run, instance: Instance) -> Job:
-    account = Account(str(run.experiment.repo), "guide", "magentless", "benchmark")
+    experiment = Experiment(run.experiment.repo, "guide", "magentless", "benchmark")
     agent = load_agent("magentless", place.store.root / "settings.toml")
-    keys = {"key": gateway.issue_key(account, instance.instance_id), "shared_key": gateway.issue_key(account, SHARED)}
+    keys = {
+        "key": gateway.issue_key(experiment, instance.instance_id),
+        "shared_key": gateway.issue_key(experiment, SHARED),
+    }
     return Job(agent, run, instance, open_clone(place.clone), gateway.base_url, running=Running(), **keys)
 
 

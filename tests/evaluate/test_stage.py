@@ -103,7 +103,7 @@ def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
     evaluation.predict(menu=WRONG)
     assert evaluation.evaluate()["menu"].outcome is Outcome.UNRESOLVED
     assert len(evaluation.sandbox.opened) == 2
-    old = next(evaluation.store.archive_root.glob("*/04_evaluation/magentless/*/model-a/verdicts.jsonl"))
+    old = next(evaluation.store.archive_root.glob("*/04_evaluation/repair/magentless/*/model-a/verdicts.jsonl"))
     assert read_records(old, Verdict)[0].outcome is Outcome.RESOLVED
 
 

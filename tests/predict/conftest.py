@@ -10,9 +10,10 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
+from pipeline.llm.experiment import Experiment
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.job import Job
-from pipeline.predict.run import Experiment, open_run
+from pipeline.predict.run import open_run
 from pipeline.sandbox.local.process import Running
 
 KEY = "sk-canary-of-an-instance"
@@ -42,7 +43,7 @@ def job(bench: Bench, tmp_path: Path) -> Callable[[str], Job]:
     def make(code: str) -> Job:
         (folder / "agent.py").write_text(PRELUDE + code)
         command = ("{python}", str(folder / "agent.py"), "{task}", "{checkout}", "{out}", "{model}")
-        run = open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
+        run = open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
         agent = Agent("fake", folder, settings, Call(command=command))
         return Job(
             agent, run, bench.instance("menu"), open_clone(bench.library), "http://127.0.0.1:9/v1", KEY, Running()

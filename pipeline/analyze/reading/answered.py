@@ -30,7 +30,7 @@ class Run(NamedTuple):
 def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> dict[Who, Run]:
     """Add `stages` and patches of a repository; returns its newest runs."""
     runs = {}
-    for model in sorted(store.root.glob(f"03_predictions/*/{repo.slug}/*/")):
+    for model in store.predicted_in(repo):
         for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
             who = whose_run(path.parent)
             records = [_checked(one, who, known, path) for one in unique(each_record(path, Prediction), path)]
