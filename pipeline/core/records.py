@@ -39,6 +39,11 @@ class Outcome(StrEnum):
     NOT_EVALUATED = "not_evaluated"
 
 
+#: what is measured: repairs of repositories, or pages that are made from prompts
+Track = Literal["repair", "pages"]
+REPAIR: Track = "repair"
+
+
 class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -363,7 +368,8 @@ class Verdict(Versioned):
 class CostRow(Record):
     """A row of `data/costs.csv`; costs are USD as decimals, tokens are in plus out."""
 
-    repo: str
+    track: Track = REPAIR
+    repo: str = Field(description="org/repo; of pages, the case set")
     model: str
     agent: str
     embed: str = ""

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name
-from pipeline.core.records import SCHEMA_VERSION, Record
+from pipeline.core.names import Repo, folder_name, named_by
+from pipeline.core.records import REPAIR, SCHEMA_VERSION, Prediction, Record
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
@@ -188,15 +188,23 @@ class Store:
 
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
-        return self.root / "03_predictions" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "03_predictions" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
-    def predicted(self, repo: Repo) -> list[str]:
-        """What there are predictions of, as `agent/model`."""
-        found = (self.root / "03_predictions").glob(f"*/{repo.slug}/*/*/predictions.jsonl")
-        return sorted({f"{path.parts[-5]}/{path.parts[-3]}" for path in found})
+    def predicted(self, repo: Repo) -> list[tuple[str, str]]:
+        """Agents and models of which there are predictions. Raises UserError where a folder does not say whose."""
+        found = (path for folder in self.predicted_in(repo) for path in folder.glob("*/predictions.jsonl"))
+        return sorted({whose_run(path.parent) for path in found})
+
+    def predicted_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have runs on a repository."""
+        return sorted(self.root.glob(f"03_predictions/{REPAIR}/*/{repo.slug}/*/"))
+
+    def evaluated_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have verdicts on a repository."""
+        return sorted(self.root.glob(f"04_evaluation/{REPAIR}/*/{repo.slug}/*/"))
 
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
-        return self.root / "04_evaluation" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "04_evaluation" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
     @property
     def analysis(self) -> Path:
@@ -215,7 +223,7 @@ class Store:
         """The repositories that a stage's folder (`01_raw`, `02_dataset`) holds, in order."""
         folder = self.root / stage
         names = {path.name.removesuffix(".jsonl") for path in folder.iterdir()} if folder.exists() else set()
-        return [Repo(*name.split("__", 1)) for name in sorted(names) if "__" in name and not name.startswith(".")]
+        return sorted(filter(None, map(Repo.of_slug, names)))
 
     # -- displacing and locking -------------------------------------------------------------------------------------
     @property
@@ -242,13 +250,15 @@ class Store:
             write_bytes(path, text)
 
     @contextmanager
-    def lock(self, stage: str, repo: Repo, model: str = "") -> Iterator[None]:
-        """Hold one stage, repository and model. Raises UserError while another process does."""
+    def lock(self, stage: str, repo: Repo, *who: str) -> Iterator[None]:
+        """Hold one stage and repository, of one agent and model or of all. Raises UserError while another process does.
+
+        The parts of the lock's name are joined by what is in none of them.
+        """
         self.begin()
-        name = "-".join(filter(None, (stage, repo.slug, model and folder_name(model))))
-        path = self.root / ".locks" / f"{name}.lock"
+        path = self.root / ".locks" / f"{'+'.join((stage, repo.slug, *map(folder_name, who)))}.lock"
         path.parent.mkdir(exist_ok=True)
-        with _held(path, f"{stage} of {repo} {model}".rstrip()):
+        with _held(path, " ".join((f"{stage} of {repo}", *who))):
             yield
 
     @contextmanager
@@ -271,6 +281,28 @@ def _held(path: Path, what: str) -> Iterator[None]:
     except filelock.Timeout:
         hint = "wait for it, or stop it; a lock whose process ended is free by itself"
         raise UserError(f"{what} is under way", path=path, hint=hint) from None
+
+
+def whose_run(folder: Path) -> tuple[str, str]:
+    """Agent and model of a run of predictions (`<agent>/<repo>/<model>/<run>`), as its records say.
+
+    A run that another harness made has no `run.json`: its first prediction says it, and a plain folder's name the agent
+    that SWE-bench's form has no field for. Raises UserError where nothing says it, and where it says another's.
+    """
+    agent, model, about = folder.parents[2].name, folder.parent.name, folder / "run.json"
+    if about.exists():
+        said = read_field(about, "agent"), read_field(about, "model")
+    else:
+        about = folder / "predictions.jsonl"
+        first = next(each_record(about, Prediction), None)
+        named = (first.agent, first.model_name_or_path) if first else ("", "")
+        said = named[0] or named_by(agent), named[1] or named_by(model)
+    if None in said:
+        raise UserError("nothing says whose run this is", path=folder, hint="add a run.json with agent and model")
+    if (folder_name(said[0]), folder_name(said[1])) != (agent, model):
+        hint = "move it to the folder of that agent and model"
+        raise UserError(f"a run of {said[0]} with {said[1]}", path=about, field="model", hint=hint)
+    return said
 
 
 class Unit:

@@ -39,7 +39,7 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     if not any(shares):
         raise missing(store, subject.repo)
     verdicts = list(unique((one for each in zip_longest(*shares) for one in each if one), path))
-    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
+    with store.lock("evaluate", subject.repo, subject.agent, subject.model):
         write(store, subject, verdicts)
     return verdicts
 

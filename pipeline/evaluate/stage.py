@@ -41,7 +41,7 @@ def evaluate(
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
-    lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
+    lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
         bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
         graded = _graded(bench, instances, answers, jobs, engine)

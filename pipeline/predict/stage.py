@@ -25,8 +25,7 @@ from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.core.work import Event, Interrupts, Settled, each
 from pipeline.execution.images import source
-from pipeline.llm.experiment import SHARED
-from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.opening import open_gateway
@@ -35,7 +34,7 @@ from pipeline.predict.agents import load_agent
 from pipeline.predict.host import RUNNING
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import Answer, Ask, Failure, Left, Room
-from pipeline.predict.run import Experiment, Run, open_run, resume
+from pipeline.predict.run import Run, open_run, resume
 from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import handle
@@ -83,7 +82,7 @@ class Predictor:
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
-        self.experiment = Experiment(repo, agent, model, self._settings())
+        self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings())
 
     def _settings(self) -> str:
         """A digest of the agent, its settings and the model's entry; the references have none."""
@@ -106,11 +105,11 @@ class Predictor:
         return self.postprocess()
 
     def _lock(self):
-        return self.store.lock("predict", self.experiment.repo, f"{self.experiment.agent}-{self.experiment.model}")
+        return self.store.lock("predict", self.repo, self.experiment.agent, self.experiment.model)
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
-        read_dataset(self.store, self.experiment.repo)
+        read_dataset(self.store, self.repo)
         with self._lock():
             run = open_run(self.store, self.experiment, fresh=fresh)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
@@ -137,7 +136,7 @@ class Predictor:
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         say = self._say(progress)
-        clone = source(self.store, self.experiment.repo)
+        clone = source(self.store, self.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
         rooms = self.rooms(say) if self.agent.runs_code else None
@@ -145,7 +144,7 @@ class Predictor:
         with open_gateway(
             self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            shared = gateway.issue_key(self._account, SHARED, self.budget)
+            shared = gateway.issue_key(self.experiment, SHARED, self.budget)
             requests = [replace(self.request(gateway, run, one, clone, rooms), shared_key=shared) for one in missing]
             self.ask(gateway, run, requests, progress)
 
@@ -154,7 +153,7 @@ class Predictor:
         instances = {one.instance_id: one for one in run.instances}
 
         def admit(request: Ask) -> Ask | Settled:
-            if gateway.exhausted(self._account):
+            if gateway.exhausted(self.experiment):
                 why = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
                 return Settled(Left(failure=why))
             return request
@@ -171,12 +170,12 @@ class Predictor:
         interrupts = Interrupts(progress.stopping, abort)
         how = {"jobs": self.jobs, "engine": self.engine, "hear": hear, "admit": admit, "interrupts": interrupts}
         for request, left in each(requests, **how):
-            given_up = gateway.given_up(self._account, request.key) if request.room else ""
+            given_up = gateway.given_up(self.experiment, request.key) if request.room else ""
             text = save(run, instances[request.name], left, given_up)
             progress.finish(request.name, text)
 
     def _choose(self, run: Run) -> None:
-        clone = source(self.store, self.experiment.repo)
+        clone = source(self.store, self.repo)
         requests = [regression.request(self.tester, clone, run, one) for one in regression.missing(run)]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
             regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, self.tester.abort))
@@ -186,7 +185,7 @@ class Predictor:
     ) -> Ask:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
-        key = gateway.issue_key(self._account, instance.instance_id, self.budget)
+        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
         room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
         return Ask(
             agent=self.agent,
@@ -212,11 +211,6 @@ class Predictor:
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:
         return lambda text: progress.step("gateway", text)
-
-    @property
-    def _account(self) -> Account:
-        one = self.experiment
-        return Account(str(one.repo), one.model, one.agent, one.settings)
 
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""

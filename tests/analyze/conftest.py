@@ -154,9 +154,9 @@ def add_verdicts(store: Store, repo: Repo, verdicts: list[Verdict]) -> Path:
 
 def spend(store: Store) -> None:
     lines = (
-        "acme/ui,model-a,magentless,embed-4b,10,1000,0.10,2,200,0.01",
-        "acme/ui,lab/model-b,magentless,embed-4b,20,3000,0.20,4,400,0.02",
-        "acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
+        "repair,acme/ui,model-a,magentless,embed-4b,10,1000,0.10,2,200,0.01",
+        "repair,acme/ui,lab/model-b,magentless,embed-4b,20,3000,0.20,4,400,0.02",
+        "repair,acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
     )
     write_bytes(store.costs, "\n".join((",".join(CostRow.model_fields), *lines, "")).encode())
 

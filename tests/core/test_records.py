@@ -114,7 +114,7 @@ def test_what_is_expected_is_all_that_must_pass() -> None:
 @pytest.mark.rule("costs-columns")
 def test_the_columns_of_costs() -> None:
     """`costs.csv` is read by other programs, by these names in this order."""
-    columns = "repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
+    columns = "track repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
     assert list(CostRow.model_fields) == columns.split()
     assert (
         CostRow(repo="a/b", model="m", agent="x", cost_llm_usd="0.1").cost_llm_usd * 3

@@ -128,7 +128,7 @@ def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
 def test_the_references_go_through_the_stages(bench: Bench) -> None:
     """A dataset for which oracle and nop do not hold is not published."""
     assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
-    models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
     assert models == set(WANTED)
     assert len(bench.sandbox.opened) == len(QUALIFIED)
 

@@ -103,7 +103,7 @@ def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
     evaluation.predict(menu=WRONG)
     assert evaluation.evaluate()["menu"].outcome is Outcome.UNRESOLVED
     assert len(evaluation.sandbox.opened) == 2
-    old = next(evaluation.store.archive_root.glob("*/04_evaluation/magentless/*/model-a/verdicts.jsonl"))
+    old = next(evaluation.store.archive_root.glob("*/04_evaluation/repair/magentless/*/model-a/verdicts.jsonl"))
     assert read_records(old, Verdict)[0].outcome is Outcome.RESOLVED
 
 
@@ -274,6 +274,18 @@ def test_predictions_of_swe_bench_are_read(evaluation: Evaluation) -> None:
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
 
 
+@pytest.mark.trap("folder-collision")
+def test_answers_of_another_model_are_refused(evaluation: Evaluation) -> None:
+    """`org/m`, `org:m` and `org_m` shared a folder, and the newest answers of it were given to whoever asked."""
+    path = evaluation.predict("org_m", menu=FIX)
+    with pytest.raises(UserError, match="no predictions of magentless with org/m"):
+        evaluation.evaluate("org/m")
+    stray = evaluation.store.predictions(REPO, "magentless", "org/m") / path.parent.name
+    shutil.copytree(path.parent, stray)
+    with pytest.raises(UserError, match="a prediction of magentless with org_m"):
+        evaluation.evaluate("org/m")
+
+
 # -- trust and locks -------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
@@ -291,7 +303,7 @@ def test_a_models_patch_does_not_run_in_the_local_sandbox(evaluation: Evaluation
 def test_the_same_model_is_refused_and_another_is_not(evaluation: Evaluation) -> None:
     evaluation.predict("model-a", menu="")
     evaluation.predict("model-b", menu="")
-    with evaluation.store.lock("evaluate", REPO, "magentless-model-a"):
+    with evaluation.store.lock("evaluate", REPO, "magentless", "model-a"):
         with pytest.raises(UserError, match="is under way"):
             evaluation.evaluate("model-a")
         assert evaluation.evaluate("model-b")["menu"].outcome is Outcome.EMPTY

@@ -14,9 +14,10 @@ from pipeline.core.git import open_clone
 from pipeline.core.records import Instance
 from pipeline.core.store import Unit
 from pipeline.core.work import silent
+from pipeline.llm.experiment import Experiment
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.request import Ask
-from pipeline.predict.run import Experiment, Run, open_run
+from pipeline.predict.run import Run, open_run
 from pipeline.predict.runtime import save
 
 KEY = "sk-canary-of-an-instance"
@@ -65,7 +66,7 @@ def job(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
     def make(code: str) -> Job:
         (folder / "agent.py").write_text(PRELUDE + code)
         command = ("{python}", str(folder / "agent.py"), "{task}", "{checkout}", "{out}", "{model}")
-        run = open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
+        run = open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
         agent, instance = Agent("fake", folder, settings, Call(command=command)), bench.instance("menu")
         place, url = str(open_clone(bench.library).git_dir), "http://127.0.0.1:9/v1"
         ask = Ask(agent, "model-a", instance.task(), instance.base.sha, place, url, KEY, str(run.cache))

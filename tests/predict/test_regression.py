@@ -12,8 +12,9 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.progress import Progress
 from pipeline.core.store import digest
+from pipeline.llm.experiment import Experiment
 from pipeline.predict.regression import Choice, choose, chosen, missing, request
-from pipeline.predict.run import Experiment, Run, open_run
+from pipeline.predict.run import Run, open_run
 
 
 def patch(text: str, path: str = "src/menu.js") -> str:
@@ -32,7 +33,7 @@ Choose = Callable[..., Choice | None]
 
 @pytest.fixture
 def run(bench: Bench) -> Run:
-    return open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
+    return open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
 
 
 @pytest.fixture

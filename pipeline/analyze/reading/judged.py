@@ -45,7 +45,7 @@ def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None
 
 def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
     """All verdicts on a repository, checked."""
-    for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/verdicts.jsonl")):
+    for path in (folder / "verdicts.jsonl" for folder in store.evaluated_in(repo)):
         for one in unique(each_record(path, Verdict), path):
             yield _checked(one, known, path)
 

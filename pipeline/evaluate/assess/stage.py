@@ -66,7 +66,7 @@ def assess(
     check(instances, answers, clone, how.sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     verdicts = _verdicts(store, subject, answers, instances)
-    lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
+    lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "assess.log"):
         with Progress("assessing", len(instances)) as progress:
             bench = Bench(store, subject.repo, how, clone, progress)

@@ -11,6 +11,7 @@ variables of the install are given to that one command; so neither is in an imag
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -114,7 +115,7 @@ class Layers:
                 tools = node.prefix(self.cache, *packages)
                 put(container, "/usr", tar.of_folder(tools, "local", tar.ROOT))
 
-        name = "-".join((parent, *(folder_name(str(package)) for package in packages)))
+        name = "-".join((parent, *(_tag(package) for package in packages)))
         return self._tool_layer(name, parent, packages, fill)
 
     def _tool_layer(self, image: str, parent: str, packages: list[node.Package], fill: Fill) -> str:
@@ -139,6 +140,11 @@ class Layers:
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
         _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
+
+
+def _tag(package: node.Package) -> str:
+    """A package in the characters of an image's tag; what the image was made of stands in its labels."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", str(package)).strip("._")
 
 
 def _bundle(ca: Path | None) -> dict[str, bytes | None]:

@@ -1,6 +1,6 @@
 """The part of the evidence that stories give: built and audited on base, gold and a patch.
 
-Keeps the built sites and the audits in `04_evaluation/oracle/`, by what decides them.
+Keeps the built sites and the audits in `04_evaluation/evidence/`, by what decides them.
 """
 
 from __future__ import annotations

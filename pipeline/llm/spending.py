@@ -16,10 +16,11 @@ from pipeline.llm.ledger import CACHED, OK, Request, per_holder
 from pipeline.llm.prices import total
 
 
-class Account(NamedTuple):
+class Spending(NamedTuple):
     """One experiment. `holders` is USD by instance, with `shared` beside them; `failed` counts requests without an
     answer."""
 
+    track: str
     repo: str
     model: str
     agent: str
@@ -37,7 +38,16 @@ class Account(NamedTuple):
         """For a table; amounts as digits."""
         shared = self.holders.get(SHARED, Decimal(0))
         counts = (self.requests, self.failed, self.tokens)
-        return (self.repo, self.model, self.agent, self.experiment[:8], *counts, f"{shared:f}", f"{self.cost_usd:f}")
+        return (
+            self.track,
+            self.repo,
+            self.model,
+            self.agent,
+            self.experiment[:8],
+            *counts,
+            f"{shared:f}",
+            f"{self.cost_usd:f}",
+        )
 
     def described(self) -> dict[str, Any]:
         """For a program; amounts as digits."""
@@ -45,20 +55,20 @@ class Account(NamedTuple):
         return {**self._asdict(), "holders": holders, "cost_usd": f"{self.cost_usd:f}"}
 
 
-def accounts(store: Store) -> list[Account]:
-    """In the order of repository, model and agent; none without a ledger."""
-    by_experiment = attrgetter("repo", "key_model", "agent", "experiment")
+def spending(store: Store) -> list[Spending]:
+    """In the order of track, repository, model and agent; none without a ledger."""
+    by_experiment = attrgetter("track", "repo", "key_model", "agent", "experiment")
     grouped = groupby(sorted(requests(store.ledger), key=by_experiment), key=by_experiment)
-    return [_account(names, list(rows)) for names, rows in grouped]
+    return [_spending(names, list(rows)) for names, rows in grouped]
 
 
-def _account(names: tuple[str, ...], rows: list[Request]) -> Account:
+def _spending(names: tuple[str, ...], rows: list[Request]) -> Spending:
     failed = sum(row.status not in (OK, CACHED) for row in rows)
     tokens = sum(row.tokens_in + row.tokens_out for row in rows)
-    return Account(*names, len(rows), failed, tokens, per_holder(rows))
+    return Spending(*names, len(rows), failed, tokens, per_holder(rows))
 
 
-def check(store: Store, spent: list[Account]) -> None:
+def check(store: Store, spent: list[Spending]) -> None:
     """Raises A11yBenchError unless the ledger, its instances and costs.csv have the same sum, to the last digit."""
     sums = {
         "the ledger": total(row.cost_usd for row in requests(store.ledger)),

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.store import Store
 from pipeline.costs import command
-from pipeline.llm.accounts import accounts, check
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import CACHED, Ledger
+from pipeline.llm.spending import check, spending
 from tests.llm.test_costs import book
 
 
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_an_experiment_has_its_holders(store: Store) -> None:
-    first, second = accounts(store)
+    first, second = spending(store)
     assert (first.repo, first.model, first.agent, first.requests, first.failed) == ("o/b", "m", "agent", 5, 1)
     assert {holder: str(cost) for holder, cost in first.holders.items()} == {
         "i-1": "0.1",
@@ -48,10 +48,10 @@ def test_the_command_agrees_or_fails(store: Store) -> None:
     """Somebody who pays must not find a difference first."""
     shown = CliRunner().invoke(command, ["--json", "--data", str(store.root)], catch_exceptions=False)
     assert [one["cost_usd"] for one in json.loads(shown.output)] == ["0.30000000002", "3"]
-    check(store, accounts(store))
+    check(store, spending(store))
     store.costs.write_text(store.costs.read_text().replace("3.3", "3.4"))
     with pytest.raises(A11yBenchError, match="costs.csv has 3.40000000002"):
-        check(store, accounts(store))
+        check(store, spending(store))
 
 
 def test_amounts_are_digits_in_the_table(store: Store) -> None:
