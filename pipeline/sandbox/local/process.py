@@ -19,6 +19,8 @@ from typing import IO
 from pipeline.sandbox.base import Completed, Limit, Limits, exit_code
 
 NOT_FOUND = 127
+#: seconds for which a look at a silent command waits
+POLL = 0.1
 
 
 def run(
@@ -35,7 +37,7 @@ def run(
             process = stack.enter_context(started(argv, folder=folder, env=env, output=subprocess.PIPE, running=known))
         except OSError as error:
             return Completed(NOT_FOUND, str(error).encode(), 0)
-        output = _read(process, begun + limits.seconds, limits.output)
+        output = read_output(process, begun + limits.seconds, limits.output)
         limit = _limit(process, len(output) > limits.output, begun + limits.seconds)
     seconds = time.monotonic() - begun
     return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
@@ -77,16 +79,18 @@ def _kill(session: int) -> None:
         os.killpg(session, signal.SIGKILL)
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
-    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on."""
+def read_output(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
+    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on.
+
+    Whether the command has ended is asked before each look: what it wrote until then, that look finds.
+    """
     assert process.stdout
     kept = bytearray()
     while len(kept) <= most and time.monotonic() < deadline:
-        ready, _, _ = select.select([process.stdout], [], [], 0.1)
-        if not ready and process.poll() is not None:
-            break
+        ended = process.poll() is not None
+        ready, _, _ = select.select([process.stdout], [], [], 0 if ended else POLL)
         data = os.read(process.stdout.fileno(), min(2**16, most + 1 - len(kept))) if ready else None
-        if data == b"":
+        if data == b"" or (ended and not ready):
             break
         kept += data or b""
     return bytes(kept)
