@@ -11,7 +11,6 @@ import gzip
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from pipeline.build.infer import Unsupported
 from pipeline.build.learned import Memory
 from pipeline.build.qualify import VERSION, Job, Settings, make_ahead, qualify, recipe
 from pipeline.core import verdict
+from pipeline.core.aside import Aside
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Instance, Rejection
@@ -138,7 +138,7 @@ class Batch:
                 self.budget.hold(one.name, one.environment)
         interrupts = Interrupts(self.progress.stopping, self.budget.sandbox.abort)
         self._keep_disk()
-        with ThreadPoolExecutor(1) as self.aside:
+        with Aside() as self.aside:
             yield from in_groups(groups, self._work, jobs=jobs, ahead=1, interrupts=interrupts)
 
     def _work(self, one: Task, prepared: Prepared) -> Outcome:

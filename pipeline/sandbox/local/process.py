@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from pipeline.sandbox.base import Completed, Limit, Limits, exit_code
+from pipeline.sandbox.base import Completed, Limit, Limits, exit_code, stopped
 
 NOT_FOUND = 127
 #: seconds for which a look at a silent command waits
@@ -29,6 +29,7 @@ def run(
     """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
 
     It is in `running` meanwhile. A command that can not be started ends with 127. What it leaves running is killed.
+    Raises InfrastructureError when `running` was ended: how the command came out says nothing then.
     """
     begun = time.monotonic()
     with contextlib.ExitStack() as stack:
@@ -46,17 +47,29 @@ def run(
 class Running(set[int]):
     """The commands that run now, for an end at once."""
 
+    ended = False
+
     def end(self) -> None:
-        """Kill them with all that they have started."""
+        """Kill them with all that they have started, and start no more."""
+        self.ended = True
         for pid in tuple(self):
             _kill(pid)
+
+    def check(self) -> None:
+        """Raise InfrastructureError when all has been ended."""
+        if self.ended:
+            raise stopped()
 
 
 @contextlib.contextmanager
 def started(
     argv: Sequence[str], *, folder: Path, env: dict[str, str], output: IO[bytes] | int, running: Running
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command with nothing but `env`, whose whole session is killed at the end of the block. Raises OSError."""
+    """A command with nothing but `env`, whose whole session is killed at the end of the block.
+
+    Raises OSError, and InfrastructureError when `running` was ended.
+    """
+    running.check()
     with subprocess.Popen(
         argv,
         cwd=folder,
@@ -68,10 +81,12 @@ def started(
     ) as process:
         running.add(process.pid)
         try:
+            running.check()  # the end may have come before it was known
             yield process
         finally:
             running.discard(process.pid)
             _kill(process.pid)
+    running.check()
 
 
 def _kill(session: int) -> None:
