@@ -11,6 +11,7 @@ import hashlib
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
 
 import docker
 
@@ -26,7 +27,7 @@ class Registry(ThreadingHTTPServer):
     def __init__(
         self, *refusals: int, for_ever: bool = False, host: str = "", packages: dict[str, str] | None = None
     ) -> None:
-        super().__init__((host or _gateway(), 0), Answer)
+        super().__init__((host or gateway(), 0), Answer)
         self.refusals, self.for_ever = list(refusals), for_ever
         self.packages, self.asked = packages or {"dep": "1.0.0"}, []
         self.archives = {name: _archive(self._manifest(name)) for name in self.packages}
@@ -71,8 +72,10 @@ def _archive(manifest: dict[str, str]) -> bytes:
     return tar.of_entries({"package/package.json": json.dumps(manifest).encode()})
 
 
-def _gateway() -> str:
-    return docker.from_env().networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
+def gateway() -> str:
+    """Where containers of the engine in use reach this host; an engine that does not say took the first address."""
+    network = docker.from_env().networks.get("bridge").attrs["IPAM"]["Config"][0]
+    return network.get("Gateway") or str(next(ip_network(network["Subnet"]).hosts()))
 
 
 class Answer(BaseHTTPRequestHandler):

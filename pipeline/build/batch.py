@@ -10,7 +10,6 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from pipeline.build.budget import Budget
@@ -27,6 +26,7 @@ from pipeline.build.qualify import (
     kind,
     make_ahead,
 )
+from pipeline.core.aside import Aside
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store, write_bytes
@@ -57,12 +57,8 @@ class Batch:
             self.groups[one.request.environment].append(one)
             self.budget.hold(one.name, one.request.environment)
         self._keep_disk()
-        self.aside = ThreadPoolExecutor(1)
-        try:
+        with Aside() as self.aside:
             yield from self._outcomes([one.request for one in ordered], jobs)
-            self.aside.shutdown()
-        finally:
-            self.aside.shutdown(wait=False, cancel_futures=True)
 
     def _outcomes(self, requests: list[Qualify], jobs: int) -> Iterator[Outcome]:
         how = {"engine": self.engine, "hear": self._hear, "admit": self._admit}

@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import git
 
+from pipeline.core.aside import Aside
 from pipeline.core.errors import UserError
 from pipeline.core.git import checkout, missing_files, open_clone, read_blobs, require_commit
 from pipeline.core.names import Repo
@@ -63,7 +63,7 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
     Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
     """
     require_commit(clone, made.base)
-    with TemporaryDirectory(prefix="a11y-bench-") as folder, ThreadPoolExecutor(1) as aside:
+    with TemporaryDirectory(prefix="a11y-bench-") as folder, Aside() as aside:
         exported, sources = Path(folder, "manifests"), Path(folder, "checkout")
         written = None if sandbox.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:

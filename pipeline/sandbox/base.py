@@ -78,6 +78,11 @@ def gone() -> InfrastructureError:
     return InfrastructureError("a limit has ended this workspace: open another", cause="workspace_gone")
 
 
+def stopped() -> InfrastructureError:
+    """The error of whatever is asked of a sandbox after `abort`: nothing is tried again for it, and nothing decided."""
+    return InfrastructureError("stopped at once, as it was asked for", cause="stopped")
+
+
 class Machine(NamedTuple):
     """Where commands run: its processors, bytes of memory, and bytes that are free on the disk of the layers."""
 
@@ -162,4 +167,4 @@ class Sandbox(Protocol):
         """Remove one; False when somebody uses it. What stands on it must be gone. It is made again when asked for."""
 
     def abort(self) -> None:
-        """End every command of this process, for an end at once: their workspaces are of no use any more."""
+        """End every command, for an end at once. What is asked of this sandbox from then on raises `stopped`."""

@@ -21,7 +21,7 @@ from registry_double import Registry
 from tiny_library import JEST, MANIFEST, NAMED, Pull
 
 from pipeline.core.retry import Patience
-from pipeline.sandbox.docker.engine import LABEL, OWNER
+from pipeline.sandbox.docker.containers import LABEL, OWNER
 
 pytestmark = pytest.mark.engine
 

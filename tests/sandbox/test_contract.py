@@ -6,7 +6,6 @@ and processes and take rights away: those tests are in test_docker.py, and local
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 import uuid
@@ -263,13 +262,17 @@ def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
     assert all(amount > 0 for amount in any_bench.sandbox.machine())
 
 
-def test_abort_ends_what_runs(bench: Bench) -> None:
-    """A second Ctrl-C must not leave a test run behind that goes on for half an hour."""
-    threading.Timer(1, bench.sandbox.abort).start()
+def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
+    """A second Ctrl-C must not leave a test run behind that goes on for half an hour, nor one that is tried again."""
+    sandbox = open_sandbox(bench.sandbox.name, bench.sandbox.cache)
+    threading.Timer(1, sandbox.abort).start()
     started = time.monotonic()
-    with contextlib.suppress(InfrastructureError), bench.sandbox.open(bench.instance) as workspace:
-        assert shell(workspace, "sleep 60").code != 0
+    with pytest.raises(InfrastructureError), sandbox.open(bench.instance) as workspace:
+        shell(workspace, "sleep 60")
     assert time.monotonic() - started < 30
+    with pytest.raises(InfrastructureError) as caught, sandbox.open(bench.instance) as workspace:
+        shell(workspace, "true")
+    assert caught.value.cause == "stopped"
 
 
 @pytest.mark.trap("install-failure-hidden")

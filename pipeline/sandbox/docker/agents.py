@@ -24,7 +24,8 @@ from pipeline.sandbox import install, node
 from pipeline.sandbox.base import COMMON, Limits
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import execute, fetch
-from pipeline.sandbox.docker.engine import faults, put, start
+from pipeline.sandbox.docker.engine import put, start
+from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import base_image
 from pipeline.sandbox.docker.relay import SCRIPT, Address, Relay
 from pipeline.sandbox.docker.sandbox import DockerSandbox

@@ -15,7 +15,8 @@ from docker.models.containers import Container
 
 from pipeline.sandbox.base import Completed, Limits, exit_code
 from pipeline.sandbox.docker import tar
-from pipeline.sandbox.docker.engine import USER, faults
+from pipeline.sandbox.docker.engine import USER
+from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.limits import died, kill, reached, watched
 from pipeline.sandbox.docker.stream import start_command
 

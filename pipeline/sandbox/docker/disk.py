@@ -1,6 +1,7 @@
 """What this project keeps in a Docker engine, and removing it: images, volumes of runners' caches, leftovers.
 
-Images share layers: a layer counts for the image that added it. Does not cover the base image, which people make
+Images share layers: a layer counts for the image that added it. Images and containers that others make of ours inherit
+our labels, but neither name nor comment, and are theirs. Does not cover the base image, which people make
 themselves, and what others keep in the same engine.
 """
 
@@ -16,15 +17,14 @@ from docker import APIClient
 from docker.errors import APIError, NotFound
 
 from pipeline.sandbox.base import Kept
-from pipeline.sandbox.docker.engine import LABEL, OWNER, faults, is_alive, owner
-from pipeline.sandbox.docker.names import DIGEST, LAYER, base_image
+from pipeline.sandbox.docker.containers import CONFLICT, OWNER, is_alive, is_ours
+from pipeline.sandbox.docker.faults import faults
+from pipeline.sandbox.docker.names import DIGEST, IMAGES, LAYER, MADE_HERE, base_image
 
 #: the kinds of images, by the label of their layer
 KINDS = {"node": "tools", "environment": "environment", "instance": "instance"}
 #: what an engine says that measures for somebody else, and the seconds for which it is asked again
 MEASURING, PATIENT = "already running", 60
-#: the status of an answer that something is in use
-CONFLICT = 409
 
 Row = dict[str, Any]
 
@@ -38,14 +38,12 @@ class Disk:
 
     @faults()
     def kept(self) -> list[Kept]:
-        """Everything with this project's labels."""
-        usage = self._usage()
-        rows = {
-            kind: [row for row in usage[kind] or () if _is_ours(row)] for kind in ("Images", "Volumes", "Containers")
-        }
-        used = {row["ImageID"] for row in rows["Containers"]}
-        volumes, containers = map(_volume, rows["Volumes"]), map(_container, rows["Containers"])
-        return [*self._images(rows["Images"], used), *volumes, *containers]
+        """Everything that was made here. An image is in use by any container, whose ever that is."""
+        usage = {kind: rows or () for kind, rows in self._usage().items() if kind != "LayersSize"}
+        used = {row["ImageID"] for row in usage["Containers"]}
+        labelled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}
+        containers = [_container(row) for row in usage["Containers"] if is_ours(row)]
+        return [*self._images(labelled["Images"], used), *map(_volume, labelled["Volumes"]), *containers]
 
     def _usage(self) -> Row:
         """The engine measures for one client at a time."""
@@ -59,15 +57,16 @@ class Disk:
         return self._api.df()
 
     def _images(self, rows: Sequence[Row], used: set[str]) -> Iterator[Kept]:
-        found = {name: self._inspect(name) for name in (base_image(), *(row["Id"] for row in rows))}
-        chains = {tuple(image["RootFS"]["Layers"]): image for image in found.values() if image}
-        for row in (row for row in rows if found[row["Id"]]):
-            chain = tuple(found[row["Id"]]["RootFS"]["Layers"])
+        inspected = {row["Id"]: image for row in rows if (image := self._inspect(row["Id"]))}
+        ours = [row for row in rows if row["Id"] in inspected and (_tag(row) or _made_here(inspected[row["Id"]]))]
+        standing = filter(None, (self._inspect(base_image()), *(inspected[row["Id"]] for row in ours)))
+        chains = {tuple(image["RootFS"]["Layers"]): image for image in standing}
+        for row in ours:
+            chain = tuple(inspected[row["Id"]]["RootFS"]["Layers"])
             below = next((chains[part] for n in range(len(chain) - 1, 0, -1) if (part := chain[:n]) in chains), {})
-            tags, digest = row["RepoTags"] or (), row["Labels"].get(DIGEST, "")
-            kind = KINDS[row["Labels"][LAYER]] if tags else "leftover"
-            size, on = row["Size"] - below.get("Size", 0), next(iter(below.get("RepoTags", ())), "")
-            yield Kept(kind, next(iter(tags), row["Id"]), digest, size, on, row["Created"], row["Id"] in used)
+            tag, digest = _tag(row), row["Labels"].get(DIGEST, "")
+            kind, size = KINDS[row["Labels"][LAYER]] if tag else "leftover", row["Size"] - below.get("Size", 0)
+            yield Kept(kind, tag or row["Id"], digest, size, _tag(below), row["Created"], row["Id"] in used)
 
     def _inspect(self, image: str) -> Row | None:
         """An image; none changes. None when somebody has removed it since it was listed."""
@@ -91,19 +90,22 @@ class Disk:
             return False
         return not kept.busy
 
-    @faults()
-    def end_own(self) -> None:
-        """Remove the containers of this process."""
-        for row in self._api.containers(all=True, filters={"label": f"{OWNER}={owner()}"}):
-            self._remove_container(row["Id"])
-
     def _remove_container(self, name: str) -> None:
         self._api.remove_container(name, v=True, force=True)
 
 
-def _is_ours(row: Row) -> bool:
-    """Volumes have no label but that of their layer."""
-    return not {LABEL, LAYER}.isdisjoint(row["Labels"] or {}) and (row["Labels"].get(LAYER) != "base")
+def _has_layer(row: Row) -> bool:
+    """Whether an image or a volume is labelled as a layer that is made here, or as a runner's cache."""
+    return (row["Labels"] or {}).get(LAYER) in (*KINDS, "cache")
+
+
+def _tag(image: Row) -> str:
+    """The name that an image has from us; others may have given it more."""
+    return next((tag for tag in image.get("RepoTags") or () if tag.startswith(IMAGES)), "")
+
+
+def _made_here(image: Row) -> bool:
+    return image.get("Comment") == MADE_HERE
 
 
 def _volume(row: Row) -> Kept:

@@ -2,43 +2,33 @@
 
 Talks to the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files travel as
 archives and nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the
-cause `disk` where it has no space left and `engine` otherwise. Leftovers of a killed process are known by the label of
-their owner, and swept at the next start.
+cause `disk` where it has no space left and `engine` otherwise. Its containers: containers.py.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from pathlib import Path
 from typing import IO, Any
 
 import docker
-import requests
-import urllib3
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError, NotFound
 from docker.models.containers import Container
 from docker.models.images import Image
 from docker.types import LogConfig, Ulimit
 
-from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.base import Limits, Machine
-from pipeline.sandbox.docker.names import base_image
+from pipeline.sandbox.docker.containers import LABEL, NO_CONTAINER, Containers
+from pipeline.sandbox.docker.faults import faults
+from pipeline.sandbox.docker.names import MADE_HERE, base_image
 from pipeline.sandbox.docker.ssh import Tunnel
 
 log = logging.getLogger(__name__)
 
-LABEL = "a11y-bench"
-#: label of a container: the host and process that made it
-OWNER = "a11y-bench.owner"
 USER = "bench"
-
-FAULTS = (DockerException, requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 #: no right that a user would not have, and no log on the engine's disk: output is read as it comes
 UNPRIVILEGED: dict[str, Any] = {
@@ -58,29 +48,6 @@ GREETING, PATIENCE = 20, 900
 #: files that browsers and watchers of a whole suite hold open (the seed, appendix 9.1)
 OPEN_FILES = 1_048_576
 
-FULL = "no space left on device"
-
-
-@contextmanager
-def faults() -> Iterator[None]:
-    """Raise what the engine gets wrong as InfrastructureError."""
-    try:
-        yield
-    except FAULTS as error:
-        cause = "disk" if FULL in str(error).lower() else "engine"
-        raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
-
-
-def owner() -> str:
-    """This process, among all that may use the same engine."""
-    return f"{socket.gethostname()}/{os.getpid()}"
-
-
-def is_alive(who: str) -> bool:
-    """Whether an owner may still be at work: what another host does cannot be seen here."""
-    host, _, process = who.rpartition("/")
-    return host != socket.gethostname() or Path(f"/proc/{process}").exists()
-
 
 class Engine:
     """Raises InfrastructureError when no engine answers, in every method."""
@@ -93,7 +60,7 @@ class Engine:
             given["DOCKER_HOST"] = self._tunnel.host
         self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
         self._client.api.timeout = PATIENCE
-        self._remover = ThreadPoolExecutor(max_workers=1)
+        self.containers = Containers(self._client)
 
     @property
     def api(self) -> docker.APIClient:
@@ -134,14 +101,13 @@ class Engine:
 
     def probe(self, *words: str, **options: Any) -> str:
         """What a command of our own prints in a container of the base image. Raises what the Docker SDK raises."""
-        settings = {"network_mode": "none", "labels": {LABEL: "probe", OWNER: owner()}, "user": USER}
-        container = self._client.containers.create(base_image(), list(words), **settings, **options)
+        container = self.containers.create(base_image(), words, "probe", network_mode="none", user=USER, **options)
         try:
             container.start()
             container.wait()
             return container.logs().decode()
         finally:
-            container.remove(force=True)
+            self.containers.give_up(container)
 
     @faults()
     def machine(self) -> Machine:
@@ -152,6 +118,7 @@ class Engine:
     @faults()
     def image(self, name: str) -> Image | None:
         """An image (id, labels), None when there is none of that name."""
+        self.containers.check()
         with suppress(NotFound):
             return self._client.images.get(name)
         return None
@@ -174,23 +141,17 @@ class Engine:
         Nobody waits for the removal: it takes a second or more, and many for a large layer.
         """
         with faults():
-            settings = UNPRIVILEGED | self._limited(limits) | {"labels": {LABEL: purpose, OWNER: owner()}} | options
-            container = self._client.containers.create(image, ["sleep", LIFETIME], **settings)
+            settings = UNPRIVILEGED | self._limited(limits) | options
+            container = self.containers.create(image, ["sleep", LIFETIME], purpose, **settings)
         try:
             yield container
         finally:
-            self._remover.submit(_remove, container)
-
-    def settle(self) -> None:
-        """Wait until the containers are gone that were given up."""
-        self._remover.submit(lambda: None).result()
+            self.containers.give_up(container)
 
     @faults()
     def sweep(self) -> None:
-        """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""
-        for container in self._client.containers.list(all=True, filters={"label": OWNER}, ignore_removed=True):
-            if not is_alive(container.labels[OWNER]):
-                _remove(container)
+        """Remove what processes of this host left that are gone."""
+        self.containers.sweep()
 
     def _limited(self, limits: Limits) -> dict[str, Any]:
         return {
@@ -205,16 +166,6 @@ class Engine:
 
 def _ulimit(name: str, most: int) -> Ulimit:
     return Ulimit(name=name, soft=most, hard=most)
-
-
-def _remove(container: Container) -> None:
-    """What the engine fails to remove is swept later."""
-    try:
-        container.remove(force=True, v=True)
-    except NotFound:
-        return
-    except FAULTS as error:
-        log.warning("a container was not removed: %s", error)
 
 
 @faults()
@@ -232,6 +183,7 @@ def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
 
 @faults()
 def commit(container: Container, image: str, labels: dict[str, str]) -> Image:
-    """Make an image of a container. The labels are added to the container's own."""
+    """Make an image of a container, which inherits its labels: those that say whose container it is are emptied."""
     repository, _, tag = image.rpartition(":")
-    return container.commit(repository, tag, conf={"Labels": {LABEL: "image", **labels}})
+    named = {LABEL: "image", **NO_CONTAINER, **labels}
+    return container.commit(repository, tag, message=MADE_HERE, conf={"Labels": named})

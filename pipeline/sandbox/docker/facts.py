@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.sandbox.docker.engine import OPEN_FILES, Engine, faults
+from pipeline.sandbox.docker.engine import OPEN_FILES, Engine
+from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import base_image
 
 #: bytes below which an engine's disk is low: a few environments, and what tests may write

@@ -21,7 +21,7 @@ from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.base import Limit, Limits
-from pipeline.sandbox.docker.engine import FAULTS
+from pipeline.sandbox.docker.faults import FAULTS
 from pipeline.sandbox.docker.stream import Attached, start_command
 
 #: seconds between two looks at a running command; the look at its processes takes the engine another one

@@ -12,6 +12,9 @@ REPO, SCRATCH, RUNNER_CACHE = f"{PARENT}/repo", f"{PARENT}/scratch", f"{HOME}/.c
 LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"
 ENVIRONMENT, DEVIATIONS = "a11y-bench.environment", "a11y-bench.deviations"
 
+#: where the names of our images begin, and the comment of those made here: what is made of them has another
+IMAGES, MADE_HERE = "a11y-bench/", "made by a11y-bench"
+
 
 def base_image() -> str:
     """The image that all stand on: A11Y_BENCH_BASE_IMAGE, else the one that docker/base/build.sh makes."""

@@ -65,14 +65,14 @@ class DockerSandbox:
         return self._engine.machine()
 
     def kept(self) -> list[Kept]:
-        self._engine.settle()
+        self._engine.containers.settle()
         return self._disk.kept()
 
     def remove(self, kept: Kept) -> bool:
         return self._disk.remove(kept)
 
     def abort(self) -> None:
-        self._disk.end_own()
+        self._engine.containers.end()
 
     @contextmanager
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:

@@ -16,9 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from pipeline.sandbox.base import Completed, Limit, Limits, exit_code
+from pipeline.sandbox.base import Completed, Limit, Limits, exit_code, stopped
 
 NOT_FOUND = 127
+#: seconds for which a look at a silent command waits
+POLL = 0.1
 
 
 def run(
@@ -27,6 +29,7 @@ def run(
     """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
 
     It is in `running` meanwhile. A command that can not be started ends with 127. What it leaves running is killed.
+    Raises InfrastructureError when `running` was ended: how the command came out says nothing then.
     """
     begun = time.monotonic()
     with contextlib.ExitStack() as stack:
@@ -35,7 +38,7 @@ def run(
             process = stack.enter_context(started(argv, folder=folder, env=env, output=subprocess.PIPE, running=known))
         except OSError as error:
             return Completed(NOT_FOUND, str(error).encode(), 0)
-        output = _read(process, begun + limits.seconds, limits.output)
+        output = read_output(process, begun + limits.seconds, limits.output)
         limit = _limit(process, len(output) > limits.output, begun + limits.seconds)
     seconds = time.monotonic() - begun
     return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
@@ -44,17 +47,29 @@ def run(
 class Running(set[int]):
     """The commands that run now, for an end at once."""
 
+    ended = False
+
     def end(self) -> None:
-        """Kill them with all that they have started."""
+        """Kill them with all that they have started, and start no more."""
+        self.ended = True
         for pid in tuple(self):
             _kill(pid)
+
+    def check(self) -> None:
+        """Raise InfrastructureError when all has been ended."""
+        if self.ended:
+            raise stopped()
 
 
 @contextlib.contextmanager
 def started(
     argv: Sequence[str], *, folder: Path, env: dict[str, str], output: IO[bytes] | int, running: Running
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command with nothing but `env`, whose whole session is killed at the end of the block. Raises OSError."""
+    """A command with nothing but `env`, whose whole session is killed at the end of the block.
+
+    Raises OSError, and InfrastructureError when `running` was ended.
+    """
+    running.check()
     with subprocess.Popen(
         argv,
         cwd=folder,
@@ -66,10 +81,12 @@ def started(
     ) as process:
         running.add(process.pid)
         try:
+            running.check()  # the end may have come before it was known
             yield process
         finally:
             running.discard(process.pid)
             _kill(process.pid)
+    running.check()
 
 
 def _kill(session: int) -> None:
@@ -77,16 +94,18 @@ def _kill(session: int) -> None:
         os.killpg(session, signal.SIGKILL)
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
-    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on."""
+def read_output(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
+    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on.
+
+    Whether the command has ended is asked before each look: what it wrote until then, that look finds.
+    """
     assert process.stdout
     kept = bytearray()
     while len(kept) <= most and time.monotonic() < deadline:
-        ready, _, _ = select.select([process.stdout], [], [], 0.1)
-        if not ready and process.poll() is not None:
-            break
+        ended = process.poll() is not None
+        ready, _, _ = select.select([process.stdout], [], [], 0 if ended else POLL)
         data = os.read(process.stdout.fileno(), min(2**16, most + 1 - len(kept))) if ready else None
-        if data == b"":
+        if data == b"" or (ended and not ready):
             break
         kept += data or b""
     return bytes(kept)

@@ -18,7 +18,8 @@ class Busy:
     def df(self) -> dict[str, Any]:
         names = {LAYER: "environment", DIGEST: "digest"}
         images = [
-            {"Id": name, "Labels": names, "RepoTags": [name], "Size": 5, "Created": 1} for name in ("env", "gone")
+            {"Id": name, "Labels": names, "RepoTags": [f"a11y-bench/{name}"], "Size": 5, "Created": 1}
+            for name in ("env", "gone")
         ]
         return {"Images": images, "Volumes": None, "Containers": None}
 
@@ -30,4 +31,4 @@ class Busy:
 
 def test_an_image_that_goes_while_it_is_listed_is_left_out() -> None:
     """Another build's budget, or a test, removed one: the look at the disk failed, and the unit with it."""
-    assert [one.name for one in Disk(Busy()).kept()] == ["env"]
+    assert [one.name for one in Disk(Busy()).kept()] == ["a11y-bench/env"]

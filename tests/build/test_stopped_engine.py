@@ -1,0 +1,96 @@
+"""A build that is told to end in the middle of installs: a real process, real signals, a real engine.
+
+Ctrl-C twice, or SIGTERM, end it within seconds. No container of it is left, and nothing under way is decided.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import pytest
+from faulty_batch import REPO, Batch
+from registry_double import gateway
+from tiny_library import JEST, MANIFEST, NAMED, Pull
+
+from pipeline.sandbox.docker.containers import LABEL
+from tests.build.test_faults import left_by
+
+pytestmark = pytest.mark.engine
+
+#: seconds within which the process is gone: whoever asks it to end kills what is left after ten
+SOON = 10
+#: a git that takes as long to write sources as a large repository on a slow disk
+SLOW_GIT = """#!/bin/sh
+case "$*" in *checkout-index*) sleep 30;; esac
+exec {} "$@"
+"""
+
+
+class Installing(NamedTuple):
+    """A build of two environments, both of which are being installed, while sources are written."""
+
+    batch: Batch
+    process: subprocess.Popen[bytes]
+    said: Path
+
+    def end_by(self, *signals: signal.Signals) -> int:
+        """Send the signals, a moment apart; the exit code."""
+        for one in signals:
+            self.process.send_signal(one)
+            time.sleep(0.5)
+        return self.process.wait(SOON)
+
+
+@pytest.fixture
+def installing(tmp_path: Path) -> Iterator[Installing]:
+    """The packages that the installs wait for are on a server that takes every connection and never says a word."""
+    with socket.create_server((gateway(), 0)) as silent:
+        host, port = silent.getsockname()
+        first, second = (
+            {"package.json": MANIFEST.format(f'{JEST}, "dep": "http://{host}:{port}/{n}.tgz"')} for n in "12"
+        )
+        pulls = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED, others=second)}
+        batch = Batch(tmp_path, pulls, first)
+        with (tmp_path / "said").open("wb") as said, _started(batch, tmp_path, said) as process:
+            try:
+                while batch.said().count("installing: npm") < 2 or len(left_by(process, f"{LABEL}=build")) < 2:
+                    assert process.poll() is None, (tmp_path / "said").read_text()
+                    time.sleep(0.05)
+                yield Installing(batch, process, tmp_path / "said")
+            finally:
+                process.kill()
+
+
+def _started(batch: Batch, folder: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    slow = folder / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(SLOW_GIT.format(shutil.which("git")))
+    slow.chmod(0o755)
+    env = os.environ | {"PATH": f"{slow.parent}{os.pathsep}{os.environ['PATH']}"}
+    words = ("build", str(REPO), "--repeats", "1", "--jobs", "2", "--data", str(batch.store.root))
+    program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
+    return subprocess.Popen(program, stderr=said, stdout=said, env=env)
+
+
+@pytest.mark.trap("stopped-runs-on")
+@pytest.mark.parametrize(
+    "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["Ctrl-C twice", "SIGTERM"]
+)
+def test_it_ends_at_once_and_leaves_no_container(installing: Installing, signals: tuple[signal.Signals, ...]) -> None:
+    """It said `cannot schedule new futures`, half a minute later, and left two containers."""
+    assert installing.end_by(*signals) == 130
+    assert left_by(installing.process) == []
+    said = installing.said.read_text()
+    assert "Traceback" not in said and "cannot schedule" not in said
+    assert said.rstrip().endswith("stopped; the same command goes on where it was")
+    units = installing.batch.store.qualification(REPO) / "units"
+    assert list(units.glob("*/manifest.json")) == []

@@ -1,0 +1,173 @@
+"""Whose a container is, and that none is left when a process is told to end: in a real engine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+
+import docker
+import pytest
+from docker.errors import NotFound
+from docker.models.containers import Container
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker.containers import LABEL, NAME, OWNER, owner
+from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.names import DIGEST, LAYER, base_image, instance_image
+from pipeline.sandbox.docker.sandbox import DockerSandbox
+from tests.sandbox.conftest import Bench
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def bench(docker_bench: Bench) -> Bench:
+    return docker_bench
+
+
+@pytest.fixture(scope="module")
+def dead() -> str:
+    """A process of this host that is gone, as an owner."""
+    killed = subprocess.Popen(["true"])
+    killed.wait()
+    return f"{socket.gethostname()}/{killed.pid}"
+
+
+@pytest.fixture
+def heir(bench: Bench, dead: str) -> Iterator[Container]:
+    """A container that somebody starts from an image which one of ours was made into, with all that went into it."""
+    inherited = {LABEL: "workspace", OWNER: dead, NAME: "a11y-bench-0123456789abcdef", LAYER: "instance", DIGEST: "x"}
+    container = docker.from_env().containers.create(
+        instance_image(bench.instance), ["sleep", "60"], labels=inherited, name=f"somebody-{uuid.uuid4().hex}"
+    )
+    yield container
+    with suppress(NotFound):
+        container.remove(force=True)
+
+
+def is_there(container: Container) -> bool:
+    with suppress(NotFound):
+        container.reload()
+        return True
+    return False
+
+
+# -- whose it is -----------------------------------------------------------------------------------------------------
+@pytest.mark.trap("inherited-label")
+def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench, heir: Container) -> None:
+    """Labels of a container go into the image that is made of it, and on to every container that is started of that."""
+    bench.sandbox.check()
+    assert is_there(heir)
+    assert heir.id not in {one.name for one in bench.sandbox.kept()}
+
+
+@pytest.mark.trap("inherited-label")
+def test_an_end_at_once_leaves_containers_of_others_alone(bench: Bench, heir: Container) -> None:
+    mine = docker.from_env().containers.create(
+        base_image(), ["sleep", "60"], labels={OWNER: owner()}, name=f"somebody-{uuid.uuid4().hex}"
+    )
+    try:
+        sandbox = DockerSandbox(bench.sandbox.cache)
+        with pytest.raises(InfrastructureError), sandbox.open(bench.instance) as workspace:
+            sandbox.abort()
+            workspace.run(["true"])
+        assert is_there(heir) and is_there(mine)
+    finally:
+        mine.remove(force=True)
+
+
+@pytest.mark.trap("inherited-label")
+def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Container) -> None:
+    """With a name and without: neither is removed by us, and ours goes by the name that it has from us."""
+    tagged, bare = heir.commit("somebody/image", bench.instance[:12]), heir.commit()
+    ours = docker.from_env().images.get(instance_image(bench.instance))
+    ours.tag("aaa/first", bench.instance[:12])
+    try:
+        listed = {one.name: one for one in bench.sandbox.kept()}
+        assert not listed.keys() & {tagged.id, bare.id, *tagged.tags, f"aaa/first:{bench.instance[:12]}"}
+        assert instance_image(bench.instance) in listed
+    finally:
+        heir.remove(force=True)
+        for name in (*tagged.tags, bare.id, f"aaa/first:{bench.instance[:12]}"):
+            docker.from_env().images.remove(name)
+
+
+@pytest.mark.invariant(6)
+def test_an_image_does_not_say_who_made_it(bench: Bench) -> None:
+    image = docker.from_env().images.get(instance_image(bench.instance))
+    assert socket.gethostname() not in str(image.attrs["Config"])
+
+
+def test_leftovers_of_a_killed_process_are_swept(bench: Bench, dead: str) -> None:
+    """A process that is killed removes nothing; the next one does, and leaves the living ones' alone."""
+    made = {}
+    for name, who in {"dead": dead, "living": owner()}.items():
+        own = f"a11y-bench-{uuid.uuid4().hex[:16]}"
+        labels = {OWNER: who, NAME: own}
+        made[name] = docker.from_env().containers.create(base_image(), ["sleep", "60"], labels=labels, name=own)
+    try:
+        bench.sandbox.check()
+        assert [name for name, container in made.items() if is_there(container)] == ["living"]
+    finally:
+        made["living"].remove(force=True)
+
+
+# -- the end ---------------------------------------------------------------------------------------------------------
+def made_by(process: int) -> set[str]:
+    who = f"{OWNER}={socket.gethostname()}/{process}"
+    return {row["Id"] for row in docker.from_env().api.containers(all=True, filters={"label": who})}
+
+
+def test_after_an_end_at_once_nothing_is_left_and_nothing_comes() -> None:
+    """Threads that go on would try again, and leave their new containers behind the process."""
+    engine, before, outcomes = Engine(), made_by(os.getpid()), []
+    assert engine.open_files, "asked of a container, too, which the end would remove"
+
+    def make() -> None:
+        try:
+            while True:
+                with engine.container(base_image(), "build", Limits()):
+                    time.sleep(0.3)
+        except InfrastructureError as error:
+            outcomes.append(error.cause)
+
+    threads = [threading.Thread(target=make) for _ in range(3)]
+    for one in threads:
+        one.start()
+    time.sleep(0.5)
+    engine.containers.end()
+    assert made_by(os.getpid()) <= before
+    for one in threads:
+        one.join()
+    assert outcomes == ["stopped"] * 3
+    assert made_by(os.getpid()) <= before
+
+
+SCRIPT = """
+import sys, threading
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.names import base_image
+def work():
+    with engine.container(base_image(), "build", Limits()):
+        made.set()
+        threading.Event().wait()
+engine, made = Engine(), threading.Event()
+threading.Thread(target=work, daemon=True).start()
+made.wait()
+"""
+
+
+def test_a_process_that_ends_leaves_none_of_its_threads_containers() -> None:
+    with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE) as process:
+        said = process.communicate(timeout=60)[1]
+    assert (process.returncode, said) == (0, b"")
+    assert not made_by(process.pid)
