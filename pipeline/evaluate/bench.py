@@ -15,9 +15,9 @@ from pipeline.core.retry import Patience, patiently
 from pipeline.core.store import Store, Unit, digest
 from pipeline.core.work import Event
 from pipeline.evaluate import kept
-from pipeline.evaluate.request import PatchRun, RunPatch
+from pipeline.evaluate.request import RunPatch
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.run import Run
+from pipeline.execution.run import PatchRun, Run
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Limits, Sandbox
 from pipeline.sandbox.handle import handle

@@ -8,10 +8,9 @@ from pipeline.core import verdict
 from pipeline.core.law import register
 from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.store import digest
-from pipeline.evaluate.request import PatchRun
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
-from pipeline.execution.run import Run
+from pipeline.execution.run import PatchRun, Run
 
 register("grading", __package__, "grade.py")
 

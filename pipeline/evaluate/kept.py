@@ -11,10 +11,9 @@ from pipeline.core.names import Repo
 from pipeline.core.patches import is_protected, select
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, Unit, digest, write_bytes
-from pipeline.evaluate.request import PatchRun
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
-from pipeline.execution.run import pack, unpack
+from pipeline.execution.run import PatchRun, pack, unpack
 from pipeline.sandbox.base import Limits
 
 NAME = "tests"

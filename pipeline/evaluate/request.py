@@ -15,20 +15,10 @@ from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
 from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.run import Run
+from pipeline.execution.run import PatchRun, Run
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Limits
 from pipeline.sandbox.handle import Handle
-
-
-@dataclass(frozen=True)
-class PatchRun:
-    """The result: a run; or which patch does not apply (`candidate`, `test`, ...) and why; or a fault of the machine,
-    as `cause: message`."""
-
-    run: Run | None = None
-    unapplied: tuple[str, str] | None = None
-    fault: str = ""
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,16 @@ class Run:
         return replace(self, results={**self.results, **{n: self.suites[n] for n in names if n in self.suites}})
 
 
+@dataclass(frozen=True)
+class PatchRun:
+    """What came of running a patch: a run; or which patch does not apply (`candidate`, `test`, ...) and why; or a fault
+    of the machine, as `cause: message`."""
+
+    run: Run | None = None
+    unapplied: tuple[str, str] | None = None
+    fault: str = ""
+
+
 def pack(run: Run, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """A run as plain data, and as files: `NAME.log.gz` and `NAME.report.gz`. The same run gives the same bytes."""
     fields = {key: value for key, value in asdict(run).items() if key not in _APART}

@@ -32,10 +32,9 @@ from pipeline.core.store import Store, digest, write_json, write_records
 from pipeline.evaluate import kept
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.grade import of_run
-from pipeline.evaluate.request import PatchRun
 from pipeline.execution import images
 from pipeline.execution.control import Control
-from pipeline.execution.run import Run
+from pipeline.execution.run import PatchRun, Run
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.sandbox import DockerSandbox
 
