@@ -43,8 +43,8 @@ def remember(repo: Repo, clone: Path) -> None:
     path = _list_path()
     with lock(path.with_suffix(".lock")):
         known = _known()
-        places = dict.fromkeys([str(clone.absolute()), *known.get(str(repo), [])])
-        there = [place for place in places if Path(place).exists()]
+        others = [place for place in known.get(str(repo), []) if Path(place).exists()]
+        there = list(dict.fromkeys([str(clone.absolute()), *others]))
         if known.get(str(repo)) != there:
             write_json(path, known | {str(repo): there})
 
