@@ -15,6 +15,7 @@ COMMANDS = {
     "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and compare with what is expected."),
     "doctor": ("pipeline.doctor", "Say what this machine has, and what to do about what is missing."),
     "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
+    "decide": ("pipeline.collect.decide", "01: include, exclude or change a pull request, so that it stays so."),
     "select": ("pipeline.collect.select", "01: which repositories meet the criteria of selection."),
     "triage": ("pipeline.triage.cli", "00: rate candidates, add WCAG metadata."),
     "environment": (

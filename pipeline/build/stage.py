@@ -22,8 +22,9 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.git import require_commit
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
-from pipeline.core.records import Candidate, Review
+from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT, Patience
+from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store, read_records, write_json
 from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
@@ -87,7 +88,7 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
     if missing:
         raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in candidates])
     if reviewed:
-        rated = {one.instance_id for one in read_records(store.reviews(repo), Review) if one.status == "super"}
+        rated = {one.instance_id for one in newest_reviews(store, repo) if one.status == "super"}
         candidates = [one for one in candidates if one.instance_id in rated]
     wanted = [one for one in candidates if not numbers or one.number in numbers]
     if not wanted:

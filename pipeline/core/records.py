@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -121,6 +121,28 @@ class Rejection(Versioned):
     issues: tuple[int, ...] = Field(default=(), description="issues of its repository that it is linked to")
 
 
+class Decision(Versioned):
+    """What somebody decided on one pull request. Decisions are appended and never changed: `undo` takes one back.
+
+    `choose` takes it whatever the filters say, `include` and `exclude` say where it stands, `set` gives a field a
+    value, `comment` says something and changes nothing.
+    """
+
+    id: str
+    time: str = Field(description="UTC")
+    author: str
+    instance_id: str
+    kind: Literal["choose", "include", "exclude", "set", "comment", "undo"]
+    reason: str = ""
+    field: str = Field(default="", description="of `set`: the field of the candidate or the rejection")
+    value: Any = Field(default=None, description="of `set`: what the field says from now on")
+    before: Any = Field(default=None, description="of `set`: what the source said when this was decided")
+    record: dict[str, Any] | None = Field(
+        default=None, description="of `include` and `exclude`: the candidate or rejection, where the source has another"
+    )
+    undoes: str = Field(default="", description="of `undo`: the decision that it takes back")
+
+
 class Funnel(Record):
     """A repository's row of the seed's table 4.1: how many pull requests passed each filter.
 
@@ -151,6 +173,7 @@ class Review(Versioned):
     principles: tuple[Principle, ...] = ()
     difficulty: Literal["easy", "medium", "hard"] | None = None
     note: str = ""
+    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
 
 
 class Triple(Record):
@@ -385,6 +408,7 @@ PUBLISHED = (
     PullRequest,
     Candidate,
     Rejection,
+    Decision,
     Funnel,
     Review,
     Environment,

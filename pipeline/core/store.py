@@ -167,6 +167,10 @@ class Store:
     def reviews(self, repo: Repo) -> Path:
         return self.root / "00_viewer" / f"{repo.slug}.jsonl"
 
+    def decisions(self, repo: Repo) -> Path:
+        """What people decided on pull requests: append-only, and apart from what can be collected again."""
+        return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"
+
     @property
     def handchecks(self) -> Path:
         """Ratings of patches by people who do not know whose they are."""

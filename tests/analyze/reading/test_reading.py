@@ -153,9 +153,11 @@ def test_a_candidate_that_is_kept_and_rejected_is_refused_with_both_files(store)
     assert error.path == folder / "rejections.jsonl" and str(folder / "candidates.jsonl") in error.message
 
 
-def test_a_rater_who_rates_twice_is_refused(store):
-    write_records(store.reviews(UI), [make_review(1), make_review(1, status="bad")])
-    assert refusal(store).path == store.reviews(UI)
+@pytest.mark.rule("reviews-append-only")
+def test_the_newest_rating_of_a_rater_counts(store):
+    write_records(store.reviews(UI), [make_review(1, rater="zoe"), make_review(1, rater="zoe", status="bad")])
+    reviews = analyze.load(store).reviews
+    assert list(reviews[reviews.rater == "zoe"].status) == ["bad"]
 
 
 def test_a_broken_funnel_names_the_field(store):
