@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.browser.trees import Viewer, viewing
+from pipeline import browser
+from pipeline.browser import Browser
 from pipeline.core.assessment import Assessment, SnapshotVerdict
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
@@ -122,11 +123,11 @@ def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Seque
 def _look(found: Sequence[Evidence]) -> list[Assessment]:
     """Let the browser look at what needs it: one page, one after the other."""
     with ExitStack() as stack:
-        viewer = stack.enter_context(viewing()) if any(one.updated for one in found) else None
+        viewer = stack.enter_context(browser.opened()) if any(one.updated for one in found) else None
         return [_assessment(one, viewer) for one in found]
 
 
-def _seen(found: Evidence, viewer: Viewer) -> SnapshotVerdict:
+def _seen(found: Evidence, viewer: Browser) -> SnapshotVerdict:
     seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
     if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, found.verdict.unfixed, found.base):
         why = "the oracle does not tell the base from gold"
@@ -134,7 +135,7 @@ def _seen(found: Evidence, viewer: Viewer) -> SnapshotVerdict:
     return seen
 
 
-def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
+def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
     seen = _seen(found, viewer) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})

@@ -1,8 +1,5 @@
-// Shows one snapshot in an empty page: exactly its elements, whatever HTML's parser would make of such a nesting.
-// Marks each tab stop with its place in the order of the Tab key.
+// Shows elements in an empty page: exactly these, whatever HTML's parser would make of such a nesting.
 ({ styles, nodes }) => {
-  const FOCUSABLE =
-    "a[href], area[href], button, input, select, textarea, summary, iframe, [tabindex], [contenteditable], [controls]";
   const SVG = "http://www.w3.org/2000/svg";
 
   const text = (node) => document.createTextNode(node);
@@ -31,14 +28,4 @@
   sheet.textContent = styles;
   document.head.replaceChildren(sheet);
   document.body.replaceChildren(...nodes.map((node) => build(node)));
-
-  const stops = [...document.body.querySelectorAll(FOCUSABLE)].filter(
-    (one) =>
-      one.tabIndex >= 0 &&
-      !one.matches(":disabled, [contenteditable=false], [type=hidden], [inert], [inert] *") &&
-      one.checkVisibility({ visibilityProperty: true }),
-  );
-  const order = (one) => one.tabIndex || Infinity;
-  stops.sort((one, other) => (order(one) === order(other) ? 0 : order(one) - order(other)));
-  stops.forEach((one, place) => one.setAttribute("data-oracle-stop", place + 1));
-};
+}
