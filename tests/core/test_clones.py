@@ -162,9 +162,10 @@ def test_the_remote_is_noted(store: Store, history: History) -> None:
 @pytest.mark.rule("no-clone-path")
 def test_a_built_and_evaluated_data_directory_holds_no_place_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
     """Logs say where things were; records, manifests and images' recipes do not."""
+    from tiny_library import REPO as LIBRARY
+
     from pipeline.evaluate.stage import evaluate
     from pipeline.predict.stage import Predictor
-    from tiny_library import REPO as LIBRARY
 
     bench = tiny.copy(tmp_path)
     remember(LIBRARY, bench.library)
