@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import factories
 import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Status
+from pipeline.core.store import read_records, write_records
 from pipeline.ecosystems.reports import PARSERS, Report, ReportError, announced, read
 
 HERE = Path(__file__).parent
@@ -217,3 +219,16 @@ def test_the_runner_announces_its_report(parser: str, line: str, expected: bool)
 def test_an_unknown_parser_lists_what_there_is() -> None:
     with pytest.raises(UserError, match=r"unknown parser 'tap'\n  there is: jest-json, jest-text, .*vitest-json"):
         read("tap", b"{}", "/repo")
+
+
+@pytest.mark.trap("half-an-emoji")
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
+    """A title that is cut in the middle of one holds what no record can: it ended the instance for ever."""
+    titles = ["\ud83d", "\ude00", "\ud83d\ude00", "�"]
+    report = parse(runner, small(*({"title": title, "ancestorTitles": ["\ude00 menu"]} for title in titles)))
+    start = "a.test.js > � menu > "
+    assert list(report.tests) == [f"{start}�", f"{start}� [2]", f"{start}😀", f"{start}� [3]"]
+    verdict = factories.make_verdict(factories.make_prediction(), tests=report.tests)
+    write_records(tmp_path / "verdicts.jsonl", [verdict])
+    assert read_records(tmp_path / "verdicts.jsonl", type(verdict))[0].tests == report.tests
