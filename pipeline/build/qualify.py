@@ -21,8 +21,9 @@ from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core import verdict
 from pipeline.core.git import list_files, require_commit
-from pipeline.core.patches import is_protected, paths, select
+from pipeline.core.patches import paths, select
 from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan, Run

@@ -10,9 +10,10 @@ import gzip
 from dataclasses import asdict
 
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.control import Control

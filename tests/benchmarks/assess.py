@@ -20,7 +20,8 @@ from snapshot_mutations import KINDS, Mutation, mutations
 from benchmarks.goals import Figure, report
 from pipeline.browser.trees import Trees, Viewer, viewing
 from pipeline.core.git import open_clone, read_blobs
-from pipeline.evaluate.assess import markup, snapfile
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
+from pipeline.evaluate.assess import markup
 from pipeline.evaluate.assess.compare import Compared, differ
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.browser.trees import Viewer, viewing
-from pipeline.evaluate.assess import snapfile
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
 
 LIBRARY = Path(__file__).parent / "library" / "__snapshots__" / "components.test.js.snap"
 
