@@ -17,9 +17,10 @@ from pipeline.build import overrides
 from pipeline.build.infer import Tree, infer
 from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_manifest, paths
+from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store, write_bytes
+from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import scope
 
 

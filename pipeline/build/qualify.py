@@ -23,11 +23,12 @@ from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import list_files, opened_clone, require_commit
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import Run, pack

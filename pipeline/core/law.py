@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -40,9 +39,9 @@ def registered(*chapters: Chapter) -> frozenset[tuple[str, str]]:
     return frozenset(pair for chapter in chapters for pair in _registered.get(chapter, ()))
 
 
-def law(*chapters: Chapter, more: Iterable[tuple[str, str]] = ()) -> str:
-    """The digest of these chapters, with `more` files (package, name) that decide where they are used."""
-    decisive = sorted({*registered(*chapters), *more})
+def law(*chapters: Chapter) -> str:
+    """The digest of these chapters."""
+    decisive = sorted(registered(*chapters))
     return digest(*(part for pair in decisive for part in (":".join(pair), _decisive(*pair))))
 
 

@@ -219,7 +219,7 @@ class Environment(Versioned):
     """How the tests of a base commit are run, inferred from its own files; `evidence` says where each field is from."""
 
     node: str
-    manager: Literal["npm", "yarn", "pnpm"]
+    manager: str
     manager_version: str
     install: tuple[str, ...]
     install_env: dict[str, str] = {}

@@ -8,9 +8,10 @@ that another law of reading or grading gives verdicts anew without running anyth
 from __future__ import annotations
 
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import PatchRun, pack, unpack

@@ -19,10 +19,10 @@ from pipeline.core import clones
 from pipeline.core.aside import Aside
 from pipeline.core.git import checkout, missing_files, read_blobs, require_commit
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_manifest
 from pipeline.core.records import Environment
 from pipeline.core.store import Store, digest
 from pipeline.ecosystems import edits
+from pipeline.ecosystems.protection import is_manifest
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
 

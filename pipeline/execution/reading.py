@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from pipeline.core.records import Status
-from pipeline.ecosystems import reports
+from pipeline.ecosystems import parser as parser_named
+from pipeline.ecosystems.reports import Report, ReportError
 from pipeline.execution.run import Run
 
 
@@ -15,8 +16,8 @@ def read(parser: str, run: Run) -> Run:
     if run.end != "ran" or not run.place:
         return run
     try:
-        report = reports.read(parser, run.report, run.root)
-    except reports.ReportError as error:
+        report = parser_named(parser).read(run.report, run.root)
+    except ReportError as error:
         return replace(run, faults=(str(error),))
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
@@ -28,8 +29,8 @@ def read(parser: str, run: Run) -> Run:
     )
 
 
-def _faults(parser: str, run: Run, report: reports.Report) -> Iterator[str]:
-    if not reports.announced(parser, run.log.partition(b"\n")[2], run.place):
+def _faults(parser: str, run: Run, report: Report) -> Iterator[str]:
+    if not parser_named(parser).announced(run.log.partition(b"\n")[2], run.place):
         yield "the runner ended without announcing its report"
     if report.success != (run.code == 0):
         yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"

@@ -18,7 +18,8 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment
 from pipeline.core.store import digest
 from pipeline.core.timing import timed
-from pipeline.ecosystems import reports
+from pipeline.ecosystems import parser as parser_named
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import command
 from pipeline.execution.applying import Applied, apply, prepare
 from pipeline.execution.control import changed, digests, plant
@@ -61,7 +62,7 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
 def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
     """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
     as `prepared` does."""
-    gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
     parser = plan.environment.parser
     with prepared(plan, candidate, fix_patch, test_patch) as (workspace, applied):
         there = sorted(_existing(workspace, sorted({*tests, *gold})))
@@ -104,7 +105,7 @@ def _executed(workspace: Workspace, plan: Plan) -> Run:
     left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
     if done.limit:
         return replace(left, end=_ENDS[done.limit])
-    report = done.output if reports.reads_log(environment.parser) else workspace.read(left.place)
+    report = done.output if parser_named(environment.parser).log else workspace.read(left.place)
     if report is None and b"ENOSPC" in done.output:
         raise InfrastructureError("the disk is full", cause="disk")
     return replace(left, end="no_report") if report is None else replace(left, report=report)
@@ -114,7 +115,7 @@ def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[
     """What stands for the placeholders; the name of the report is not known before the tests start."""
     scratch = workspace.scratch
     places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
-    if reporter := reports.reporter(environment.parser):
+    if reporter := parser_named(environment.parser).reporter_file():
         places["reporter"] = f"{scratch}/{reporter.name}"
         workspace.write(places["reporter"], reporter.read_bytes())
     return places | ({"entry": entry} if entry else {})

@@ -16,12 +16,13 @@ from typing import NamedTuple
 import git
 
 from pipeline.core.git import list_files, opened_clone
-from pipeline.core.patches import is_protected, paths, select
+from pipeline.core.patches import paths, select
 from pipeline.core.progress import Progress
 from pipeline.core.records import Environment, Instance, Status
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import Unit, digest
 from pipeline.core.work import DEFAULT, Event, Interrupts, Tell, each
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan

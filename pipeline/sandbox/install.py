@@ -41,6 +41,8 @@ SCRIPTS = ("preinstall", "install", "postinstall")
 #: fail to download something of their own look otherwise on purpose: those are the repository's
 FAULTS = (
     (r"ENOSPC", "disk"),
+    # two installs side by side, in a folder that both write
+    (r"npm (?:ERR!|error) code (?:EEXIST|ENOTEMPTY)|(?:EEXIST|ENOTEMPTY|EBUSY|ENOENT)\b.*_cacache", "cache"),
     (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)(?:\nnpm .*){{0,4}}", "registry"),
     (rf'^(?:error |ResponseError: ).*(?:{_CODES}|returned a {_STATUS}|Request failed \\?"{_STATUS})', "registry"),
     (rf"YN0001:.*(?:RequestError|TimeoutError|ReadError).*(?:{_CODES}|[Tt]imeout|certificate)", "registry"),

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pipeline.core.cache import once
@@ -157,4 +158,7 @@ def _covers(wanted: str, found: str) -> bool:
 
 
 def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["npm", *arguments], capture_output=True, text=True, timeout=SECONDS)
+    """The host's npm, with a cache of its own: two at a time collide in a shared one."""
+    with TemporaryDirectory(prefix="a11y-bench-npm-") as own:
+        command = ["npm", *arguments, f"--cache={own}"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

@@ -21,7 +21,8 @@ from benchmarks.goals import Figure, report
 from pipeline import browser
 from pipeline.browser import Browser, Trees
 from pipeline.core.git import open_clone, read_blobs
-from pipeline.evaluate.assess import compare, markup, snapfile
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
+from pipeline.evaluate.assess import compare, markup
 from pipeline.evaluate.assess.compare import Compared, differ
 
 

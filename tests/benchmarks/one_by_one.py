@@ -17,9 +17,10 @@ import git
 from docker.models.containers import Container
 
 from pipeline.core.git import checkout
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Instance
 from pipeline.ecosystems import edits
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs
 from pipeline.execution.applying import apply
 from pipeline.execution.runs import Plan, Run

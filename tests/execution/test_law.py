@@ -17,22 +17,24 @@ from pipeline.build.judge import judge
 from pipeline.core.law import registered
 from pipeline.evaluate.grade import of_run
 
+Laws = Callable[..., dict[str, str]]
 PACKAGE = Path(pipeline.__file__).parent
 SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.execution.law import of_run\n"
 CHAPTERS = ("running", "reading", "qualifying", "grading")
-#: modules that what decides imports, and that decide nothing themselves
+#: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
 NEUTRAL = {
     "pipeline", "pipeline.core", "pipeline.ecosystems", "pipeline.execution", "pipeline.build", "pipeline.evaluate",
     "pipeline.build.reasons", "pipeline.core.console", "pipeline.core.errors", "pipeline.core.law",
     "pipeline.core.names", "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing",
-    "pipeline.execution.law",
+    "pipeline.ecosystems.folders", "pipeline.ecosystems.locked", "pipeline.ecosystems.manager_folder",
+    "pipeline.ecosystems.versions", "pipeline.execution.law",
 }  # fmt: skip
 #: what a run happens in is in a record's identity
 APART = ("pipeline.sandbox",)
 
 
 @pytest.fixture
-def laws(tmp_path: Path) -> Callable[..., dict[str, str]]:
+def laws(tmp_path: Path) -> Laws:
     """`laws(path, old, new)`: the digests of all chapters where a file of the package is another one."""
 
     def told(path: str = "", old: str = "", new: str = "") -> dict[str, str]:
@@ -52,25 +54,45 @@ def laws(tmp_path: Path) -> Callable[..., dict[str, str]]:
     return told
 
 
-def changed(laws: Callable[..., dict[str, str]], path: str, old: str, new: str) -> set[str]:
+def changed(laws: Laws, path: str, old: str, new: str) -> set[str]:
     before, after = laws(), laws(path, old, new)
     return {name for name in CHAPTERS if before[name] != after[name]}
 
 
-def test_another_text_of_the_control_runs_tests_anew(laws: Callable[..., dict[str, str]]) -> None:
-    assert changed(laws, "execution/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
+def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
+    assert changed(laws, "ecosystems/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
 
 
-def test_another_transition_is_read_anew(laws: Callable[..., dict[str, str]]) -> None:
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("ecosystems/protection.py", "(?:nvmrc|", "(?:nvmrc|env|"),
+        ("ecosystems/runners/vitest/runner.toml", "protected = [", "protected = ['\\.env$', "),
+        ("core/patterns.toml", "path = [", "path = ['\\.fixture\\.', "),
+    ],
+)
+def test_protecting_one_more_file_runs_tests_anew(laws: Laws, path: str, old: str, new: str) -> None:
+    assert changed(laws, path, old, new) == {"running"}
+
+
+def test_another_reporter_counts_for_its_own_runner_only(laws: Laws) -> None:
+    old = "Test results written to: "
+    assert changed(laws, "ecosystems/runners/mocha/reporter.cjs", old, f" {old}") == set()
+    assert changed(laws, "ecosystems/runners/mocha/report.py", "from __future__", "import re\nfrom __future__") == {
+        "reading"
+    }
+
+
+def test_another_transition_is_read_anew(laws: Laws) -> None:
     row = "PASSED,FAILED,PASSED,f2p,fixes,must pass"
     assert changed(laws, "core/transitions.csv", row, row.replace("fixes", "keeps")) == {"reading"}
 
 
-def test_other_grades_are_given_anew(laws: Callable[..., dict[str, str]]) -> None:
+def test_other_grades_are_given_anew(laws: Laws) -> None:
     assert changed(laws, "evaluate/grade.py", "the tests took too long", "the tests took longer") == {"grading"}
 
 
-def test_a_comment_decides_nothing(laws: Callable[..., dict[str, str]]) -> None:
+def test_a_comment_decides_nothing(laws: Laws) -> None:
     assert changed(laws, "execution/applying.py", "from __future__", "# a remark\nfrom __future__") == set()
 
 

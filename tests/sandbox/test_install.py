@@ -32,6 +32,12 @@ MACHINE = [
     ("➤ YN0001: │ RequestError: read ECONNRESET\n    at ClientRequest", "registry"),
     (" ERR_PNPM_META_FETCH_FAIL  GET https://registry.example.org/a: reason: read ECONNRESET", "registry"),
     (" ERR_PNPM_FETCH_503  GET https://registry.example.org/a: Service Unavailable - 503", "registry"),
+    (
+        "npm error code EEXIST\nnpm error path /h/.npm/_cacache/index-v5/a1\nnpm error EEXIST: file already exists",
+        "cache",
+    ),
+    ("npm ERR! code ENOTEMPTY\nnpm ERR! ENOTEMPTY: directory not empty, rename '/h/a' -> '/h/.a'", "cache"),
+    ("npm error ENOENT: no such file or directory, rename '/h/.npm/_cacache/tmp/1' -> '/h/b'", "cache"),
     ("npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write", "disk"),
 ]
 

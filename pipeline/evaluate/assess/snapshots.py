@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from pipeline.browser import Browser
 from pipeline.core.assessment import SnapshotVerdict
 from pipeline.core.records import Outcome, Status, Verdict
-from pipeline.evaluate.assess import markup, snapfile
+from pipeline.ecosystems import parser as named
+from pipeline.evaluate.assess import markup
 from pipeline.evaluate.assess.compare import Compared, compare, dressed
 from pipeline.evaluate.assess.markup import Unparsable
-from pipeline.evaluate.assess.updated import UPDATE, Updated, is_of
+from pipeline.evaluate.assess.updated import Updated, is_of
 from pipeline.execution.runs import Run
 
 #: from best to worst
@@ -35,7 +36,7 @@ def obstacle(verdict: Verdict, run: Run, parser: str) -> str:
     others = sorted(set(failing(verdict)) - run.by_snapshot)
     if others:
         return f"not by snapshot alone: {others[0]}" + (f" and {len(others) - 1} more" if others[1:] else "")
-    return "" if parser in UPDATE else f"the runner of {parser} keeps no snapshots"
+    return "" if named(parser).snapshots else f"the runner of {parser} keeps no snapshots"
 
 
 def still_failing(names: tuple[str, ...], updated: Updated) -> str:
@@ -67,7 +68,7 @@ def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
 
 
 def _of_test(browser: Browser, name: str, updated: Updated) -> Compared:
-    gold, new = (_snapshots(name, files) for files in (updated.gold, updated.new))
+    gold, new = (_snapshots(updated.parser, name, files) for files in (updated.gold, updated.new))
     if gold == new:
         return Compared("unparsable", "it fails by a snapshot that stands in no file")
     if gold.keys() != new.keys():
@@ -88,13 +89,10 @@ def _compared(browser: Browser, gold: Snapshots, new: Snapshots) -> Compared:
     return next((one for one in compared if one.likeness != "cosmetic"), Compared("cosmetic"))
 
 
-def _snapshots(name: str, files: Mapping[str, str]) -> dict[str, str]:
+def _snapshots(parser: str, name: str, files: Mapping[str, str]) -> dict[str, str]:
     """A test's snapshots in the files of its file."""
-    test = name.partition(" > ")[0]
+    test, form = name.partition(" > ")[0], named(parser).snapshot_form()
     read = {
-        key: text
-        for path, content in files.items()
-        if is_of(path, test)
-        for key, text in snapfile.read(content).items()
+        key: text for path, content in files.items() if is_of(path, test) for key, text in form.read(content).items()
     }
-    return {key: read[key] for key in snapfile.of_test(name, read)}
+    return {key: read[key] for key in form.of_test(name, read)}

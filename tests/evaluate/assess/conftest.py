@@ -9,7 +9,7 @@ import pytest
 
 from pipeline import browser
 from pipeline.browser import Browser
-from pipeline.evaluate.assess import snapfile
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
 
 LIBRARY = Path(__file__).parent / "library" / "__snapshots__" / "components.test.js.snap"
 
