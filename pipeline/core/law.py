@@ -10,7 +10,6 @@ stored. Does not cover what a sandbox does, which is in a record's identity, and
 
 from __future__ import annotations
 
-import ast
 import io
 import tokenize
 from functools import cache
@@ -20,8 +19,6 @@ from typing import Literal
 from pipeline.core.store import digest
 
 Chapter = Literal["running", "reading", "qualifying", "grading"]
-
-_WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 _registered: dict[Chapter, set[tuple[str, str]]] = {}
 
@@ -54,13 +51,13 @@ def _decisive(package: str, name: str) -> bytes:
 
 def without_remarks(source: str) -> str:
     """Python without its comments, docstrings and blank lines: the same for every version of Python."""
-    lines = source.splitlines()
+    lines, begins = source.splitlines(), True
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        (row, column), (last, _) = token.start, token.end
         if token.type == tokenize.COMMENT:
-            row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, _WITH_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
-            for row in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1):
-                lines[row - 1] = ""
+        elif token.type == tokenize.STRING and begins:
+            lines[row - 1 : last] = [""] * (last - row + 1)
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
     return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -11,7 +11,6 @@ workers on other machines.
 from __future__ import annotations
 
 import logging
-import pickle
 import queue
 import signal
 import threading
@@ -176,7 +175,7 @@ class _Spawned:
     def perform(self, request: Request[Any], tell: Tell) -> Any:
         line = self._line = self._line or self._start()
         try:
-            line.send_bytes(pickle.dumps(request))
+            line.send(request)
             return self._result(line, tell)
         except (EOFError, OSError):
             self._line = None
@@ -187,14 +186,14 @@ class _Spawned:
     def _result(self, line: Connection, tell: Tell) -> Any:
         """What the process sends until it sends the result."""
         while True:
-            kind, value = pickle.loads(line.recv_bytes())
+            kind, value = line.recv()
             if kind == "result":
                 return value
             if kind == "event":
                 tell(value)
             else:
                 logging.getLogger(value.name).handle(value)
-            line.send_bytes(b"")  # it may go on
+            line.send(None)  # it may go on
 
     def _start(self) -> Connection:
         from multiprocessing import get_context
@@ -220,8 +219,8 @@ def _serve(line: Connection) -> None:
 
     def send(kind: str, value: Any) -> None:
         with sending:
-            line.send_bytes(pickle.dumps((kind, value)))
-            line.recv_bytes()
+            line.send((kind, value))
+            line.recv()
 
     def tell(event: Event) -> None:
         with timed("waiting") if event.kind == "ready" else nullcontext():
@@ -232,9 +231,9 @@ def _serve(line: Connection) -> None:
     root.addHandler(_Sent(send))
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
-            request: Request[Any] = pickle.loads(line.recv_bytes())
+            request: Request[Any] = line.recv()
             result = _performed(request, tell)
-            line.send_bytes(pickle.dumps(("result", result)))
+            line.send(("result", result))
 
 
 class _Sent(QueueHandler):

@@ -25,7 +25,7 @@ CHAPTERS = ("running", "reading", "qualifying", "grading")
 NEUTRAL = {
     "pipeline", "pipeline.core", "pipeline.ecosystems", "pipeline.execution", "pipeline.build", "pipeline.evaluate",
     "pipeline.build.reasons", "pipeline.core.console", "pipeline.core.errors", "pipeline.core.law",
-    "pipeline.core.names", "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing",
+    "pipeline.core.names", "pipeline.core.record", "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.locked", "pipeline.ecosystems.manager_folder",
     "pipeline.ecosystems.versions", "pipeline.execution.law",
 }  # fmt: skip
