@@ -146,9 +146,9 @@ def _verdict(instance: Instance, prediction: Prediction, skill: float, chance: r
         return make_verdict(prediction, Outcome.EMPTY, **common)
     solved = chance.random() < skill
     fixed = tests if solved else tests[: chance.randint(0, FIXED - 1)]
-    results = dict.fromkeys(instance.expected, Status.PASSED) | dict.fromkeys(tests[len(fixed) :], Status.FAILED)
+    unfixed = dict.fromkeys(tests[len(fixed) :], Status.FAILED)
     outcome = Outcome.RESOLVED if solved else Outcome.UNRESOLVED
-    return make_verdict(prediction, outcome, fixed=fixed, unfixed=tests[len(fixed) :], tests=results, **common)
+    return make_verdict(prediction, outcome, fixed=fixed, unfixed=unfixed, **common)
 
 
 def _metadata(instance: Instance, prediction: Prediction) -> dict:

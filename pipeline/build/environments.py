@@ -56,6 +56,6 @@ def _era(digest: str, instances: Sequence[Instance]) -> dict[str, Any]:
     tables: list[dict[str, Any]] = []
     for environment in dict.fromkeys(instance.environment.model_dump_json() for instance in instances):
         same = [one for one in instances if one.environment.model_dump_json() == environment]
-        fields = same[0].environment.model_dump(mode="json", exclude={"schema_version"})
+        fields = same[0].environment.model_dump(mode="json")
         tables.append({"instances": [one.instance_id for one in same]} | fields)
     return {"digest": digest, "environment": tables}

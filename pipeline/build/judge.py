@@ -13,7 +13,7 @@ from pipeline.build.reasons import REASONS, Rejected
 from pipeline.core import verdict
 from pipeline.core.law import register
 from pipeline.core.patches import paths, select
-from pipeline.core.records import Candidate, Counts, Environment, Instance, Record, Status
+from pipeline.core.records import Candidate, Environment, Instance, Record, Status
 from pipeline.execution.law import of_run
 from pipeline.execution.run import Run
 
@@ -56,19 +56,13 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     if qualification.reason:
         detail = "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
         raise Rejected(qualification.reason, detail, log=log)
-    fixed = verdict.fixed(triples)
     by_snapshot = frozenset.intersection(*(run.by_snapshot for run in runs["test"]))
     return Instance(
         **carried(candidate),
         **{name: getattr(ran, name) for name in Ran.model_fields},
         lang=_language(candidate.fix_patch),
-        fixed_tests=fixed,
-        **{f"{kind}_tests": verdict.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")},
-        run_result=_counts(results["run"]),
-        test_patch_result=_counts(results["test"]),
-        fix_patch_result=_counts(results["fix"]),
+        tests=verdict.written(triples, by_snapshot),
         quarantine=quarantine,
-        classes=verdict.classify(fixed, by_snapshot),
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
     )
 
@@ -111,19 +105,6 @@ def _text(run: Run) -> str:
 
 def _describe(name: str, triple: verdict.Triple) -> str:
     return f"{name}: {triple.run} -> {triple.test} -> {triple.fix}"
-
-
-def _counts(results: Mapping[str, Status]) -> Counts:
-    by = {status: tuple(sorted(name for name, s in results.items() if s is status)) for status in Status}
-    passed, failed, skipped = by[Status.PASSED], by[Status.FAILED], by[Status.SKIPPED]
-    return Counts(
-        passed_count=len(passed),
-        failed_count=len(failed),
-        skipped_count=len(skipped),
-        passed_tests=passed,
-        failed_tests=failed,
-        skipped_tests=skipped,
-    )
 
 
 def _language(fix_patch: str) -> str:

@@ -113,8 +113,8 @@ def planned(
     own = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
     try:
         made = recipe(clone, candidate)
-        about = made.environment.model_dump(mode="json", exclude={"evidence"})
-        inferred, environment, parser = made.environment_digest, digest(made.image, about), made.environment.parser
+        inferred, parser = made.environment_digest, made.environment.parser
+        environment = digest(made.image, made.environment.decisive)
     except Unsupported as error:
         inferred, environment, parser = "", digest(error.reason, str(error)), ""
     inputs = {

@@ -7,7 +7,6 @@ the archive, date-stamped. Does not cover the caches of sandboxes, which may be 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -23,7 +22,9 @@ from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name, named_by
-from pipeline.core.records import REPAIR, SCHEMA_VERSION, Prediction, Record
+from pipeline.core.record import SCHEMA_VERSION, Record
+from pipeline.core.record import digest as digest
+from pipeline.core.records import REPAIR, Prediction
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
@@ -34,21 +35,6 @@ WHOLE: Part = (0, 1)
 def now() -> str:
     """UTC, to the second, as it stands in records."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def digest(*parts: Any) -> str:
-    """A digest of text, bytes, records and plain data, in order: the name of what was made of them."""
-    total = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else _text(part).encode()
-        total.update(len(data).to_bytes(8, "big") + data)
-    return total.hexdigest()[:32]
-
-
-def _text(part: Any) -> str:
-    if isinstance(part, Record):
-        return part.model_dump_json()
-    return part if isinstance(part, str) else json.dumps(part, sort_keys=True, default=str)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.law import register
-from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import digest
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
@@ -67,12 +67,7 @@ def of_run(instance: Instance, run: Run) -> Graded:
         return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     found = verdict.resolve(instance.f2p_tests, instance.expected, results)
-    fields = {
-        **found._asdict(),
-        "restored": run.restored,
-        "merged": run.merged,
-        "tests": {name: results.get(name, Status.NONE) for name in sorted(instance.expected)},
-    }
+    fields = {**found._asdict(), "restored": run.restored, "merged": run.merged}
     if run.faults:
         return Graded(Outcome.TAMPERED, "; ".join(run.faults), fields)
     return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)

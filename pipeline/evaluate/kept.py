@@ -34,7 +34,7 @@ def what(instance: Instance, patch: str) -> dict[str, str]:
 
 def inputs(instance: Instance, patch: str, sandbox: str, limits: Limits) -> dict[str, str]:
     """The digests of all that decides a run."""
-    environment = instance.environment.model_dump(mode="json", exclude={"evidence"})
+    environment = instance.environment.decisive
     return what(instance, patch) | {"how": digest(environment, instance.selected, vars(limits), sandbox)}
 
 

@@ -113,7 +113,7 @@ def predict_and_evaluate(store: Store) -> None:
     add_run(store, UI, a)
     add_run(store, UI, b)
     add_run(store, FORMS, [forms])
-    unresolved = make_verdict(a[2], Outcome.UNRESOLVED, broken=("opens",), cause="")
+    unresolved = make_verdict(a[2], Outcome.UNRESOLVED, broken={"opens": "FAILED"}, cause="")
     add_verdicts(store, UI, [make_verdict(a[0]), make_verdict(a[1], Outcome.EMPTY), unresolved])
     add_verdicts(store, UI, [make_verdict(b[0]), make_verdict(b[1], Outcome.NOT_EVALUATED, cause="engine")])
     add_verdicts(store, FORMS, [make_verdict(forms)])

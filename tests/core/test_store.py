@@ -97,7 +97,7 @@ def test_broken_json_is_named(tmp_path: Path, text: str | bytes, where: int | No
 
 
 @pytest.mark.rule("schema-version")
-@pytest.mark.parametrize("content", ['{"schema_version": 2}', "{}", "[]", "broken"])
+@pytest.mark.parametrize("content", ['{"schema_version": 3}', "{}", "[]", "broken"])
 def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> None:
     """Records of another version look right and are not; nothing is written into such a folder."""
     line(tmp_path / "schema.json", content)
@@ -111,7 +111,7 @@ def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> Non
 def test_opening_a_folder_writes_nothing(store: Store) -> None:
     assert not store.root.exists()
     store.begin()
-    assert read_json(store.root / "schema.json") == {"schema_version": 1}
+    assert read_json(store.root / "schema.json") == {"schema_version": 2}
     assert Store(store.root).root == store.root
 
 

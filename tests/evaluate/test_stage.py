@@ -59,11 +59,15 @@ def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
     evaluation.predict("wrong", menu=WRONG)
     evaluation.predict("breaks", menu=BREAKS)
     wrong, breaks = evaluation.evaluate("wrong")["menu"], evaluation.evaluate("breaks")["menu"]
-    assert (wrong.outcome, wrong.unfixed, wrong.broken) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",), ())
+    assert (wrong.outcome, wrong.unfixed, wrong.broken) == (
+        Outcome.UNRESOLVED,
+        {"src/menu.test.js > named": "FAILED"},
+        {},
+    )
     assert (breaks.outcome, breaks.fixed, breaks.broken) == (
         Outcome.UNRESOLVED,
         ("src/menu.test.js > named",),
-        ("src/menu.test.js > works",),
+        {"src/menu.test.js > works": "FAILED"},
     )
 
 
@@ -143,7 +147,7 @@ def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> No
     evaluation.sandbox.opened.clear()
     verdicts = regrade(evaluation.store, SUBJECT)
     assert [(folder / name).read_bytes() for name in names] == before
-    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
+    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.CRASHED, Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
     assert evaluation.sandbox.opened == []
 
 
@@ -168,7 +172,7 @@ def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
     (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/tests.report.gz")
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"title":"named"', b'"title":"other"')))
     (found,) = (one for one in regrade(evaluation.store, SUBJECT) if one.tests)
-    assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",))
+    assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, {"src/menu.test.js > named": "NONE"})
 
 
 @pytest.mark.invariant(7)

@@ -129,7 +129,7 @@ def _look(found: Sequence[Evidence]) -> list[Assessment]:
 
 def _seen(found: Evidence, viewer: Browser) -> SnapshotVerdict:
     seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
-    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, found.verdict.unfixed, found.base):
+    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, tuple(found.verdict.unfixed), found.base):
         why = "the oracle does not tell the base from gold"
         return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
     return seen

@@ -129,7 +129,7 @@ def test_a_verdict_in_another_models_folder_is_refused(store):
 
 
 def test_a_resolved_verdict_with_broken_tests_is_refused(store):
-    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken=("opens",))])
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken={"opens": "FAILED"})])
     error = refusal(store)
     assert (error.path, error.field) == (path, "outcome")
 
