@@ -98,7 +98,7 @@ def each_record(path: Path, kind: type[R], part: Part = WHOLE) -> Iterator[R]:
     first, step = part
     with path.open("rb") as lines:
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        yield from (_parse(path, number, line, kind) for number, line in islice(numbered, first, None, step))
+        yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))
 
 
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
@@ -114,7 +114,8 @@ def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_i
         yield record
 
 
-def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+    """The record of one line, from 1. Raises UserError with file, line and field."""
     try:
         return kind.model_validate_json(line.strip())
     except ValidationError as error:
@@ -145,20 +146,32 @@ def read_field(path: Path, field: str) -> Any:
     return value[field]
 
 
+def new_stamp() -> str:
+    """UTC, to the microsecond, as a folder of the archive is named."""
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
+
+
+def schema_of(root: Path) -> int | None:
+    """The schema version of a data directory, the current one for a new one; None where it can not be told."""
+    path = root / "schema.json"
+    marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
+    return marked.get("schema_version") if isinstance(marked, dict) else None
+
+
 class Store:
-    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then."""
+    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then.
 
-    def __init__(self, root: Path) -> None:
+    `schema` is the version that is expected: only a migration expects another than the current one.
+    """
+
+    def __init__(self, root: Path, schema: int = SCHEMA_VERSION) -> None:
         self.root = root.absolute()
-        self._check_schema()
-
-    def _check_schema(self) -> None:
-        path = self.root / "schema.json"
-        marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
-        found = marked.get("schema_version") if isinstance(marked, dict) else None
-        if found != SCHEMA_VERSION:
-            hint = f"this program reads version {SCHEMA_VERSION}; name another folder with --data"
-            raise UserError(f"data of version {found}", path=path, field="schema_version", hint=hint)
+        found = schema_of(self.root)
+        if found != schema:
+            older = isinstance(found, int) and found < SCHEMA_VERSION
+            hint = f"run: a11y-bench migrate --data {root}" if older else "name another folder with --data"
+            message = f"data of version {found}; this program reads version {SCHEMA_VERSION}"
+            raise UserError(message, path=self.root / "schema.json", field="schema_version", hint=hint)
 
     def begin(self) -> None:
         """Mark the folder with the schema version, before the first write."""
@@ -239,14 +252,15 @@ class Store:
         beside = self.root.parent / "archive"
         return beside if self.root.name == "data" and beside.is_dir() else self.root / "archive"
 
-    def archive(self, path: Path) -> Path | None:
+    def archive(self, path: Path, stamp: str = "") -> Path | None:
         """Copy what is about to be replaced, date-stamped; None when there is nothing.
 
         The original stays where it is until its successor takes its place, so that a stop in between leaves no hole.
+        What is replaced in one go may share a `stamp`.
         """
         if not path.exists():
             return None
-        target = self._archived(path)
+        target = self._archived(path, stamp)
         half = target.with_name(f".{target.name}.half")
         (shutil.copytree if path.is_dir() else shutil.copy2)(path, half)
         return half.rename(target)
@@ -255,10 +269,9 @@ class Store:
         """Move away what has no successor in its place; None when there is nothing."""
         return shutil.move(path, self._archived(path)) if path.exists() else None
 
-    def _archived(self, path: Path) -> Path:
+    def _archived(self, path: Path, stamp: str = "") -> Path:
         """A new place in the archive; its folder is made."""
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
-        target = self.archive_root / stamp / path.relative_to(self.root)
+        target = self.archive_root / (stamp or new_stamp()) / path.relative_to(self.root)
         target.parent.mkdir(parents=True, exist_ok=True)
         return target
 
@@ -289,8 +302,9 @@ class Store:
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages for all repositories and models. Raises UserError while one of them is under way."""
-        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages)]
+        """Hold these stages, all unless told, for all repositories and models. Raises UserError while one of them is
+        under way."""
+        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages or "")]
         with ExitStack() as held:
             for path in paths:
                 held.enter_context(_held(path, path.stem))
