@@ -32,6 +32,7 @@ COMMANDS = {
     "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),
     "campaign": ("pipeline.campaign", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
+    "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),
     "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),
     "costs": ("pipeline.costs", "What each experiment spent, and whether all sums agree."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),

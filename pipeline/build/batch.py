@@ -29,7 +29,7 @@ from pipeline.build.qualify import (
 from pipeline.core.aside import Aside
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
-from pipeline.core.store import Store, write_bytes
+from pipeline.core.store import Store
 from pipeline.core.work import Event, Interrupts, Settled, each
 
 log = logging.getLogger(__name__)
@@ -127,9 +127,7 @@ def save(store: Store, unit: Planned, result: Qualified) -> None:
     if result.seconds:
         files[TIMINGS] = _json(result.seconds)
     store.archive(unit.unit.folder)
-    for name, data in files.items():
-        write_bytes(unit.unit.folder / name, data)
-    unit.unit.finish(result.outcome.model_dump(mode="json"), **unit.finished(result.outcome))
+    unit.unit.keep(files, result.outcome.model_dump(mode="json"), **unit.finished(result.outcome))
 
 
 def _json(value: object) -> bytes:

@@ -1,8 +1,9 @@
 """Every path under `data/`, and the only ways to read and write there.
 
 Writes are atomic: a reader sees the old file or the new one. A unit of work is done when its manifest exists; it is
-written last and names the digests of all inputs, so that a rerun skips what is up to date. What is displaced moves to
-the archive, date-stamped. Does not cover the caches of sandboxes, which may be deleted at any time.
+written last and names the digests of all inputs, so that a rerun skips what is up to date. What is replaced is copied
+to the archive first, date-stamped, and stays in its place until the new takes it. Does not cover the caches of
+sandboxes, which may be deleted at any time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -66,7 +67,23 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write JSON Lines, whole or not at all."""
-    write_bytes(path, "".join(record.model_dump_json() + "\n" for record in records).encode())
+    write_bytes(path, _lines(records))
+
+
+def _lines(records: Iterable[Record]) -> bytes:
+    return "".join(record.model_dump_json() + "\n" for record in records).encode()
+
+
+def _say_the_same(path: Path, records: Sequence[Record]) -> bool:
+    """Whether a file holds these records, but for what they say of themselves."""
+    data = path.read_bytes()
+    if data == _lines(records):
+        return True
+    try:
+        there = [type(one).model_validate_json(line) for one, line in zip(records, data.splitlines(), strict=True)]
+    except ValueError:
+        return False
+    return digest(there) == digest(list(records))
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
@@ -81,7 +98,7 @@ def each_record(path: Path, kind: type[R], part: Part = WHOLE) -> Iterator[R]:
     first, step = part
     with path.open("rb") as lines:
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        yield from (_parse(path, number, line, kind) for number, line in islice(numbered, first, None, step))
+        yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))
 
 
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
@@ -97,7 +114,8 @@ def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_i
         yield record
 
 
-def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+    """The record of one line, from 1. Raises UserError with file, line and field."""
     try:
         return kind.model_validate_json(line.strip())
     except ValidationError as error:
@@ -128,20 +146,32 @@ def read_field(path: Path, field: str) -> Any:
     return value[field]
 
 
+def new_stamp() -> str:
+    """UTC, to the microsecond, as a folder of the archive is named."""
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
+
+
+def schema_of(root: Path) -> int | None:
+    """The schema version of a data directory, the current one for a new one; None where it can not be told."""
+    path = root / "schema.json"
+    marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
+    return marked.get("schema_version") if isinstance(marked, dict) else None
+
+
 class Store:
-    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then."""
+    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then.
 
-    def __init__(self, root: Path) -> None:
+    `schema` is the version that is expected: only a migration expects another than the current one.
+    """
+
+    def __init__(self, root: Path, schema: int = SCHEMA_VERSION) -> None:
         self.root = root.absolute()
-        self._check_schema()
-
-    def _check_schema(self) -> None:
-        path = self.root / "schema.json"
-        marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
-        found = marked.get("schema_version") if isinstance(marked, dict) else None
-        if found != SCHEMA_VERSION:
-            hint = f"this program reads version {SCHEMA_VERSION}; name another folder with --data"
-            raise UserError(f"data of version {found}", path=path, field="schema_version", hint=hint)
+        found = schema_of(self.root)
+        if found != schema:
+            older = isinstance(found, int) and found < SCHEMA_VERSION
+            hint = f"run: a11y-bench migrate --data {root}" if older else "name another folder with --data"
+            message = f"data of version {found}; this program reads version {SCHEMA_VERSION}"
+            raise UserError(message, path=self.root / "schema.json", field="schema_version", hint=hint)
 
     def begin(self) -> None:
         """Mark the folder with the schema version, before the first write."""
@@ -222,22 +252,41 @@ class Store:
         beside = self.root.parent / "archive"
         return beside if self.root.name == "data" and beside.is_dir() else self.root / "archive"
 
-    def archive(self, path: Path) -> Path | None:
-        """Move a displaced file or folder away, date-stamped; None when there is nothing to move."""
+    def archive(self, path: Path, stamp: str = "") -> Path | None:
+        """Copy what is about to be replaced, date-stamped; None when there is nothing.
+
+        The original stays where it is until its successor takes its place, so that a stop in between leaves no hole.
+        What is replaced in one go may share a `stamp`.
+        """
         if not path.exists():
             return None
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
-        target = self.archive_root / stamp / path.relative_to(self.root)
+        target = self._archived(path, stamp)
+        half = target.with_name(f".{target.name}.half")
+        (shutil.copytree if path.is_dir() else shutil.copy2)(path, half)
+        return half.rename(target)
+
+    def displace(self, path: Path) -> Path | None:
+        """Move away what has no successor in its place; None when there is nothing."""
+        return shutil.move(path, self._archived(path)) if path.exists() else None
+
+    def _archived(self, path: Path, stamp: str = "") -> Path:
+        """A new place in the archive; its folder is made."""
+        target = self.archive_root / (stamp or new_stamp()) / path.relative_to(self.root)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(path, target)
         return target
 
-    def replace_records(self, path: Path, records: Iterable[Record]) -> None:
-        """Write JSON Lines; other records that were there move to the archive, equal ones stay as they are."""
-        text = "".join(record.model_dump_json() + "\n" for record in records).encode()
-        if not path.exists() or path.read_bytes() != text:
+    def replace(self, path: Path, data: bytes) -> None:
+        """Write a file whole; what was there is archived first, unless it is the same."""
+        if not path.exists() or path.read_bytes() != data:
             self.archive(path)
-            write_bytes(path, text)
+            write_bytes(path, data)
+
+    def replace_records(self, path: Path, records: Iterable[Record]) -> None:
+        """Write JSON Lines; other records that were there are archived first. Equal ones stay as they are, whichever
+        version of this program wrote them."""
+        wanted = list(records)
+        if not (path.exists() and _say_the_same(path, wanted)):
+            self.replace(path, _lines(wanted))
 
     @contextmanager
     def lock(self, stage: str, repo: Repo, *who: str) -> Iterator[None]:
@@ -253,8 +302,9 @@ class Store:
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages for all repositories and models. Raises UserError while one of them is under way."""
-        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages)]
+        """Hold these stages, all unless told, for all repositories and models. Raises UserError while one of them is
+        under way."""
+        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages or "")]
         with ExitStack() as held:
             for path in paths:
                 held.enter_context(_held(path, path.stem))
@@ -296,7 +346,10 @@ def whose_run(folder: Path) -> tuple[str, str]:
 
 
 class Unit:
-    """One unit of work under `folder`: done when its manifest names the same inputs."""
+    """One unit of work under `folder`: done when its manifest names the same inputs.
+
+    What is made by several at once is saved with `keep`; `finish` alone is for what nobody else writes.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / "manifest.json"
@@ -307,6 +360,35 @@ class Unit:
 
     def is_done(self, **inputs: str) -> bool:
         return self.inputs() == inputs
+
+    def keep(self, files: Mapping[str, bytes], result: Any = None, /, **inputs: str) -> None:
+        """Save the unit whole, its files by name: made beside its place, then moved there.
+
+        Of two processes that save the same unit the first one wins, and the other's files are thrown away. What was
+        made of other inputs, or never finished, is replaced: who wants it archived does that first.
+        """
+        import filelock
+
+        if self.is_done(**inputs):
+            return
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Unit(Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.folder.name}.")))
+        try:
+            for name, data in files.items():
+                write_bytes(made.folder / name, data)
+            made.finish(result, **inputs)
+            made.folder.chmod(0o755)
+            with filelock.FileLock(self.folder.parent / ".keep.lock"):
+                if not self.is_done(**inputs):
+                    self._take(made)
+        finally:
+            shutil.rmtree(made.folder, ignore_errors=True)
+
+    def _take(self, made: Unit) -> None:
+        """Let another folder take this one's place. Its manifest goes first: half a unit is none."""
+        self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        made.folder.rename(self.folder)
 
     def finish(self, result: Any = None, **inputs: str) -> None:
         """Write the manifest: the last write of a unit."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.core.store import Store, Unit, digest
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
@@ -42,12 +42,10 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
     """Keep a run, or that a patch does not apply. What ran out of memory, and what the machine failed at, is not kept:
     it runs again."""
     if tested.unapplied:
-        unit.finish({"unapplied": tested.unapplied}, **inputs)
+        unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
     elif tested.run and tested.run.end != "out_of_memory":
         fields, files = pack(tested.run, NAME)
-        for name, data in files.items():
-            write_bytes(unit.folder / name, data)
-        unit.finish(fields, **inputs)
+        unit.keep(files, fields, **inputs)
 
 
 def load(unit: Unit, parser: str) -> PatchRun:

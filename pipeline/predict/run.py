@@ -60,18 +60,19 @@ def experiment_digest(experiment: Experiment, instances: tuple[Instance, ...]) -
 
 
 def open_run(store: Store, experiment: Experiment, *, fresh: bool = False) -> Run:
-    """Resume the run of the same digest, or archive what is there and start one, under the experiment's lock."""
+    """Resume the run of the same digest, or start one and archive what is there, under the experiment's lock."""
     instances = read_dataset(store, experiment.repository)
     key = experiment_digest(experiment, instances)
     there = newest(store, experiment)
     if there and not fresh and read_field(there / "run.json", "digest") == key:
         return Run(experiment, there, key, instances)
     parent = store.predictions(experiment.repository, experiment.agent, experiment.model)
-    for old in sorted(parent.glob("*/run.json")):
-        store.archive(old.parent)
     folder = parent / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     described = {"repo": experiment.repo, "agent": experiment.agent, "model": experiment.model}
     write_json(folder / "run.json", {**described, "settings": experiment.settings, "digest": key, "started": now()})
+    for old in sorted(parent.glob("*/run.json")):
+        if old.parent != folder:
+            store.displace(old.parent)
     return Run(experiment, folder, key, instances)
 
 

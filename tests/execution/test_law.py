@@ -23,11 +23,11 @@ SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.exec
 CHAPTERS = ("running", "reading", "qualifying", "grading")
 #: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
 NEUTRAL = {
-    "pipeline", "pipeline.core", "pipeline.ecosystems", "pipeline.execution", "pipeline.build", "pipeline.evaluate",
-    "pipeline.build.reasons", "pipeline.core.console", "pipeline.core.errors", "pipeline.core.law",
-    "pipeline.core.names", "pipeline.core.record", "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing",
+    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.console",
+    "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.record",
+    "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.locked", "pipeline.ecosystems.manager_folder",
-    "pipeline.ecosystems.versions", "pipeline.execution.law",
+    "pipeline.ecosystems.versions", "pipeline.evaluate", "pipeline.execution", "pipeline.execution.law",
 }  # fmt: skip
 #: what a run happens in is in a record's identity
 APART = ("pipeline.sandbox",)

@@ -52,6 +52,22 @@ def test_anything_else_is_another_run_and_displaces_the_old_one(bench: Bench, ch
     assert (old / "instances" / first.instances[0].instance_id / "manifest.json").exists()
 
 
+@pytest.mark.rule("nothing-overwritten")
+def test_a_stop_before_the_new_run_is_there_leaves_the_old(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old runs were moved away first: a stop in between left no run at all."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    first = open_run(bench.store, EXPERIMENT)
+    answer(first)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("pipeline.predict.run.write_json", killed)
+        open_run(bench.store, EXPERIMENT, fresh=True)
+    assert newest(bench.store, EXPERIMENT) == first.folder
+    assert len(resume(bench.store, EXPERIMENT).missing()) == len(first.instances) - 1
+
+
 def test_another_model_displaces_nothing(bench: Bench) -> None:
     first, other = open_run(bench.store, EXPERIMENT), open_run(bench.store, replace(EXPERIMENT, model="model-b"))
     assert first.folder.exists() and other.folder.parent != first.folder.parent

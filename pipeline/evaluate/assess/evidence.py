@@ -15,7 +15,6 @@ from pydantic import TypeAdapter
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import write_bytes
 from pipeline.evaluate.assess import snapshots, updated
 from pipeline.evaluate.assess.axe import audit
 from pipeline.evaluate.assess.axe.audit import Audit
@@ -140,6 +139,5 @@ def kept(case: Case, patch: str, part: Part) -> Any:
     if unit.is_done(**inputs):
         return form.validate_json(gzip.decompress(file.read_bytes()))
     made = case.bench.patiently(case.instance, part.words, part.run)
-    write_bytes(file, gzip.compress(form.dump_json(made), mtime=0))
-    unit.finish(**inputs)
+    unit.keep({file.name: gzip.compress(form.dump_json(made), mtime=0)}, **inputs)
     return made
