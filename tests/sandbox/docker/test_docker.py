@@ -15,6 +15,7 @@ import pytest
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.sandbox.docker.engine import OPEN_FILES, OWNER, Engine
 from pipeline.sandbox.docker.names import base_image
@@ -266,7 +267,9 @@ def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, c
 
 def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
     with pytest.raises(InstallFailed, match="999"):
-        DockerSandbox(cache).environment(spec.model_copy(update={"node": "999"}), "none", manifests, print)
+        DockerSandbox(cache).environment(
+            installation(spec.model_copy(update={"node": "999"})), "none", manifests, print
+        )
 
 
 # -- the engine ------------------------------------------------------------------------------------------------------
