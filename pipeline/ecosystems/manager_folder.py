@@ -156,6 +156,11 @@ def manager(name: str) -> Manager:
     return folders.one(Manager, "manager", name)
 
 
+def with_node() -> Manager:
+    """The manager that comes with Node."""
+    return next(one for one in all_managers().values() if one.by_node)
+
+
 def without_lock() -> Manager:
     """The manager that installs without a lock file, where no file names one."""
     return next(one for one in all_managers().values() if any(not row.lock for row in one.install))

@@ -22,6 +22,7 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Environment
 from pipeline.core.store import Store, digest
 from pipeline.ecosystems import edits
+from pipeline.ecosystems.installation import installation
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
@@ -68,7 +69,7 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
         written = None if sandbox.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
-            deviations = sandbox.environment(made.environment, made.environment_digest, exported, say)
+            deviations = sandbox.environment(installation(made.environment), made.environment_digest, exported, say)
         if written:
             say("adding the sources")
             written.result()

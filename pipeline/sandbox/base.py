@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
-from pipeline.core.records import Environment
+from pipeline.sandbox.installation import Installation
 
 #: `none`: the runner starts cold; `use`: a private copy of the instance's cache, which is empty at first; `fill`: the
 #: run adds to it. Only code of the repository's own history may (a candidate could poison it), and such a run may start
@@ -141,7 +141,7 @@ class Sandbox(Protocol):
     def check(self) -> None:
         """Raise UserError, with what to do, when this sandbox can not work here."""
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
 
         `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.core.records import Environment
 from pipeline.sandbox.base import DEFAULT, Cache, Completed, Kept, Limits, Machine
+from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
 Respond = Callable[[tuple[str, ...], Files], Completed]
@@ -39,11 +39,11 @@ class ScriptedSandbox:
     def check(self) -> None:
         """It always works."""
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         if digest in self.failures:
             raise self.failures[digest]
         if digest not in self.environments:
-            say(f"scripted: {' '.join(spec.install)}")
+            say(f"scripted: {' '.join(spec.commands[0])}")
             self.environments.append(digest)
         return []
 

@@ -8,30 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.sandbox.base import InstallFailed
-from pipeline.sandbox.node import Package, deviations, major, manager, npm_for, prefix, releases
-from tests.factories import make_environment
-
-
-@pytest.mark.parametrize(
-    ("name", "release", "package"),
-    [
-        ("npm", "", "npm@10"),
-        ("npm", "9.8.1", "npm@9.8.1"),
-        ("yarn", "1.22.22", "yarn@1.22.22"),
-        ("yarn", "4.3.1", "@yarnpkg/cli-dist@4.3.1"),
-        ("pnpm", "9", "pnpm@9"),
-    ],
-)
-def test_package_of_a_manager(name: str, release: str, package: str) -> None:
-    """Yarn 2 and later are another package than yarn 1."""
-    assert str(manager(make_environment(manager=name, manager_version=release), "20.19.5")) == package
-
-
-@pytest.mark.parametrize(
-    ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
-)
-def test_npm_of_a_node(node: str, npm: str) -> None:
-    assert npm_for(node) == Package("npm", npm)
+from pipeline.sandbox.installation import Package
+from pipeline.sandbox.node import deviations, major, prefix, releases
 
 
 def test_release_within_the_range_is_no_deviation() -> None:

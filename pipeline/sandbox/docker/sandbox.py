@@ -14,14 +14,15 @@ from typing import Any
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
-from pipeline.core.records import Environment
+from pipeline.sandbox import node
 from pipeline.sandbox.base import DEFAULT, Cache, Kept, Limits, Machine, NoBaseImage
 from pipeline.sandbox.docker.disk import Disk
 from pipeline.sandbox.docker.engine import Engine, start
-from pipeline.sandbox.docker.layers import ARCHITECTURES, Layers
+from pipeline.sandbox.docker.layers import Layers
 from pipeline.sandbox.docker.names import base_image, instance_image
 from pipeline.sandbox.docker.runner_cache import RunnerCache
 from pipeline.sandbox.docker.workspace import DockerWorkspace
+from pipeline.sandbox.installation import Installation
 
 
 class DockerSandbox:
@@ -49,10 +50,10 @@ class DockerSandbox:
             raise UserError(str(error), hint=hint) from None
         if found is None:
             raise NoBaseImage(f"the engine has no image {base_image()}", hint="run: just base-build")
-        if self._engine.architecture not in ARCHITECTURES:
-            raise unknown("architecture of an engine", self._engine.architecture, list(ARCHITECTURES))
+        if self._engine.architecture not in node.ARCHITECTURES:
+            raise unknown("architecture of an engine", self._engine.architecture, list(node.ARCHITECTURES))
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         return Layers(self._engine, self.cache).environment(spec, digest, manifests, say)
 
     def has(self, digest: str) -> bool:
