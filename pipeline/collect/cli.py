@@ -39,8 +39,9 @@ def command(
 
     \b
     Writes DATA/01_raw/<repo>/: candidates.jsonl, rejections.jsonl (with the reason), triage.jsonl (for the viewer),
-    funnel.json, source.json and collect.sqlite (everything, with full-text search); and DATA/01_raw/funnel.csv.
-    What is collected adds to what is there; the same command goes on where it was stopped.
+    funnel.json, source.json, pages.jsonl.gz (what the source said) and collect.sqlite (an index of everything, with
+    full-text search); and DATA/01_raw/funnel.csv. What is collected adds to what is there; the same command goes on
+    where it was stopped. What was changed by hand in the first two is kept as decisions (a11y-bench decide).
     \b
     Examples: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
               GITHUB_TOKEN=... a11y-bench collect elastic/eui --source github
