@@ -71,17 +71,16 @@ def find(store: Store, repo: Repo) -> git.Repo:
     raise UserError(f"no clone of {repo} {what}", path=path, hint="\n  ".join([*looked, todo]))
 
 
-def adopt_clone_paths(store: Store) -> None:
-    """Take the places of clones out of a data directory of schema 1, to the list of this machine."""
-    for repo in store.repositories("01_raw"):
-        adopt_clone_path(store, repo)
+def adopt_clone_paths(store: Store) -> int:
+    """Take the places of clones out of a data directory of schema 1, to the list of this machine; returns how many."""
+    return sum(adopt_clone_path(store, repo) for repo in store.repositories("01_raw"))
 
 
-def adopt_clone_path(store: Store, repo: Repo) -> None:
-    """The same for one repository; data that hold no place stay as they are."""
+def adopt_clone_path(store: Store, repo: Repo) -> bool:
+    """The same for one repository; returns whether there was something to take out."""
     path = store.raw(repo) / "source.json"
     if not path.exists():
-        return
+        return False
     before: dict[str, Any] = read_json(path)
     about = dict(before)
     if "path" in about:
@@ -93,6 +92,7 @@ def adopt_clone_path(store: Store, repo: Repo) -> None:
         about["file"] = Path(about["file"]).name
     if about != before:
         write_json(path, about)
+    return about != before
 
 
 def _places(store: Store, repo: Repo) -> Iterator[Path]:
