@@ -12,7 +12,8 @@ from pipeline.build import layers
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, read_records
-from pipeline.sandbox.base import Kept, Sandbox
+from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.images import Kept
 
 
 class Judged(NamedTuple):
@@ -62,5 +63,6 @@ def _reason(one: Kept, above: Kept, names: Mapping[str, str]) -> str:
 def collect(sandbox: Sandbox, judged: Collection[Judged]) -> list[Judged]:
     """Remove what goes; what is in use all the same stays."""
     return [
-        one if not one.goes or sandbox.remove(one.kept) else one._replace(goes=False, why="in use") for one in judged
+        one if not one.goes or sandbox.images.remove(one.kept) else one._replace(goes=False, why="in use")
+        for one in judged
     ]

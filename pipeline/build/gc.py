@@ -35,7 +35,7 @@ def command(dry_run: bool, everything: bool, as_json: bool, sandbox: str, store:
 
     with store.still("build", "predict", "evaluate"):
         place = open_sandbox(sandbox, cache_root())
-        judged = judge(place.kept(), {} if everything else referenced(store))
+        judged = judge(place.images.kept(), {} if everything else referenced(store))
         judged = judged if dry_run else collect(place, judged)
     if as_json:
         click.echo(json.dumps([one.row() for one in judged], indent=1))

@@ -53,7 +53,7 @@ def build(
     require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
     for one in candidates:
         require_commit(clone, one.base.sha)
-    machine = settings.sandbox.machine()
+    machine = settings.sandbox.images.machine()
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
         plan = partial(task, store, clone, settings, repeats or {})

@@ -16,8 +16,7 @@ from pipeline.core.git import CLEAN
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
 from pipeline.predict.job import AgentFailed, Job, Say
-from pipeline.sandbox.base import DEFAULT, Completed
-from pipeline.sandbox.docker.agents import TOOLS, AgentWorkspace
+from pipeline.sandbox.base import DEFAULT, Completed, Workspace
 
 #: seconds after its time in which an agent may end by itself
 GRACE = 30
@@ -40,7 +39,8 @@ def run(job: Job, folder: Path, say: Say) -> int:
     made = recipe(job.clone, instance.environment, instance.base.sha, instance.manifests)
     ensure(job.rooms.sandbox, job.clone, made, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
-    with job.rooms.sandbox.room(made.image, job.rooms.tools, job.base_url, limits) as room:
+    given = {"tools": job.rooms.tools, "reach": job.base_url}
+    with job.rooms.sandbox.open(made.image, cache="none", limits=limits, **given) as room:
         places = _brief(room, job)
         base = _git(room, "rev-parse", "HEAD").strip()
         say(f"{job.agent.name} works")
@@ -51,7 +51,7 @@ def run(job: Job, folder: Path, say: Say) -> int:
         return _conclude(room, base, done, done.seconds >= call.seconds, folder)
 
 
-def _brief(room: AgentWorkspace, job: Job) -> dict[str, str]:
+def _brief(room: Workspace, job: Job) -> dict[str, str]:
     """Write what the agent is told; what its command may name."""
     task = job.instance.task()
     told = prompt(job.agent.call.prompt, task)
@@ -70,20 +70,20 @@ def _brief(room: AgentWorkspace, job: Job) -> dict[str, str]:
         "checkout": room.root,
         "out": out,
         "model": job.run.experiment.model,
-        "agent": TOOLS,
+        "agent": room.tools,
         "base_url": room.url,
         "key": job.key,
     }
 
 
-def _keep(room: AgentWorkspace, out: str, folder: Path) -> None:
+def _keep(room: Workspace, out: str, folder: Path) -> None:
     """What the agent wrote, but for what would pass for ours."""
     with TemporaryDirectory(prefix="a11y-bench-") as place:
         room.fetch(out, Path(place))
         shutil.copytree(place, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*OURS))
 
 
-def _conclude(room: AgentWorkspace, base: str, done: Completed, late: bool, folder: Path) -> int:
+def _conclude(room: Workspace, base: str, done: Completed, late: bool, folder: Path) -> int:
     if done.limit:
         raise AgentFailed(f"the agent reached its limit: {done.limit}")
     patch = _patch(room, base)
@@ -93,7 +93,7 @@ def _conclude(room: AgentWorkspace, base: str, done: Completed, late: bool, fold
     return 0 if late else done.code
 
 
-def _patch(room: AgentWorkspace, base: str) -> bytes:
+def _patch(room: Workspace, base: str) -> bytes:
     """The difference to `base`, by an index of our own: an agent may have committed, or left its index locked."""
     path = f"{room.scratch}/patch.diff"
     _git(room, "read-tree", base)
@@ -105,7 +105,7 @@ def _patch(room: AgentWorkspace, base: str) -> bytes:
     return patch
 
 
-def _git(room: AgentWorkspace, *arguments: str) -> str:
+def _git(room: Workspace, *arguments: str) -> str:
     done = room.run(["git", *arguments], env=CLEAN | {"GIT_INDEX_FILE": f"{room.scratch}/index"})
     said = done.output.decode(errors="replace")
     if done.code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import git
 
@@ -12,18 +12,16 @@ from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Instance
 from pipeline.predict.agents import Agent
 from pipeline.predict.run import Run
+from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.local.process import Running
-
-if TYPE_CHECKING:
-    from pipeline.sandbox.docker.agents import DockerAgents
 
 Say = Callable[[str], None]
 
 
 class Rooms(NamedTuple):
-    """Where agents that run code work, and the archive of this agent's tools."""
+    """Where agents that run code work, and this agent's tools there."""
 
-    sandbox: DockerAgents
+    sandbox: Sandbox
     tools: Path
 
 

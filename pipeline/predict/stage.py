@@ -36,12 +36,16 @@ from pipeline.predict.job import Job, Rooms
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.run import Experiment, Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
+from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.images import Kit
 from pipeline.sandbox.local.process import Running
 
 if TYPE_CHECKING:
     import git
 
+#: the sandbox of agents that run code
+AGENTS_WORK_IN = "docker"
 #: why an instance has no prediction whose candidates wait for their tests
 NOT_CHOSEN = "not_chosen"
 
@@ -160,12 +164,9 @@ class Predictor:
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
-        from pipeline.sandbox.docker.agents import DockerAgents, Kit
-
-        sandbox = DockerAgents(cache_root())
-        sandbox.check()
+        sandbox = open_sandbox(AGENTS_WORK_IN, cache_root())
         kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
-        return Rooms(sandbox, patiently(lambda: sandbox.tools(kit, say), say))
+        return Rooms(sandbox, patiently(lambda: sandbox.images.tools(kit, say), say))
 
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:

@@ -66,7 +66,7 @@ def test_what_is_in_use_stays(bench: Bench) -> None:
 def test_what_is_gone_is_made_again(bench: Bench) -> None:
     before = bench.outcomes["badge"]
     call(bench, "--all")
-    assert [one.kind for one in bench.sandbox.kept()] == []
+    assert [one.kind for one in bench.sandbox.images.kept()] == []
     bench.build("badge", settings=None, repeats={2: 2})
     assert isinstance(bench.outcomes["badge"], Instance)
     assert bench.outcomes["badge"].image == before.image
@@ -85,4 +85,4 @@ def test_a_folder_without_datasets_is_refused(bench: Bench, tmp_path: Path) -> N
     bench.store.dataset(REPO).unlink()
     with pytest.raises(Exception, match="no dataset is built"):
         call(bench)
-    assert len(bench.sandbox.kept()) > 3
+    assert len(bench.sandbox.images.kept()) > 3

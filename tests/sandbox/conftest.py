@@ -37,8 +37,8 @@ class Bench:
 
     def make(self) -> list[str]:
         """Make both layers; the deviations."""
-        deviations = self.sandbox.environment(self.spec, self.environment, self.manifests, self.said.append)
-        self.sandbox.instance(self.environment, self.instance, self.checkout)
+        deviations = self.sandbox.images.environment(self.spec, self.environment, self.manifests, self.said.append)
+        self.sandbox.images.instance(self.environment, self.instance, self.checkout)
         return deviations
 
 

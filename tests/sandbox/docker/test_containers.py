@@ -66,7 +66,7 @@ def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench
     """Labels of a container go into the image that is made of it, and on to every container that is started of that."""
     bench.sandbox.check()
     assert is_there(heir)
-    assert heir.id not in {one.name for one in bench.sandbox.kept()}
+    assert heir.id not in {one.name for one in bench.sandbox.images.kept()}
 
 
 @pytest.mark.trap("inherited-label")
@@ -91,7 +91,7 @@ def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Contain
     ours = docker.from_env().images.get(instance_image(bench.instance))
     ours.tag("aaa/first", bench.instance[:12])
     try:
-        listed = {one.name: one for one in bench.sandbox.kept()}
+        listed = {one.name: one for one in bench.sandbox.images.kept()}
         assert not listed.keys() & {tagged.id, bare.id, *tagged.tags, f"aaa/first:{bench.instance[:12]}"}
         assert instance_image(bench.instance) in listed
     finally:
