@@ -25,6 +25,7 @@ from pipeline.core.store import Store, read_records, write_json, write_records
 from pipeline.core.trust import require_trust
 from pipeline.core.work import each
 from pipeline.execution.images import source
+from pipeline.sandbox.images import Directory
 
 
 def build(
@@ -56,6 +57,7 @@ def build(
     machine = settings.sandbox.images.machine()
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
+        settings.sandbox.images.serve(Directory.here(store.root))
         plan = partial(task, store, clone, settings, repeats or {})
         tasks = list(each(_known(store, repo, candidates), plan, jobs=jobs))
         asked = [one for one in tasks if one.candidate in candidates]

@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,8 @@ R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
 Part = tuple[int, int]
 WHOLE: Part = (0, 1)
+#: seconds that one lock waits for another to be taken, which is a moment
+GATE = 5
 
 
 def now() -> str:
@@ -246,27 +248,39 @@ class Store:
         """Hold one stage, repository and model. Raises UserError while another process does."""
         self.begin()
         name = "-".join(filter(None, (stage, repo.slug, model and folder_name(model))))
-        path = self.root / ".locks" / f"{name}.lock"
-        path.parent.mkdir(exist_ok=True)
-        with _held(path, f"{stage} of {repo} {model}".rstrip()):
+        with ExitStack() as held:
+            with self._gate():
+                held.enter_context(_held(self._locks / f"{name}.lock", f"{stage} of {repo} {model}".rstrip()))
             yield
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages for all repositories and models. Raises UserError while one of them is under way."""
-        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages)]
-        with ExitStack() as held:
-            for path in paths:
-                held.enter_context(_held(path, path.stem))
+        """Hold these stages for all repositories and models, and let none begin, of a new repository neither.
+
+        Raises UserError while one of them is under way.
+        """
+        with self._gate(), ExitStack() as held:
+            for path in sorted(self._locks.glob("*.lock")):
+                if path.name.startswith(stages):
+                    held.enter_context(_held(path, path.stem))
             yield
+
+    @property
+    def _locks(self) -> Path:
+        return self.root / ".locks"
+
+    def _gate(self) -> AbstractContextManager[None]:
+        """Whoever takes a lock passes it, and `still` keeps it shut."""
+        self._locks.mkdir(exist_ok=True)
+        return _held(self._locks / "gate.lock", "removing layers that no dataset refers to", GATE)
 
 
 @contextmanager
-def _held(path: Path, what: str) -> Iterator[None]:
+def _held(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
     import filelock
 
     try:
-        with filelock.FileLock(path, timeout=0):
+        with filelock.FileLock(path, timeout=seconds):
             yield
     except filelock.Timeout:
         hint = "wait for it, or stop it; a lock whose process ended is free by itself"

@@ -22,6 +22,7 @@ from pipeline.evaluate.final_report import final_report
 from pipeline.evaluate.grade import sign, without_run
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
+from pipeline.sandbox.images import Directory
 
 
 def evaluate(
@@ -41,6 +42,7 @@ def evaluate(
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
+        sandbox.images.serve(Directory.here(store.root))
         bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
 
         def give(instance: Instance) -> Verdict:

@@ -38,7 +38,7 @@ from pipeline.predict.run import Experiment, Run, open_run, resume
 from pipeline.predict.runtime import why_unanswered, work
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
-from pipeline.sandbox.images import Kit
+from pipeline.sandbox.images import Directory, Kit
 from pipeline.sandbox.local.process import Running
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ class Predictor:
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
         sandbox = open_sandbox(AGENTS_WORK_IN, cache_root())
+        sandbox.images.serve(Directory.here(self.store.root))
         kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
         return Rooms(sandbox, patiently(lambda: sandbox.images.tools(kit, say), say))
 

@@ -71,12 +71,17 @@ class Directory(NamedTuple):
         return cls(socket.gethostname(), str(path.absolute()))
 
     @property
+    def is_here(self) -> bool:
+        """Whether it is one of this host: what is on others can not be seen."""
+        return self.host == socket.gethostname()
+
+    @property
     def is_gone(self) -> bool:
-        """Whether it was on this host and is no more. What is on other hosts can not be seen."""
-        return self.host == socket.gethostname() and not os.path.lexists(self.path)
+        """Whether it was on this host and is no more."""
+        return self.is_here and not os.path.lexists(self.path)
 
     def __str__(self) -> str:
-        return self.path if self.host == socket.gethostname() else f"{self.host}:{self.path}"
+        return self.path if self.is_here else f"{self.host}:{self.path}"
 
 
 class Images(Protocol):
