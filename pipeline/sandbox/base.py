@@ -68,10 +68,6 @@ def exit_code(code: int) -> int:
     return 128 - code if 128 < code < 192 else code
 
 
-class NoBaseImage(UserError):
-    """An engine answers, but lacks the image that every other one starts from."""
-
-
 class InstallFailed(A11yBenchError):
     """The dependencies of an environment could not be installed; `log` is the end of what the manager said."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
-from pipeline.sandbox.base import DEFAULT, Ability, Cache, Limits, NoBaseImage
+from pipeline.sandbox.base import DEFAULT, Ability, Cache, Limits
 from pipeline.sandbox.docker import tools as agent_tools
 from pipeline.sandbox.docker.engine import Engine, start
 from pipeline.sandbox.docker.images import DockerImages
@@ -50,7 +50,7 @@ class DockerSandbox:
             hint = "run: just engine-start (installs one on Debian, and starts it), or set DOCKER_HOST"
             raise UserError(str(error), hint=hint) from None
         if found is None:
-            raise NoBaseImage(f"the engine has no image {base_image()}", hint="run: just base-build")
+            raise UserError(f"the engine has no image {base_image()}", hint="run: just base-build")
         if self._engine.architecture not in ARCHITECTURES:
             raise unknown("architecture of an engine", self._engine.architecture, list(ARCHITECTURES))
 
