@@ -32,6 +32,11 @@ demo *ARGS:
 doctor:
     {{ bench }} doctor
 
+# make a data directory of an older version one of this program's
+[group('start')]
+migrate *ARGS:
+    {{ bench }} migrate "$@"
+
 # all stages for one repository and model
 [group('start')]
 bench-run REPO MODEL *ARGS:

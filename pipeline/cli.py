@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and compare with what is expected."),
     "doctor": ("pipeline.doctor", "Say what this machine has, and what to do about what is missing."),
     "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
+    "decide": ("pipeline.collect.decide", "01: include, exclude or change a pull request, so that it stays so."),
     "select": ("pipeline.collect.select", "01: which repositories meet the criteria of selection."),
     "triage": ("pipeline.triage.cli", "00: rate candidates, add WCAG metadata."),
     "environment": (
@@ -32,6 +33,7 @@ COMMANDS = {
     "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),
     "campaign": ("pipeline.campaign", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
+    "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),
     "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),
     "costs": ("pipeline.costs", "What each experiment spent, and whether all sums agree."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),

@@ -22,12 +22,23 @@ def command(as_json: bool, store: Any) -> None:
     Exit code: 0, or 1 when the ledger, the instances and costs.csv do not add up to the same, to the last digit.
     """
     from pipeline.core.console import table
-    from pipeline.llm.accounts import accounts, check
+    from pipeline.llm.spending import check, spending
 
-    spent = accounts(store)
+    spent = spending(store)
     if as_json:
         click.echo(json.dumps([one.described() for one in spent], indent=2))
     else:
-        header = ("repository", "model", "agent", "experiment", "requests", "failed", "tokens", "shared USD", "USD")
+        header = (
+            "track",
+            "repository",
+            "model",
+            "agent",
+            "experiment",
+            "requests",
+            "failed",
+            "tokens",
+            "shared USD",
+            "USD",
+        )
         table("What was spent", header, [one.row() for one in spent])
     check(store, spent)

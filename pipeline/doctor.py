@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from pipeline.browser import program as browser
+from pipeline import browser
 from pipeline.core.options import data_option
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from factories import make_candidate, make_instance, make_prediction, make_rejection, make_review, make_verdict
 
 from pipeline.core.names import Repo
-from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
+from pipeline.core.records import REPAIR, Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.store import Store, digest, write_bytes, write_json, write_records
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import SCHEMA
@@ -146,9 +146,9 @@ def _verdict(instance: Instance, prediction: Prediction, skill: float, chance: r
         return make_verdict(prediction, Outcome.EMPTY, **common)
     solved = chance.random() < skill
     fixed = tests if solved else tests[: chance.randint(0, FIXED - 1)]
-    results = dict.fromkeys(instance.expected, Status.PASSED) | dict.fromkeys(tests[len(fixed) :], Status.FAILED)
+    unfixed = dict.fromkeys(tests[len(fixed) :], Status.FAILED)
     outcome = Outcome.RESOLVED if solved else Outcome.UNRESOLVED
-    return make_verdict(prediction, outcome, fixed=fixed, unfixed=tests[len(fixed) :], tests=results, **common)
+    return make_verdict(prediction, outcome, fixed=fixed, unfixed=unfixed, **common)
 
 
 def _metadata(instance: Instance, prediction: Prediction) -> dict:
@@ -167,8 +167,9 @@ def _spend(
 ) -> None:
     """One key and four requests."""
     name, key = instance.instance_id, digest(instance.instance_id, model)
-    experiment = ("alias", "experiment", str(instance.repository), model, "magentless", "settings", name, None, RUN)
-    ledger.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (key, *experiment))
+    whose = (str(instance.repository), model, "magentless", "settings", name, None, RUN, REPAIR)
+    row = (key, "alias", "experiment", *whose)
+    ledger.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     for _ in range(4):
         tokens = chance.randint(500, 9000)
         row = (str(next(ids)), RUN, key, model, "llm", tokens, 300, 0, 0, f"0.{tokens:05d}", tokens, "ok")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import sqlite_utils
 from factories import REPO
 
 from pipeline.collect.github.limits import Patience
+from pipeline.collect.pages import Pages
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.store import Store, read_records
 
@@ -16,19 +18,28 @@ from pipeline.core.store import Store, read_records
 PATIENCE = Patience(tries=4, first=0.02, secondary=0.05)
 TOKEN = "ghp_not-to-be-seen"
 FILES = ["src/Menu.tsx", "src/Menu.test.tsx"]
+#: what the database knows of the pages' sizes
+PLACES = ("place", "exported", "exported_before")
 TABLES = ("pull_requests", "issues", "links", "evidence", "state")
 
 
 def files(store: Store) -> dict[str, bytes]:
-    """Every file of what was collected, without the database."""
+    """Every file of what was collected, without the database; of the pages all lines, whatever the pages' size was."""
     paths = sorted((store.root / "01_raw").rglob("*.*"))
-    return {str(path.relative_to(store.root)): path.read_bytes() for path in paths if "sqlite" not in path.name}
+    return {str(path.relative_to(store.root)): _content(path) for path in paths if "sqlite" not in path.name}
+
+
+def _content(path: Path) -> bytes:
+    if path.name != "pages.jsonl.gz":
+        return path.read_bytes()
+    return b"\n".join(sorted(line for page in Pages(path).each() for line in page.lines))
 
 
 def tables(store: Store) -> dict[str, list[str]]:
-    """Every row of the database, in an order that does not tell when it was written."""
+    """Every row of the database, in an order that does not tell when it was written, but for places in the pages."""
     with sqlite_utils.Database(store.raw(REPO) / "collect.sqlite") as database:
-        return {name: sorted(map(json.dumps, database[name].rows)) for name in TABLES}
+        rows = {name: sorted(map(json.dumps, database[name].rows)) for name in TABLES}
+    return rows | {"state": [row for row in rows["state"] if not any(f'"{key}"' in row for key in PLACES)]}
 
 
 def outcomes(store: Store) -> dict[int, Candidate | Rejection]:

@@ -38,6 +38,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(lacking)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_configuration(tmp_path_factory: pytest.TempPathFactory):
+    """What is noted of this machine (where clones lie) is not noted by tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def own_engine():
     """A second engine, to be stopped, filled and cut off; skipped loudly, and never in CI, where it can not be made."""

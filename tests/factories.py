@@ -1,7 +1,8 @@
 """Records for tests: each valid as it stands, each field to be overridden. Writes nothing.
 
-Tests of an instance are written as three letters, for base, test patch and gold patch: P passed, F failed, S skipped,
-N none. `make_instance(3, tests={"Menu.test.tsx > has a name": "PFP"})`
+Tests of an instance are written as they are stored: three letters for base, test patch and gold patch (P passed, F
+failed, S skipped, N none), ` snapshot` behind them where a fixed test failed by its snapshot alone.
+`make_instance(3, tests={"Menu.test.tsx > has a name": "PFP"})`
 """
 
 from __future__ import annotations
@@ -9,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.core import verdict as law
 from pipeline.core.names import Repo
 from pipeline.core.records import (
     Base,
     Candidate,
-    Counts,
     Environment,
     Evidence,
     Instance,
@@ -24,14 +23,11 @@ from pipeline.core.records import (
     PullRequest,
     Rejection,
     Review,
-    Status,
-    Triple,
     Verdict,
 )
 from pipeline.core.store import digest
 
 REPO = Repo("acme", "ui")
-LETTERS = {status.value[0]: status for status in Status}
 TESTS = {"src/Menu.test.tsx > Menu > has a name": "PFP", "src/Menu.test.tsx > Menu > opens": "PPP"}
 FIX_PATCH = """\
 diff --git a/src/Menu.tsx b/src/Menu.tsx
@@ -76,12 +72,12 @@ def make_environment(**overrides: Any) -> Environment:
 
 
 def make_instance(number: int = 1, repo: Repo = REPO, tests: Mapping[str, str] = TESTS, **overrides: Any) -> Instance:
-    """An instance whose expectations and counts follow from `tests`."""
-    triples = {name: _triple(letters) for name, letters in tests.items()}
-    fields = _pull_request(number, repo) | _expectations(triples) | _results(triples)
+    """An instance of these `tests`."""
+    fields = _pull_request(number, repo)
     del fields["author"], fields["labels"]
     fields |= {
         "instance_id": repo.instance_id(number),
+        "tests": dict(tests),
         "fix_patch": FIX_PATCH,
         "test_patch": TEST_PATCH,
         "lang": "typescript",
@@ -150,24 +146,3 @@ def _pull_request(number: int, repo: Repo) -> dict[str, Any]:
         "merged_at": "2024-05-06T07:08:09Z",
         "resolved_issues": (issue,),
     }
-
-
-def _triple(letters: str) -> Triple:
-    run, test, fix = (LETTERS[letter] for letter in letters)
-    return Triple(run=run, test=test, fix=fix)
-
-
-def _expectations(triples: Mapping[str, Triple]) -> dict[str, Any]:
-    kinds = {f"{kind}_tests": law.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")}
-    fixed = law.fixed(triples)
-    return kinds | {"fixed_tests": fixed, "classes": law.classify(fixed, ())}
-
-
-def _results(triples: Mapping[str, Triple]) -> dict[str, Counts]:
-    runs = {"run": "run_result", "test": "test_patch_result", "fix": "fix_patch_result"}
-    return {field: _counts({n: getattr(t, run) for n, t in triples.items()}) for run, field in runs.items()}
-
-
-def _counts(results: Mapping[str, Status]) -> Counts:
-    named = {f"{s.value.lower()}_tests": tuple(n for n, was in results.items() if was is s) for s in list(Status)[:3]}
-    return Counts(**named, **{name.replace("_tests", "_count"): len(names) for name, names in named.items()})

@@ -25,7 +25,5 @@ def theirs(instances: Iterable[Instance]) -> list[dict[str, Any]]:
 
 def ours(instance: Instance) -> dict[str, Any]:
     """The same, by our table, from the instance's three results."""
-    runs = (instance.run_result, instance.test_patch_result, instance.fix_patch_result)
-    triples = verdict.transitions(*map(verdict.statuses, runs))
     classes = {name: sorted(getattr(instance, name)) for name in TRANSITIONS}
-    return {"valid": not verdict.qualify(triples).reason, **classes}
+    return {"valid": not verdict.qualify(instance.triples).reason, **classes}

@@ -27,7 +27,9 @@ def test_all_stages_of_one_repository_with_the_references_first(tiny: Bench, tmp
     numbers = [word for name in ("menu", "badge") for word in ("--pr", str(NUMBERS[name]))]
     result = call(tiny, store, "nop", "--repeats", "1", *numbers)
     assert result.exit_code == 0, result.exception
-    verdicts = {path.parts[-2]: path.read_text() for path in store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    verdicts = {
+        path.parts[-2]: path.read_text() for path in store.root.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")
+    }
     outcomes = {name: [json.loads(line)["outcome"] for line in text.splitlines()] for name, text in verdicts.items()}
     assert outcomes == {"oracle": ["resolved", "resolved"], "nop": ["empty", "empty"]}
     report = Path(result.output.splitlines()[-1].removeprefix("report: "))

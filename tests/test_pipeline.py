@@ -53,7 +53,7 @@ class Demo(NamedTuple):
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo") / "data"
     first = run_demo(folder)
-    verdicts = {path: path.read_bytes() for path in folder.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    verdicts = {path: path.read_bytes() for path in folder.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
     return Demo(Store(folder), first, run_demo(folder), verdicts)
 
 
@@ -173,7 +173,9 @@ def canaries(demo: Demo, instance: Instance) -> set[str]:
 
 def asked(demo: Demo, instance: Instance) -> list[str]:
     """Every prompt that the agent sent for an instance."""
-    paths = demo.store.root.glob(f"03_predictions/magentless/*/*/*/instances/{instance.instance_id}/trajectory.jsonl")
+    paths = demo.store.root.glob(
+        f"03_predictions/repair/magentless/*/*/*/instances/{instance.instance_id}/trajectory.jsonl"
+    )
     entries = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     messages = [message for entry in entries for message in entry.get("messages", ())]
     return [message["content"] for message in messages if message["role"] == "user"]
@@ -192,7 +194,7 @@ def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
 @pytest.mark.rule("statement-source")
 def test_tasks_hold_the_issue_and_nothing_of_the_pull_request(demo: Demo) -> None:
     """A pull request's own text often says how it was solved: it is the statement only where there is no issue."""
-    (path,) = demo.store.root.glob("03_predictions/magentless/*/*/*/tasks.jsonl")
+    (path,) = demo.store.root.glob("03_predictions/repair/magentless/*/*/*/tasks.jsonl")
     tasks = dict(zip((one.instance_id for one in demo.instances), path.read_text().splitlines(), strict=True))
     for instance in demo.instances:
         task = tasks[instance.instance_id]

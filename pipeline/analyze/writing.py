@@ -38,7 +38,7 @@ def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | 
     inputs = {"frames": digest(*stored.values()), "texts": digest(repr(frames.statements), repr(frames.patches))}
     if out is None and not unit.is_done(**inputs):
         store.begin()
-        store.archive(unit.folder)
+        store.displace(unit.folder)
     plots = figures(frames, made)
     write_frames(frames, stored, unit.folder)
     write_tables(made, unit.folder / "tables")

@@ -1,96 +1,106 @@
-"""A browser for foreign code: in Chromium's own sandbox, as nobody where we are root, and without any network.
+"""Chromium behind a fence: in its own sandbox, as nobody where we are root, without network, with limited memory.
 
-Also a world of its own in a page, in which our scripts run and which the page's scripts do not see.
+Reads nothing, writes an empty profile in a temporary folder. Does not cover a hole in Chromium's sandbox itself.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from pipeline.browser import program as browser
-from pipeline.browser.trees import QUIET
-from pipeline.core.errors import UserError
+from pipeline.browser.program import executable
+from pipeline.core.errors import InfrastructureError, UserError
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Page
+    from playwright.async_api import Browser, BrowserContext, Playwright
 
 #: what is not answered by us goes to a proxy that is not there, this machine's own addresses included
 ARGUMENTS = (
-    *QUIET,
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
+#: bytes of data that one process of the browser may hold
+MEMORY = 2 * 2**30
 #: the user and group `nobody`
 NOBODY = 65534
+#: seconds for the browser to end by itself
+ENDING = 5
 
 
 @asynccontextmanager
-async def opened() -> AsyncIterator[BrowserContext]:
-    """A browser with an empty profile. Raises UserError where there is none."""
+async def started() -> AsyncIterator[Browser]:
+    """A browser with an empty profile.
+
+    Raises UserError where there is none, and InfrastructureError (`browser`) for one that does not start.
+    """
     from playwright.async_api import async_playwright
 
-    program = browser.executable()
+    program = executable()
     if program is None:
-        raise UserError("there is no browser to look at stories", hint="run: just browser-install")
+        raise UserError("there is no browser to look at pages", hint="run: just browser-install")
     with tempfile.TemporaryDirectory(prefix="a11y-bench-browser-", ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
         async with async_playwright() as play:
-            context = await play.chromium.launch_persistent_context(
-                home / "profile",
-                executable_path=program if os.geteuid() else _as_nobody(program, home),
-                args=ARGUMENTS,
-                chromium_sandbox=True,
-                offline=True,
-                reduced_motion="reduce",
-                service_workers="block",
-            )
-            yield context
-            await context.close()
+            context = await _launched(play, program, Path(folder))
+            process = await _process(context.browser)
+            try:
+                yield context.browser
+            finally:
+                await _end(context, process)
 
 
-def _as_nobody(program: str, home: Path) -> Path:
-    """A script that starts the browser as nobody, whose home is `home`: Chromium's sandbox refuses root."""
-    drop = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env", f"HOME={home}", program)
+async def _launched(play: Playwright, program: str, home: Path) -> BrowserContext:
+    """The context of a profile of its own: only a launch with one leaves the choice of its folder's owner to us."""
+    from playwright.async_api import Error
+
+    signals = dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False)
+    script = _fence(program, home)
+    try:
+        return await play.chromium.launch_persistent_context(
+            home / "profile", executable_path=script, args=ARGUMENTS, chromium_sandbox=True, offline=True, **signals
+        )
+    except Error as error:
+        raise InfrastructureError(f"the browser does not start: {error.message}", cause="browser") from None
+
+
+def _fence(program: str, home: Path) -> Path:
+    """A script that starts the browser with little memory, and as nobody where we are root: its sandbox refuses root.
+    `home` is the browser's home."""
+    words = ["env", f"HOME={home}", program]
+    if not os.geteuid():
+        words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words]
+        shutil.chown(home, NOBODY, NOBODY)
     script = home / "browser"
-    script.write_text(f'#!/bin/sh\nexec {shlex.join(drop)} "$@"\n', encoding="utf-8")
+    script.write_text(f'#!/bin/sh\nulimit -d {MEMORY // 1024}\nexec {shlex.join(words)} "$@"\n', encoding="utf-8")
     script.chmod(0o755)
-    shutil.chown(home, NOBODY, NOBODY)
     return script
 
 
-class World(NamedTuple):
-    """An isolated world of a page: it has the page's document, and nothing of its scripts."""
+async def _process(browser: Browser) -> int:
+    devtools = await browser.new_browser_cdp_session()
+    found = (await devtools.send("SystemInfo.getProcessInfo"))["processInfo"]
+    return next(one["id"] for one in found if one["type"] == "browser")
 
-    devtools: CDPSession
-    context: int
 
-    @classmethod
-    async def of(cls, page: Page) -> World:
-        devtools = await page.context.new_cdp_session(page)
-        frame = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-        made = await devtools.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "oracle"})
-        return cls(devtools, made["executionContextId"])
+async def _end(context: BrowserContext, process: int) -> None:
+    """Ask first; a browser that does not answer is killed."""
+    from playwright.async_api import Error
 
-    async def load(self, script: str) -> None:
-        await self.devtools.send("Runtime.evaluate", {"expression": script, "contextId": self.context})
-
-    async def call(self, function: str, *arguments: Any) -> Any:
-        """What a function gives for plain data, awaited. Raises playwright's Error for one that throws."""
-        from playwright.async_api import Error
-
-        how = {"executionContextId": self.context, "awaitPromise": True, "returnByValue": True}
-        given = [{"value": one} for one in arguments]
-        said = await self.devtools.send(
-            "Runtime.callFunctionOn", {"functionDeclaration": function, "arguments": given, **how}
-        )
-        if "exceptionDetails" in said:
-            raise Error(said["exceptionDetails"]["text"])
-        return said["result"].get("value")
+    try:
+        await asyncio.wait_for(context.close(), ENDING)
+    except TimeoutError:
+        os.kill(process, signal.SIGKILL)
+    except Error:
+        pass  # it has ended already

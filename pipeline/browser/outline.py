@@ -38,7 +38,7 @@ REFERENCES = (
     *("aria-activedescendant", "aria-controls", "aria-describedby", "aria-details", "aria-errormessage"),
     *("aria-flowto", "aria-labelledby", "aria-owns", "for", "list"),
 )
-STOP = "data-oracle-stop"
+STOP = "data-a11y-bench-stop"
 
 Row = Mapping[str, Any]
 

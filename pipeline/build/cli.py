@@ -69,8 +69,7 @@ def command(
               a11y-bench build grommet/grommet radix-ui/primitives --disk 60GB
     Exit code: 0 all decided, 1 some not evaluated (run it again), 130 stopped.
     """
-    from pipeline.build.batch import NOT_EVALUATED
-    from pipeline.build.qualify import Settings
+    from pipeline.build.qualify import NOT_EVALUATED, Settings
     from pipeline.build.stage import build, candidates_of
     from pipeline.build.summary import show
     from pipeline.core.cache import cache_root

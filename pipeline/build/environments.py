@@ -17,9 +17,10 @@ from pipeline.build import overrides
 from pipeline.build.infer import Tree, infer
 from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_manifest, paths
+from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Environment, Instance
-from pipeline.core.store import Store, write_bytes
+from pipeline.core.store import Store
+from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import scope
 
 
@@ -43,11 +44,11 @@ def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:
     eras: dict[str, list[Instance]] = defaultdict(list)
     for instance in instances:
         eras[instance.environment_digest].append(instance)
+    for digest, several in eras.items():
+        store.replace(folder / f"{digest}.toml", tomli_w.dumps(_era(digest, several)).encode())
     for path in sorted(folder.glob("*.toml")):
         if path.stem not in eras:
-            store.archive(path)
-    for digest, several in eras.items():
-        write_bytes(folder / f"{digest}.toml", tomli_w.dumps(_era(digest, several)).encode())
+            store.displace(path)
 
 
 def _era(digest: str, instances: Sequence[Instance]) -> dict[str, Any]:
@@ -55,6 +56,6 @@ def _era(digest: str, instances: Sequence[Instance]) -> dict[str, Any]:
     tables: list[dict[str, Any]] = []
     for environment in dict.fromkeys(instance.environment.model_dump_json() for instance in instances):
         same = [one for one in instances if one.environment.model_dump_json() == environment]
-        fields = same[0].environment.model_dump(mode="json", exclude={"schema_version"})
+        fields = same[0].environment.model_dump(mode="json")
         tables.append({"instances": [one.instance_id for one in same]} | fields)
     return {"digest": digest, "environment": tables}

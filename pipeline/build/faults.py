@@ -1,4 +1,6 @@
-"""The known faults of old environments, `faults.toml`: how a log shows them, and which remedies are tried.
+"""The known faults of old environments: how a log shows them, and which remedies are tried.
+
+The table is `faults.toml`; folders of package managers add patterns of their logs to its rows, and rows of their own.
 
 Reads logs and nothing else. What a remedy does is in `remedies`, how they are tried in turn in `repair`.
 """
@@ -13,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
 from pipeline.core.store import digest
+from pipeline.ecosystems.manager_folder import all_managers
 
 Stage = Literal["install", "run"]
 
@@ -48,13 +51,13 @@ class Finding(NamedTuple):
 @cache
 def table() -> tuple[Fault, ...]:
     """The rows, in the order in which they are asked."""
-    return tuple(_fault(row) for row in tomllib.loads(_text())["fault"])
+    return tuple(_fault(row) for row in _rows())
 
 
 @cache
 def table_digest() -> str:
     """Changes whenever a log may be judged differently."""
-    return digest(_text())
+    return digest(_rows())
 
 
 def find(stage: Stage, log: str) -> Iterator[Finding]:
@@ -71,13 +74,22 @@ def find(stage: Stage, log: str) -> Iterator[Finding]:
                 yield finding
 
 
-def _text() -> str:
-    return files("pipeline.build").joinpath("faults.toml").read_text(encoding="utf-8")
+def _rows() -> list[dict[str, Any]]:
+    """The rows of the table, with what the managers add to them: patterns, and rows behind the one that they name."""
+    rows = tomllib.loads(files("pipeline.build").joinpath("faults.toml").read_text(encoding="utf-8"))["fault"]
+    for manager in all_managers().values():
+        for row in rows:
+            if added := manager.faults.get(row["name"]):
+                row["patterns"] += added.patterns
+        for own in manager.fault:
+            place = next(index for index, row in enumerate(rows) if row["name"] == own["after"])
+            rows.insert(place + 1, {**own, "patterns": list(own["patterns"])})
+    return rows
 
 
 def _fault(row: dict[str, Any]) -> Fault:
     patterns = tuple(re.compile(_written_out(pattern), re.MULTILINE) for pattern in row["patterns"])
-    remedies = tuple((one.pop("remedy"), one) for one in row["remedies"])
+    remedies = tuple((one["remedy"], {key: one[key] for key in one if key != "remedy"}) for one in row["remedies"])
     return Fault(row["name"], row["stage"], patterns, remedies, row["tells"], row.get("reason", ""))
 
 

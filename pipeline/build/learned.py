@@ -36,33 +36,38 @@ class Learned(Record):
 
 
 class Memory:
-    """What was learned in one repository; threads share it."""
+    """What was learned in one repository. The coordinator's: units are given its rows and tell what they learned."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.Lock()
-        self.rows = read_records(path, Learned) if path.exists() else []
+        self.rows = tuple(read_records(path, Learned))
 
-    def recall(self, environment: Environment, there: Situation) -> Repair:
-        """The environment with every learned remedy whose fault it would meet."""
-        state = Repair(environment)
-        for row in tuple(self.rows):
-            if _concerns(row, environment, there):
-                state = _again(state, row, there) or state
-        return state
-
-    def learn(self, environment: Environment, steps: Sequence[Step]) -> None:
-        """Keep the steps that made the inferred `environment` work."""
-        era = era_of(environment)
-        rows = [
-            Learned(fault=s.finding.fault.name, remedy=s.remedy, found=s.finding.found, era=era, deviation=s.deviation)
-            for s in steps
-            if s.remedy not in CHEAP
-        ]
+    def learn(self, lessons: Sequence[Learned]) -> None:
+        """Keep what is new; threads share it."""
         with self._lock:
-            new = [row for row in rows if row not in self.rows]
+            new = [row for row in lessons if row not in self.rows]
             if new:
-                self.rows = [*self.rows, *new]
+                self.rows = (*self.rows, *new)
                 write_records(self.path, self.rows)
+
+
+def recall(rows: Sequence[Learned], environment: Environment, there: Situation) -> Repair:
+    """The environment with every learned remedy whose fault it would meet."""
+    state = Repair(environment)
+    for row in rows:
+        if _concerns(row, environment, there):
+            state = _again(state, row, there) or state
+    return state
+
+
+def lessons(environment: Environment, steps: Sequence[Step]) -> tuple[Learned, ...]:
+    """What the steps teach that made the inferred `environment` work."""
+    era = era_of(environment)
+    return tuple(
+        Learned(fault=s.finding.fault.name, remedy=s.remedy, found=s.finding.found, era=era, deviation=s.deviation)
+        for s in steps
+        if s.remedy not in CHEAP
+    )
 
 
 def era_of(environment: Environment) -> str:

@@ -21,7 +21,7 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
 
 FOLDER = Path(__file__).with_name("repos")
-FIELDS = [name for name in Environment.model_fields if name not in ("schema_version", "evidence")]
+FIELDS = [name for name in Environment.model_fields if name != "evidence"]
 HINT = "mend the file, as pipeline/build/repos/README.md says, or remove it"
 
 Bound = int | datetime.date | None

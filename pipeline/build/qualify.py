@@ -1,36 +1,45 @@
-"""Qualifying one candidate: `run`, `test` and `fix`, repeated, and what their transitions say.
+"""Qualifying one candidate as a unit of work: `run`, `test` and `fix`, repeated, and what their transitions say.
 
-Returns a record in every case but a broken machine: an Instance, or a Rejection with a reason of the closed list.
+Reads the clone and works in a sandbox; writes nothing. The outcome is a record in every case: an Instance, or a
+Rejection with a reason of the closed list, of which `not_evaluated` says that the machine failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+import gzip
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import git
 
-from pipeline.build import repair
+from pipeline.build import learned, repair
 from pipeline.build.environments import environment_of, manifest_commit
 from pipeline.build.infer import Unsupported
-from pipeline.build.learned import Memory
-from pipeline.build.reasons import REASONS, Rejected
+from pipeline.build.judge import RUNS, Ran, judge, require_trust
+from pipeline.build.learned import Learned
+from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
-from pipeline.core import verdict
-from pipeline.core.git import list_files, require_commit
-from pipeline.core.patches import is_protected, paths, select
-from pipeline.core.records import Candidate, Counts, Instance, Rejection, Status
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.git import list_files, opened_clone, require_commit
+from pipeline.core.patches import select
+from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.retry import PATIENT, Patience, patiently
+from pipeline.core.timing import Clock
+from pipeline.core.work import Event, Tell, silent
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs, scope
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.runs import Plan, Run
+from pipeline.execution.run import Run, pack
+from pipeline.execution.runs import Plan
 from pipeline.sandbox import node
 from pipeline.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
+from pipeline.sandbox.handle import Handle, handle
 
-#: raised whenever instances are judged or written differently: what was qualified before is stale
-VERSION = 1
+Outcome = Instance | Rejection
+#: what outcomes count as beside the reasons of rejections, of which the second is one: nothing was decided
+QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 
 @dataclass(frozen=True)
@@ -44,19 +53,92 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One candidate, and what its qualification works with.
+class Qualify:
+    """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
+    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty for none."""
 
-    `say` takes progress lines, `keep` stores a log by name, `ready` is told of the layers whenever they are there.
-    """
-
-    settings: Settings
-    clone: git.Repo
     candidate: Candidate
-    memory: Memory
-    say: Callable[[str], None] = lambda _: None
-    keep: Callable[[str, bytes], None] = lambda *_: None
-    ready: Callable[[images.Recipe], None] = lambda _: None
+    clone: str
+    sandbox: Handle
+    repeats: int
+    limits: Limits
+    scope: Literal["touched", "full"]
+    environment: str = ""
+    learned: tuple[Learned, ...] = ()
+    patience: Patience = PATIENT
+
+    @property
+    def name(self) -> str:
+        return self.candidate.instance_id
+
+    @property
+    def affinity(self) -> str:
+        return self.environment
+
+    def perform(self, tell: Tell) -> Qualified:
+        with Clock() as clock:
+            work = _Qualification(self, tell)
+            outcome = patiently(work.outcome, work.say, self.patience)
+            if self.environment and not work.made and kind(outcome) != NOT_EVALUATED:
+                tell(Event(self.name, data=Hopeless(outcome)))
+            return Qualified(outcome, work.files, work.stored, clock.seconds)
+
+    def failed(self, error: Exception) -> Qualified:
+        cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
+        return Qualified(self.rejected(NOT_EVALUATED, f"{cause}: {error}"))
+
+    def rejected(self, reason: str, detail: str) -> Rejection:
+        """The rejection of this candidate."""
+        return Rejection(instance_id=self.name, stage="build", reason=reason, detail=detail)
+
+
+@dataclass(frozen=True)
+class Qualified:
+    """The result: the outcome, logs and reports as files by name, what `judge` needs beside them to judge anew (empty
+    where not all runs were made), and seconds by kind."""
+
+    outcome: Outcome
+    files: dict[str, bytes] = field(default_factory=dict)
+    stored: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Layers(NamedTuple):
+    """Told when a candidate's layers are there: their digests, and what was learned while they were made."""
+
+    environment: str
+    image: str
+    learned: tuple[Learned, ...]
+
+
+class Lessons(NamedTuple):
+    """Told when the tests ran as they should: what that took."""
+
+    learned: tuple[Learned, ...]
+
+
+class Hopeless(NamedTuple):
+    """Told where the environment cannot be made: it is so for all neighbours."""
+
+    outcome: Outcome
+
+
+def kind(outcome: Outcome) -> str:
+    """What an outcome counts as: QUALIFIED, or the reason of the rejection."""
+    return outcome.reason if isinstance(outcome, Rejection) else QUALIFIED
+
+
+def request(
+    settings: Settings,
+    clone: git.Repo,
+    candidate: Candidate,
+    environment: str = "",
+    patience: Patience = PATIENT,
+) -> Qualify:
+    """The request for one candidate of an open clone."""
+    how = {"repeats": settings.repeats, "limits": settings.limits, "scope": settings.scope}
+    place = str(clone.git_dir)
+    return Qualify(candidate, place, handle(settings.sandbox), **how, environment=environment, patience=patience)
 
 
 def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
@@ -69,185 +151,129 @@ def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
     return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
-def qualify(job: Job) -> Instance | Rejection:
-    """Qualify one candidate. Raises InfrastructureError and UserError only."""
-    try:
-        return _qualified(job)
-    except Rejected as end:
-        reason, detail = end.reason, end.detail
-        if end.stage == "install":
-            job.keep("install", end.log.encode())
-    except Unsupported as end:
-        reason, detail = end.reason, str(end)
-    except PatchFailed as end:
-        reason, detail = "patch_failed", str(end)
-    return Rejection(instance_id=job.candidate.instance_id, stage="build", reason=reason, detail=detail)
+def selected(clone: git.Repo, candidate: Candidate, wanted: str) -> tuple[str, ...]:
+    """The test files that are run for a candidate; none for the scope `full`."""
+    if wanted == "full":
+        return ()
+    tree = list_files(clone, candidate.base.sha)
+    return scope.files(wanted, tree, candidate.fix_patch, candidate.test_patch)
 
 
-def make_ahead(job: Job) -> images.Recipe:
+def make_ahead(request: Qualify) -> images.Recipe:
     """Make the layers that a qualification will begin with. Raises what it would raise."""
-    inferred, _, known = _known(job)
-    made = images.recipe(job.clone, known.environment, inferred.base, inferred.manifests)
-    images.ensure(job.settings.sandbox, job.clone, made, job.say)
-    return made
+    return _Qualification(request, silent).make_ahead()
 
 
-def _known(job: Job) -> tuple[images.Recipe, Situation, Repair]:
-    """What is inferred, what repair can look at, and what was learned from neighbours."""
-    inferred = recipe(job.clone, job.candidate)
-    there = Situation(images.manifests_of(job.clone, inferred.manifests), node.releases)
-    return inferred, there, job.memory.recall(inferred.environment, there)
+class _Qualification:
+    """One attempt after another at one candidate, and what is kept of the last."""
+
+    def __init__(self, request: Qualify, tell: Tell) -> None:
+        self.request, self.tell = request, tell
+        self.candidate, self.clone = request.candidate, opened_clone(request.clone)
+        self.sandbox = request.sandbox.sandbox()
+        self.files: dict[str, bytes] = {}
+        self.stored: dict[str, Any] = {}
+        self.made = False
+
+    def say(self, text: str) -> None:
+        self.tell(Event(self.request.name, text))
+
+    def keep(self, name: str, log: bytes) -> None:
+        self.files[f"{name}.log.gz"] = gzip.compress(log, mtime=0)
+
+    def outcome(self) -> Outcome:
+        """How the candidate ends. Raises InfrastructureError and UserError only."""
+        try:
+            return self._qualified()
+        except Rejected as end:
+            if end.stage == "install":
+                self.keep("install", end.log.encode())
+            return self.request.rejected(end.reason, end.detail)
+        except Unsupported as end:
+            return self.request.rejected(end.reason, str(end))
+        except PatchFailed as end:
+            return self.request.rejected("patch_failed", str(end))
+
+    def make_ahead(self) -> images.Recipe:
+        inferred, _, known = self._known()
+        made = images.recipe(self.clone, known.environment, inferred.base, inferred.manifests)
+        images.ensure(self.sandbox, self.clone, made, self.say)
+        return made
+
+    def _known(self) -> tuple[images.Recipe, Situation, Repair]:
+        """What is inferred, what repair can look at, and what was learned from neighbours."""
+        inferred = recipe(self.clone, self.candidate)
+        there = Situation(images.manifests_of(self.clone, inferred.manifests), node.releases)
+        return inferred, there, learned.recall(self.request.learned, inferred.environment, there)
+
+    def _qualified(self) -> Instance:
+        """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
+        inferred, there, known = self._known()
+        attempt = partial(self._attempt, inferred)
+        try:
+            return repair.repaired(known, there, attempt, self.keep)
+        except Rejected as end:
+            if not any(step.stage == end.stage for step in known.steps):
+                raise
+        self.say("what was learned from neighbours does not help: starting again without it")
+        return repair.repaired(Repair(inferred.environment), there, attempt, self.keep)
+
+    def _attempt(self, inferred: images.Recipe, state: Repair) -> Instance:
+        """Install and run in one environment; what it took is told as soon as it is known to work."""
+        lessons = partial(learned.lessons, inferred.environment)
+        made = images.recipe(self.clone, state.environment, inferred.base, inferred.manifests)
+        try:
+            deviations = [*images.ensure(self.sandbox, self.clone, made, self.say), *state.deviations]
+        except InstallFailed as end:
+            detail = f"{end}\n{end.log[-2000:]}"
+            raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
+        self.made = True
+        told = lessons([step for step in state.steps if step.stage == "install"])
+        layers = Layers(made.environment_digest, made.image, told)
+        self.tell(Event(self.request.name, kind="ready", data=layers))
+        if made.manifests != made.base:
+            deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
+        ran = self._ran(made, tuple(deviations))
+        three = self._three(ran, made)
+        instance = judge(self.candidate, ran, three)
+        self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
+        return instance
+
+    def _ran(self, made: images.Recipe, deviations: tuple[str, ...]) -> Ran:
+        return Ran(
+            environment=made.environment,
+            environment_digest=made.environment_digest,
+            manifests=made.manifests,
+            image=made.image,
+            sandbox=self.sandbox.name,
+            scope=self.request.scope,
+            files=selected(self.clone, self.candidate, self.request.scope),
+            repeats=self.request.repeats,
+            deviations=deviations,
+        )
+
+    def _three(self, ran: Ran, made: images.Recipe) -> dict[str, list[Run]]:
+        """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
+        files = None if ran.scope == "full" else ran.files
+        plan = Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
+        done: dict[str, list[Run]] = {}
+        fields: dict[str, Any] = {}
+        for name, steps in zip(RUNS, _steps(self.candidate), strict=True):
+            done[name] = []
+            for number in range(1, ran.repeats + 1):
+                self.say(f"{name} {number} of {ran.repeats}")
+                run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
+                fields[f"{name}.{number}"], files_of = pack(run, f"{name}.{number}")
+                self.files |= files_of
+                require_trust(run, name)
+                done[name].append(run)
+        self.stored = {"ran": ran.model_dump(mode="json"), "runs": fields}
+        return done
 
 
-def _qualified(job: Job) -> Instance:
-    """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
-    inferred, there, known = _known(job)
-    attempt = partial(_attempt, job, inferred)
-    try:
-        return repair.repaired(known, there, attempt, job.keep)
-    except Rejected as end:
-        if not any(step.stage == end.stage for step in known.steps):
-            raise
-    job.say("what was learned from neighbours does not help: starting again without it")
-    return repair.repaired(Repair(inferred.environment), there, attempt, job.keep)
-
-
-def _attempt(job: Job, inferred: images.Recipe, state: Repair) -> Instance:
-    """Install and run in one environment; what it took is learned as soon as it is known to work."""
-    made = images.recipe(job.clone, state.environment, inferred.base, inferred.manifests)
-    try:
-        deviations = [*images.ensure(job.settings.sandbox, job.clone, made, job.say), *state.deviations]
-    except InstallFailed as end:
-        detail = f"{end}\n{end.log[-2000:]}"
-        raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
-    job.ready(made)
-    job.memory.learn(inferred.environment, [step for step in state.steps if step.stage == "install"])
-    if made.manifests != made.base:
-        deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
-    plan = Plan(job.settings.sandbox, made.image, made.environment, _selected(job), job.settings.limits)
-    results = _three(job, plan)
-    instance = _judge(job.candidate, made, plan, job.settings, results, tuple(deviations))
-    job.memory.learn(inferred.environment, state.steps)
-    return instance
-
-
-def _selected(job: Job) -> tuple[str, ...] | None:
-    """The test files to run, None for all that the runner finds."""
-    if job.settings.scope == "full":
-        return None
-    tree = list_files(job.clone, job.candidate.base.sha)
-    return scope.files(job.settings.scope, tree, job.candidate.fix_patch, job.candidate.test_patch)
-
-
-def _three(job: Job, plan: Plan) -> dict[str, list[Run]]:
-    """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
-    configuration = select(job.candidate.fix_patch, is_protected)
-    fix = select(job.candidate.fix_patch, lambda path: not is_protected(path))
-    test = [("gold configuration", configuration), ("test", job.candidate.test_patch)]
-    done: dict[str, list[Run]] = {}
-    for name, steps in (("run", []), ("test", test), ("fix", [*test, ("fix", fix)])):
-        done[name] = []
-        for number in range(1, job.settings.repeats + 1):
-            job.say(f"{name} {number} of {job.settings.repeats}")
-            run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
-            job.keep(f"{name}.{number}", run.log)
-            done[name].append(_trusted(run, name))
-    return _with_files(done)
-
-
-def _trusted(run: Run, name: str) -> Run:
-    if run.end != "ran":
-        reason = run.end if run.end in REASONS else "not_evaluated"
-        log = _said(run) if run.end == "no_report" else ""
-        raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s", log=log)
-    if run.faults:
-        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults), log=_said(run))
-    return run
-
-
-def _with_files(done: dict[str, list[Run]]) -> dict[str, list[Run]]:
-    """A file that could not run in one of the runs is a test in all of them: PASSED where it could."""
-    broken = {f for several in done.values() for run in several for f, s in run.suites.items() if s is Status.FAILED}
-    return {name: [run.with_files(broken) for run in several] for name, several in done.items()}
-
-
-def _judge(
-    candidate: Candidate,
-    made: images.Recipe,
-    plan: Plan,
-    settings: Settings,
-    done: Mapping[str, list[Run]],
-    deviations: tuple[str, ...],
-) -> Instance:
-    agreed = {name: verdict.agree([run.results for run in several]) for name, several in done.items()}
-    quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
-    results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
-    said = _said(done["fix"][0])
-    if not results["fix"]:
-        detail = ", ".join(plan.files or ()) or "there is no file that a runner runs"
-        raise Rejected("no_tests_run", detail, log=said)
-    triples = verdict.transitions(results["run"], results["test"], results["fix"])
-    qualification = verdict.qualify(triples)
-    if qualification.reason:
-        detail = "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
-        raise Rejected(qualification.reason, detail, log=said)
-    fixed = verdict.fixed(triples)
-    by_snapshot = frozenset.intersection(*(run.by_snapshot for run in done["test"]))
-    return Instance(
-        instance_id=candidate.instance_id,
-        **candidate.model_dump(include=_CARRIED),
-        lang=_language(candidate.fix_patch),
-        fixed_tests=fixed,
-        **{f"{kind}_tests": verdict.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")},
-        run_result=_counts(results["run"]),
-        test_patch_result=_counts(results["test"]),
-        fix_patch_result=_counts(results["fix"]),
-        environment=made.environment,
-        environment_digest=made.environment_digest,
-        manifests=made.manifests,
-        image=made.image,
-        sandbox=settings.sandbox.name,
-        scope=settings.scope,
-        files=tuple(plan.files or ()),
-        repeats=settings.repeats,
-        quarantine=quarantine,
-        classes=verdict.classify(fixed, by_snapshot),
-        deviations=deviations,
-    )
-
-
-#: what an instance takes over from its candidate as it is
-_CARRIED = {
-    "org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch",
-    "merge_sha", "merged_at", "a11y_reason", "statement_source", "chosen_by_hand",
-}  # fmt: skip
-
-
-def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict[str, Status]:
-    return {name: status for name, status in results.items() if name not in quarantine}
-
-
-def _said(run: Run) -> str:
-    return run.log.decode(errors="replace")
-
-
-def _describe(name: str, triple: verdict.Triple) -> str:
-    return f"{name}: {triple.run} -> {triple.test} -> {triple.fix}"
-
-
-def _counts(results: Mapping[str, Status]) -> Counts:
-    by = {status: tuple(sorted(name for name, s in results.items() if s is status)) for status in Status}
-    passed, failed, skipped = by[Status.PASSED], by[Status.FAILED], by[Status.SKIPPED]
-    return Counts(
-        passed_count=len(passed),
-        failed_count=len(failed),
-        skipped_count=len(skipped),
-        passed_tests=passed,
-        failed_tests=failed,
-        skipped_tests=skipped,
-    )
-
-
-def _language(fix_patch: str) -> str:
-    """Multi-SWE-bench's `lang`: ts when any changed source is TypeScript, else js."""
-    return "ts" if paths(select(fix_patch, lambda path: path.endswith((".ts", ".tsx", ".mts", ".cts")))) else "js"
+def _steps(candidate: Candidate) -> tuple[list[tuple[str, str]], ...]:
+    """The patches of `run`, `test` and `fix`, by name and in their order."""
+    configuration = select(candidate.fix_patch, is_protected)
+    fix = select(candidate.fix_patch, lambda path: not is_protected(path))
+    test = [("gold configuration", configuration), ("test", candidate.test_patch)]
+    return [], test, [*test, ("fix", fix)]

@@ -13,11 +13,10 @@ from typing import Any
 
 from pipeline.core.records import Edit, Environment
 from pipeline.ecosystems import edits, locks
+from pipeline.ecosystems.manager_folder import manager
 
 #: Node's long-term lines
 LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)
-#: words of install commands that hold a manager to its lock file -> what takes their place
-FROZEN = {"ci": "install", "--immutable": "--no-immutable", "--frozen-lockfile": "--no-frozen-lockfile"}
 #: an address in the place of a version: a git repository, an archive, a GitHub shorthand
 FOREIGN = re.compile(r"(?:git|git\+\w+|https?|ssh|github|gitlab|bitbucket):|git@|[\w.-]+/[\w.-]+(?:#|$)")
 #: sources that are written without their host
@@ -62,12 +61,13 @@ class Situation:
 
 @dataclass(frozen=True)
 class Case:
-    """An environment that failed, what the log's pattern captured, and the arguments of the table's row."""
+    """An environment that failed, what the log's pattern captured, the arguments of the table's row, and its name."""
 
     environment: Environment
     found: Mapping[str, str]
     more: Mapping[str, Any]
     there: Situation
+    fault: str = ""
 
 
 Remedy = Callable[[Case], Environment | None]
@@ -146,8 +146,10 @@ def undated(case: Case) -> Environment | None:
 
 
 def install_env(case: Case) -> Environment | None:
-    """Set variables of the install; a name may hold what was found."""
-    values = {name.format(**case.found): value for name, value in case.more["set"].items()}
+    """Set variables of the install, the row's or those that the manager knows; a name may hold what was found."""
+    own = manager(case.environment.manager).faults.get(case.fault)
+    settings = case.more.get("set", own.set if own else {})
+    values = {name.format(**case.found): value for name, value in settings.items()}
     return _with(case.environment, "install_env", values)
 
 
@@ -232,7 +234,8 @@ def _edited(environment: Environment, edit: Edit) -> Environment | None:
 
 
 def _thawed(environment: Environment) -> Environment:
-    install = tuple(FROZEN.get(word, word) for word in environment.install)
+    thaw = manager(environment.manager).thaw
+    install = tuple(filter(None, (thaw.get(word, word) for word in environment.install)))
     return environment.model_copy(update={"install": install})
 
 

@@ -74,7 +74,7 @@ def repaired(start: Repair, there: Situation, attempt: Attempt[T], keep: Callabl
 def apply(state: Repair, finding: Finding, remedy: str, more: dict[str, Any], there: Situation) -> Repair | None:
     """The environment after one remedy, None where it has nothing to change."""
     now = replace(there, files=edits.apply(state.environment.edits, there.files, lambda: "https://registry/"))
-    after = REMEDIES[remedy](Case(state.environment, finding.found, more, now))
+    after = REMEDIES[remedy](Case(state.environment, finding.found, more, now, finding.fault.name))
     if after is None:
         return None
     told = finding.fault.tells.format_map({"name": "a package", "old": "", **finding.found})

@@ -63,7 +63,7 @@ def _fields(outcome: Any) -> list[tuple[str, str, str]]:
     """Every field, or the reason why there is no environment."""
     if isinstance(outcome, Exception):
         return [("rejected", outcome.reason, str(outcome))]
-    values = outcome.model_dump(exclude={"schema_version", "evidence"})
+    values = outcome.model_dump(exclude={"evidence"})
     return [(name, _text(value), outcome.evidence.get(name, "")) for name, value in values.items()]
 
 

@@ -6,24 +6,27 @@ Reads `01_raw/<repo>/` and the clone; writes `02_dataset/<repo>.jsonl`, and besi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from pipeline.build import environments, overrides
-from pipeline.build.batch import Batch, Outcome, kind, task, unit_of
+from pipeline.build import overrides
+from pipeline.build.batch import Batch
 from pipeline.build.budget import Budget
+from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
-from pipeline.build.qualify import Settings
+from pipeline.build.plan import planned, unit_of
+from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
 from pipeline.core.console import log_file
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.git import require_commit
-from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
-from pipeline.core.records import Candidate, Instance, Rejection, Review
+from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT, Patience
-from pipeline.core.store import Store, read_records, write_json, write_records
+from pipeline.core.reviews import newest_reviews
+from pipeline.core.store import Store, read_records, write_json
 from pipeline.core.trust import require_trust
-from pipeline.core.work import each
 from pipeline.execution.images import source
 from pipeline.sandbox.images import Directory
 
@@ -40,14 +43,15 @@ def build(
     disk: int | None = None,
     repeats: Mapping[int, int] | None = None,
     patience: Patience = PATIENT,
+    engine: str = "threads",
 ) -> list[Outcome]:
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
 
-    `jobs` are worked on side by side, by default as many as the machine has processors and memory for; layers take at
-    most `disk` bytes (see Budget). `repeats` overrides the settings' for single pull requests; what the machine fails
-    at is tried again, with `patience`. Returns every outcome of the repository, old and new. Raises UserError before
-    any work on bad input: a number that is no candidate, a commit that the clone lacks. Raises InfrastructureError
-    when the machine does not answer at all.
+    `jobs` are worked on side by side, by default as many as the machine has processors and memory for, in threads or
+    in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
+    the settings' for single pull requests; what the machine fails at is tried again, with `patience`. Returns every
+    outcome of the repository, old and new. Raises UserError before any work on bad input: a number that is no
+    candidate, a commit that the clone lacks. Raises InfrastructureError when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
     overrides.read(repo)
@@ -58,23 +62,25 @@ def build(
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
         settings.sandbox.images.serve(Directory.here(store.root))
-        plan = partial(task, store, clone, settings, repeats or {})
-        tasks = list(each(_known(store, repo, candidates), plan, jobs=jobs))
-        asked = [one for one in tasks if one.candidate in candidates]
-        decided = {one.name: one.outcome() for one in tasks if one.is_current}
-        ended = [kind(decided[one.name]) for one in asked if one.is_done]
+        plan = partial(planned, store, clone, settings, repeats or {}, patience)
+        with ThreadPoolExecutor(jobs) as pool:
+            units = list(pool.map(plan, _known(store, repo, candidates)))
+        asked = [one for one in units if one.request.candidate in candidates]
+        dataset = Dataset(store, repo, units)
+        dataset.judge_anew()
+        ended = [kind(dataset.decided[one.name]) for one in asked if one.is_done]
         memory = Memory(store.qualification(repo) / "learned.jsonl")
         budget = Budget(settings.sandbox, disk, machine.free)
         try:
             with Progress("qualifying", len(asked), ended) as progress:
-                batch = Batch(store, clone, memory, budget, progress, patience)
+                batch = Batch(store, memory, budget, progress, engine)
                 for outcome in batch.run([one for one in asked if not one.is_done], jobs):
-                    decided[outcome.instance_id] = outcome
+                    dataset.decide(outcome)
         finally:
-            ordered = sorted(decided.values(), key=lambda one: parse_instance_id(one.instance_id)[1])
-            _write(store, repo, ordered)
-            write_json(store.qualification(repo) / "summary.json", summarize(asked, decided, budget))
-    return ordered
+            dataset.write()
+            figures = summarize(asked, dataset.decided, budget)
+            write_json(store.qualification(repo) / "summary.json", figures)
+    return dataset.outcomes()
 
 
 def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool = False) -> list[Candidate]:
@@ -84,7 +90,7 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
     if missing:
         raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in candidates])
     if reviewed:
-        rated = {one.instance_id for one in read_records(store.reviews(repo), Review) if one.status == "super"}
+        rated = {one.instance_id for one in newest_reviews(store, repo) if one.status == "super"}
         candidates = [one for one in candidates if one.instance_id in rated]
     wanted = [one for one in candidates if not numbers or one.number in numbers]
     if not wanted:
@@ -95,14 +101,6 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
 
 
 def _known(store: Store, repo: Repo, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """What is asked for, and what was decided before and belongs to the dataset as long as it is not stale."""
+    """What is asked for, and what was decided before."""
     others = (one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate) if one not in candidates)
     return [*candidates, *(one for one in others if unit_of(store, one).path.exists())]
-
-
-def _write(store: Store, repo: Repo, outcomes: Sequence[Outcome]) -> None:
-    instances = [one for one in outcomes if isinstance(one, Instance)]
-    write_records(store.dataset(repo), instances)
-    environments.write(store, repo, instances)
-    path = store.qualification(repo) / "rejections.jsonl"
-    write_records(path, [one for one in outcomes if isinstance(one, Rejection)])

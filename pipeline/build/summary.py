@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.build.batch import NOT_EVALUATED, QUALIFIED, TIMINGS, Outcome, Task, kind
+from pipeline.build.batch import TIMINGS
 from pipeline.build.budget import Budget
+from pipeline.build.plan import Planned
+from pipeline.build.qualify import NOT_EVALUATED, QUALIFIED, Outcome, kind
 from pipeline.build.reasons import REASONS
 from pipeline.core.console import clock, say, table
 from pipeline.core.names import Repo, parse_instance_id
@@ -20,7 +22,7 @@ from pipeline.core.timing import KINDS
 MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped before: run the command again"}
 
 
-def summarize(asked: Sequence[Task], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
+def summarize(asked: Sequence[Planned], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
     """The instances by outcome, the causes of what was not evaluated, seconds by kind, and the disk, in bytes.
 
     `overhead` is the share of the seconds that went neither into installs nor into test processes.
@@ -45,7 +47,7 @@ def _is_not_evaluated(outcome: Outcome) -> bool:
     return isinstance(outcome, Rejection) and outcome.reason == NOT_EVALUATED
 
 
-def _seconds(asked: Sequence[Task]) -> dict[str, float]:
+def _seconds(asked: Sequence[Planned]) -> dict[str, float]:
     """Summed over all units, of this build and of earlier ones."""
     spent = [read_json(path) for one in asked if (path := one.unit.folder / TIMINGS).exists()]
     return {name: round(sum(one[name] for one in spent), 1) for name in KINDS}

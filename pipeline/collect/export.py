@@ -9,9 +9,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 from pipeline.collect.database import Database
 from pipeline.collect.entries import entry
@@ -19,39 +21,33 @@ from pipeline.collect.funnel import counts
 from pipeline.core.cache import lock
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Funnel, Rejection
-from pipeline.core.store import Store, read_json, read_records, write_bytes, write_json, writing
+from pipeline.core.store import Store, read_json, write_bytes, write_json, writing
 
-#: file -> whether it holds the rejections; both are what other stages read, and may be changed by hand
-FILES = {"candidates.jsonl": False, "rejections.jsonl": True}
+R = TypeVar("R", Candidate, Rejection)
+#: file -> the record of its lines; both are what other stages read, and may be changed by hand
+FILES: dict[str, type[Candidate] | type[Rejection]] = {"candidates.jsonl": Candidate, "rejections.jsonl": Rejection}
 
 
-def restore(folder: Path, database: Database) -> bool:
-    """Take over what was changed by hand since the last export; returns whether the files say what the database says.
+def export(store: Store, repo: Repo, database: Database, note: Callable[[dict[str, str]], None]) -> Funnel:
+    """Write all files of a repository, and the table of all repositories.
 
-    A run that was killed left files that do not count, and a file that is gone is written anew. Raises UserError for a
-    record that can not be read.
+    `note` is told the digests of what may be changed by hand before it takes its place: whatever else is found there
+    later, a person wrote.
     """
-    known = {name: _digest(folder / name) for name in FILES}
-    if database.get("unfinished"):
-        return False
-    if any(found and found != database.get(name) for name, found in known.items()):
-        candidates = read_records(folder / "candidates.jsonl", Candidate)
-        rejections = read_records(folder / "rejections.jsonl", Rejection)
-        database.replace([*candidates, *rejections])
-        return False
-    return all(known.values()) and (folder / "funnel.json").exists()
-
-
-def export(store: Store, repo: Repo, database: Database) -> Funnel:
-    """Write all files of a repository, and the table of all repositories."""
     folder = store.raw(repo)
-    digests = {name: write_lines(folder / name, database.records(rejected=which)) for name, which in FILES.items()}
-    write_lines(folder / "triage.jsonl", (entry(one).model_dump_json() for one in _candidates(database)))
-    funnel = counts(str(repo), chain(_candidates(database), _rejections(database)))
+    with ExitStack() as together:
+        files = {name: together.enter_context(writing(folder / name)) for name in FILES}
+        note({name: _write(file, database.records(FILES[name])) for name, file in files.items()})
+    write_lines(folder / "triage.jsonl", (entry(one).model_dump_json() for one in _each(database, Candidate)))
+    funnel = counts(str(repo), chain(_each(database, Candidate), _each(database, Rejection)))
     write_json(folder / "funnel.json", funnel.model_dump())
     write_funnels(store)
-    database.set(**digests, unfinished="")
     return funnel
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The digests of what may be changed by hand, as it is there now."""
+    return {name: _digest(folder / name) for name in FILES if (folder / name).exists()}
 
 
 def write_funnels(store: Store) -> None:
@@ -72,27 +68,26 @@ def remove_strays(folder: Path) -> None:
         path.unlink()
 
 
-def write_lines(path: Path, lines: Iterable[str]) -> str:
-    """Write lines as they come, the file whole or not at all; returns the digest of its bytes."""
-    total = hashlib.sha256()
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines as they come, the file whole or not at all."""
     with writing(path) as file:
-        for line in lines:
-            data = f"{line}\n".encode()
-            total.update(data)
-            file.write(data)
+        _write(file, lines)
+
+
+def _write(file: BinaryIO, lines: Iterable[str]) -> str:
+    """Write lines; returns the digest of their bytes."""
+    total = hashlib.sha256()
+    for line in lines:
+        data = f"{line}\n".encode()
+        total.update(data)
+        file.write(data)
     return total.hexdigest()
 
 
 def _digest(path: Path) -> str:
-    if not path.exists():
-        return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _candidates(database: Database) -> Iterator[Candidate]:
-    return map(Candidate.model_validate_json, database.records(rejected=False))
-
-
-def _rejections(database: Database) -> Iterator[Rejection]:
-    return map(Rejection.model_validate_json, database.records(rejected=True))
+def _each(database: Database, kind: type[R]) -> Iterator[R]:
+    return map(kind.model_validate_json, database.records(kind))

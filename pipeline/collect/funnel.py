@@ -25,12 +25,13 @@ REASONS = {
     "too_large": "GitHub does not give so large a diff; a clone does",
     "binary": "GitHub leaves out the content of its binary files; a clone has it",
     "spread": "its merge commit does not hold all of it (rebased onto the branch commit by commit)",
+    "excluded": "somebody took it out (a11y-bench decide REPO --list)",
 }
 #: reasons that come before a pull request counts as one with tests
 _UNTESTED = ("no_source_changes", "no_test_changes")
 
 
-class Decision(NamedTuple):
+class Sifted(NamedTuple):
     """What became of a pull request, and why."""
 
     merged: Merged
@@ -40,9 +41,7 @@ class Decision(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
 
 
-def sift(
-    source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Collection[int] = ()
-) -> Iterator[Decision]:
+def sift(source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Collection[int] = ()) -> Iterator[Sifted]:
     """Decide on a page of pull requests; `chosen` numbers are taken whatever the filters say.
 
     The issues of the whole page are asked for at once, and all its texts are searched at once.
@@ -51,14 +50,14 @@ def sift(
     for one in pulls:
         reason = _untested(one)
         if reason and one.pull.number not in chosen:
-            yield Decision(one, _reject(one, reason, "; ".join(one.files[:5])))
+            yield Sifted(one, _reject(one, reason, "; ".join(one.files[:5])))
         else:
             tested.append(one)
     related = list(_related(source, tested, patterns))
     found = evidence([(one.pull, issues) for one, _, issues in related], patterns)
     for (one, links, issues), each in zip(related, found, strict=True):
         outcome = _decide(source, one, issues, each, one.pull.number in chosen)
-        yield Decision(one, outcome, links, issues, each)
+        yield Sifted(one, outcome, links, issues, each)
 
 
 def _related(

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pipeline.collect.database import Database
+from pipeline.collect.collected import Collected
 from pipeline.collect.evidence import Patterns, shipped
-from pipeline.collect.export import export, remove_strays, restore
 from pipeline.collect.funnel import sift
 from pipeline.collect.sources import Options, Page, Source, open_source
+from pipeline.core.clones import describe, remember
+from pipeline.core.decisions import Standing, make
 from pipeline.core.names import Repo
-from pipeline.core.records import Funnel
+from pipeline.core.records import Decision, Funnel
 from pipeline.core.store import Store, digest, read_json, write_json
 
 log = logging.getLogger(__name__)
@@ -44,44 +45,43 @@ def collect_from(
     """
     try:
         named = [Page(source.named(numbers), "", len(numbers))] if numbers else None
-        with store.lock("collect", repo), Database(store.raw(repo) / "collect.sqlite") as database:
-            remove_strays(store.raw(repo))
-            complete = restore(store.raw(repo), database)
-            _take(database, source, patterns or shipped(), named, numbers, watch)
-            _note_source(store.raw(repo) / "source.json", source)
-            return _finish(store, repo, database, complete)
+        with Collected(store, repo) as collected:
+            collected.decide(_choices(collected, numbers))
+            _take(collected, source, patterns or shipped(), named, watch)
+            _note_source(store, repo, source)
+            funnel = collected.export()
     finally:
         source.close()
+    log.info("%s: %d candidates of %d", repo, funnel.sample + funnel.without_issue, funnel.total)
+    return funnel
 
 
-def _take(
-    database: Database,
-    source: Source,
-    patterns: Patterns,
-    named: Sequence[Page] | None,
-    numbers: Sequence[int],
-    watch: Watch,
-) -> None:
+def _choices(collected: Collected, numbers: Sequence[int]) -> list[Decision]:
+    """What is chosen by hand now and was not before, or was excluded since."""
+    names = (collected.repo.instance_id(number) for number in dict.fromkeys(numbers))
+    standings = {name: collected.standings.get(name, Standing()) for name in names}
+    return [make(name, "choose") for name, one in standings.items() if not one.chosen or one.place.kind == "exclude"]
+
+
+def _take(collected: Collected, source: Source, patterns: Patterns, named: Sequence[Page] | None, watch: Watch) -> None:
     """Decide page by page. A cursor counts for the source and the patterns that it was made with."""
+    database = collected.database
     settings = digest(source.describe()["kind"], patterns.expressions)
     after = database.get("cursor") if database.get("settings") == settings else ""
-    chosen = {*numbers, *database.chosen()}
     pages = iter(named) if named is not None else (page for page in source.pages(after) if page.pulls)
     for page in watch(pages):
         state = {"cursor": page.cursor or after, "settings": settings} if named is None else {}
-        database.save(sift(source, page.pulls, patterns, chosen), unfinished="yes", **state)
+        collected.take(sift(source, page.pulls, patterns, collected.chosen), **state)
 
 
-def _note_source(path: Path, source: Source) -> None:
-    """Where it was collected from; the clone of an earlier run stays, where this source has none."""
-    before = {"path": read_json(path)["path"]} if path.exists() and "path" in read_json(path) else {}
-    write_json(path, before | source.describe())
-
-
-def _finish(store: Store, repo: Repo, database: Database, complete: bool) -> Funnel:
-    """Write the files, unless they were complete and nothing came in."""
-    if complete and not database.get("unfinished"):
-        return Funnel.model_validate(read_json(store.raw(repo) / "funnel.json"))
-    funnel = export(store, repo, database)
-    log.info("%s: %d candidates of %d", repo, funnel.sample + funnel.without_issue, funnel.total)
-    return funnel
+def _note_source(store: Store, repo: Repo, source: Source) -> None:
+    """What it was collected from; the clone of an earlier run stays, where this source has none."""
+    path = store.raw(repo) / "source.json"
+    before = read_json(path) if path.exists() else {}
+    clone = {key: before[key] for key in ("path", "remote", "commit") if key in before}
+    if source.clone:
+        remember(repo, Path(source.clone.git_dir))
+        clone = describe(source.clone)
+    about = clone | source.describe()
+    if about != before:
+        write_json(path, about)

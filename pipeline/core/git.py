@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,6 +64,12 @@ def open_clone(path: Path) -> git.Repo:
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
     require_commit(clone, "HEAD")
     return clone
+
+
+@cache
+def opened_clone(path: str) -> git.Repo:
+    """The clone at a path, opened once in each process. Raises UserError as `open_clone` does."""
+    return open_clone(Path(path))
 
 
 def has_commit(clone: git.Repo, sha: str) -> bool:

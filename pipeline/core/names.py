@@ -1,7 +1,12 @@
-"""Names of repositories and instances, in every form that people write them."""
+"""Names of repositories, instances and folders. Two names never share a folder; a folder's name only helps to find it.
+
+A repository's folder is `org__repo`. Names of models and agents are anybody's: a plain one names its folder, any other
+is told by a digest. Reads and writes nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import NamedTuple
 
@@ -9,6 +14,10 @@ from pipeline.core.errors import UserError
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
 _REPO = re.compile(rf"^({_PART}?)(?:/|__)({_PART})$")
+#: an organisation that can stand before `__`: where that begins is never in doubt
+_ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
+#: a repository that can stand after it, and whose folder is never another one's file
+_NAME = re.compile(r"(?!\.+$)(?!.*\.jsonl$)[A-Za-z0-9._-]+")
 _INSTANCE = re.compile(rf"^({_PART}?)(?:/|__)({_PART}?)(?:-#|:|#|-)(\d+)$")
 
 
@@ -20,7 +29,17 @@ class Repo(NamedTuple):
 
     @property
     def slug(self) -> str:
+        """Its folder's name, no other repository's. Raises UserError for a repository that can have none."""
+        if not (_ORG.fullmatch(self.org) and _NAME.fullmatch(self.repo)):
+            hint = "an organisation holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
+            raise UserError(f"'{self}' can not name a folder", hint=hint)
         return f"{self.org}__{self.repo}"
+
+    @classmethod
+    def of_slug(cls, name: str) -> Repo | None:
+        """The repository that a folder is named by, None for any other folder."""
+        org, _, repo = name.partition("__")
+        return cls(org, repo) if _ORG.fullmatch(org) and _NAME.fullmatch(repo) else None
 
     def __str__(self) -> str:
         return f"{self.org}/{self.repo}"
@@ -48,9 +67,23 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     return Repo(match[1], match[2]), int(match[3])
 
 
+#: names that are their own folder's; `~` is in none of them
+_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
+#: characters of a name that is not, as far as they can be shown
+_SHOWN = 60
+
+
 def folder_name(text: str) -> str:
-    """A model's or agent's name as one safe path segment (`deepinfra/GLM-4.6` gives `deepinfra_GLM-4.6`)."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._")
-    if not name:
-        raise UserError(f"'{text}' can not name a folder")
-    return name
+    """A name as one safe path segment, which no other name has: `GLM-4.6` is itself, `deepinfra/GLM-4.6` gives
+    `deepinfra_GLM-4.6~8f358501bf4dcdce`. Raises UserError for an empty one."""
+    if not text:
+        raise UserError("an empty name can not name a folder")
+    if _PLAIN.fullmatch(text):
+        return text
+    shown = re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:_SHOWN].strip("._-") or "name"
+    return f"{shown}~{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def named_by(folder: str) -> str | None:
+    """The name that a folder stands for, None where only its records can say."""
+    return folder if _PLAIN.fullmatch(folder) else None

@@ -1,6 +1,7 @@
-"""Patches as text: their files, their parts, and which files a candidate must not decide.
+"""Patches as text: their files and their parts, and which files are tests.
 
-The patterns of test files are the seed's (appendix 9.5), anchored at path segments. Applying patches is `core.runs`'.
+The patterns of test files are the seed's (appendix 9.5), anchored at path segments. Applying patches is `execution`'s,
+which files a candidate must not decide `ecosystems.protection`'s.
 """
 
 from __future__ import annotations
@@ -12,28 +13,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-#: what an install needs to see of a tree
-_MANIFEST = re.compile(
-    r"""(?:^|/)(?:
-        package\.json | package-lock\.json | npm-shrinkwrap\.json | yarn\.lock | pnpm-lock\.yaml | pnpm-workspace\.yaml
-      | \.npmrc | \.yarnrc | \.yarnrc\.yml | \.pnpmfile\.c?js | lerna\.json
-    )$ | ^\.yarn/(?:releases|plugins|patches)/ | ^patches/""",
-    re.VERBOSE,
-)
-#: what decides how tests run, besides manifests and the tests themselves
-_CONFIGURATION = re.compile(
-    r"""(?:^|/)(?:
-        \.pnp\.[cm]?js | \.nvmrc | \.node-version
-      | (?:jest|vitest|vite|karma|mocha|playwright|babel)[.-][^/]*\.(?:[cm]?[jt]sx?|json)
-      | \.(?:babelrc|swcrc|mocharc|browserslistrc)[^/]*
-      | tsconfig[^/]*\.json
-      | (?:jest|vitest|test)[-_.]set-?up\.[cm]?[jt]sx?
-      | set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))+\.[cm]?[jt]sx?
-    )$ | ^(?:src/)?set-?up\.[cm]?[jt]sx?$""",
-    re.VERBOSE,
-)
-#: folders whose every file belongs to the tools: package managers' releases, module mocks
-_TOOL_FOLDERS = re.compile(r"(?:^|/)(?:\.yarn|__mocks__|\.git|node_modules)/")
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
 _MOVED = re.compile(r"^(?:rename|copy) to (.+)$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
@@ -55,21 +34,6 @@ def _test_file() -> re.Pattern[str]:
 def is_test_file(path: str) -> bool:
     """Whether a path is a test, a snapshot or a fixture of tests."""
     return bool(_test_file().search(path))
-
-
-def is_manifest(path: str) -> bool:
-    """Whether an install needs to see this file: a manifest, a lock file, a manager's settings or patches."""
-    return bool(_MANIFEST.search(path)) and "node_modules" not in path.split("/")
-
-
-def is_configuration(path: str) -> bool:
-    """Whether a path is a manifest, or configuration or set-up of a test runner."""
-    return bool(is_manifest(path) or _CONFIGURATION.search(path) or _TOOL_FOLDERS.search(path))
-
-
-def is_protected(path: str) -> bool:
-    """Whether a candidate must not decide this file: it is as gold has it when tests run."""
-    return is_test_file(path) or is_configuration(path)
 
 
 def sections(patch: str) -> Iterator[tuple[str, str]]:

@@ -6,24 +6,18 @@ are published by `a11y-bench schema NAME`. Unknown fields are refused, so that a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Literal, get_args
+from functools import cached_property
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from pipeline.core import verdict
 from pipeline.core.names import Repo
-
-SCHEMA_VERSION = 1
-
-
-class Status(StrEnum):
-    """What one test did in one run; NONE is a test that was not there."""
-
-    PASSED = "PASSED"
-    FAILED = "FAILED"
-    SKIPPED = "SKIPPED"
-    NONE = "NONE"
+from pipeline.core.record import Record, Versioned
+from pipeline.core.verdict import SNAPSHOT, Counts, Status, TransitionClass, Triple
 
 
 class Outcome(StrEnum):
@@ -35,16 +29,18 @@ class Outcome(StrEnum):
     NOT_APPLIED = "not_applied"
     NO_PREDICTION = "no_prediction"
     TAMPERED = "tampered"
+    CRASHED = "crashed"
     TIMEOUT = "timeout"
     NOT_EVALUATED = "not_evaluated"
 
 
-class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+#: outcomes of patches whose tests were run
+RAN = frozenset({Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT})
 
 
-class Versioned(Record):
-    schema_version: Literal[1] = SCHEMA_VERSION
+#: what is measured: repairs of repositories, or pages that are made from prompts
+Track = Literal["repair", "pages"]
+REPAIR: Track = "repair"
 
 
 class Base(Record):
@@ -103,7 +99,7 @@ class Candidate(PullRequest):
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: Literal["issue", "pull_request"]
     chosen_by_hand: bool = False
-    filters: dict[str, bool] = Field(default_factory=dict, description="what each filter of the funnel says of it")
+    filters: dict[str, bool] = Field(default={}, description="what each filter of the funnel says of it")
 
 
 class Rejection(Versioned):
@@ -114,6 +110,28 @@ class Rejection(Versioned):
     reason: str
     detail: str = ""
     issues: tuple[int, ...] = Field(default=(), description="issues of its repository that it is linked to")
+
+
+class Decision(Versioned):
+    """What somebody decided on one pull request. Decisions are appended and never changed: `undo` takes one back.
+
+    `choose` takes it whatever the filters say, `include` and `exclude` say where it stands, `set` gives a field a
+    value, `comment` says something and changes nothing.
+    """
+
+    id: str
+    time: str = Field(description="UTC")
+    author: str
+    instance_id: str
+    kind: Literal["choose", "include", "exclude", "set", "comment", "undo"]
+    reason: str = ""
+    field: str = Field(default="", description="of `set`: the field of the candidate or the rejection")
+    value: Any = Field(default=None, description="of `set`: what the field says from now on")
+    before: Any = Field(default=None, description="of `set`: what the source said when this was decided")
+    record: dict[str, Any] | None = Field(
+        default=None, description="of `include` and `exclude`: the candidate or rejection, where the source has another"
+    )
+    undoes: str = Field(default="", description="of `undo`: the decision that it takes back")
 
 
 class Funnel(Record):
@@ -146,30 +164,7 @@ class Review(Versioned):
     principles: tuple[Principle, ...] = ()
     difficulty: Literal["easy", "medium", "hard"] | None = None
     note: str = ""
-
-
-class Triple(Record):
-    """A test's status in the three runs of the qualification."""
-
-    run: Status
-    test: Status
-    fix: Status
-
-
-#: how a test came to be fixed: `snapshot_only` failed by its snapshot alone, so that only the exact markup passes it;
-#: `new_test` was not in the base, `re_enabled` was skipped there; `behavioural` are all others
-TransitionClass = Literal["behavioural", "snapshot_only", "new_test", "re_enabled"]
-
-
-class Counts(Record):
-    """One run's result in Multi-SWE-bench's form."""
-
-    passed_count: int
-    failed_count: int
-    skipped_count: int
-    passed_tests: tuple[str, ...]
-    failed_tests: tuple[str, ...]
-    skipped_tests: tuple[str, ...]
+    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
 
 
 class Edit(Record):
@@ -187,11 +182,11 @@ class Edit(Record):
     new: str = ""
 
 
-class Environment(Versioned):
+class Environment(Record):
     """How the tests of a base commit are run, inferred from its own files; `evidence` says where each field is from."""
 
     node: str
-    manager: Literal["npm", "yarn", "pnpm"]
+    manager: str
     manager_version: str
     install: tuple[str, ...]
     install_env: dict[str, str] = {}
@@ -210,6 +205,23 @@ class Environment(Versioned):
     evidence: dict[str, str] = {}
     edits: tuple[Edit, ...] = Field(default=(), description="changes to the manifests before the install")
     rebuild: tuple[str, ...] = Field(default=(), description="packages whose own install scripts run after the install")
+
+    @property
+    def decisive(self) -> Environment:
+        """What decides how tests run: all but the evidence."""
+        return self.model_copy(update={"evidence": {}})
+
+
+class Identity(Record):
+    """What really ran: a range of versions, or the name of an image, is not an identity."""
+
+    node: str = Field(default="", description="the exact version")
+    manager: str = Field(default="", description="the package manager with its exact version, as yarn@4.3.1")
+    base_image: str = Field(default="", description="digest of the image that the environment stands on")
+    architecture: str = ""
+    sandbox: str = ""
+    limits: dict[str, float] = {}
+    missing: tuple[str, ...] = Field(default=(), description="paths of the base whose content the clone lacked")
 
 
 class Task(Versioned):
@@ -239,14 +251,10 @@ class Instance(Versioned):
     test_patch: str
     lang: str
     hints: str = ""
-    fixed_tests: dict[str, Triple] = Field(description="f2p, s2p and n2p: they pass with the gold patch only")
-    p2p_tests: dict[str, Triple]
-    f2p_tests: dict[str, Triple]
-    s2p_tests: dict[str, Triple]
-    n2p_tests: dict[str, Triple]
-    run_result: Counts
-    test_patch_result: Counts
-    fix_patch_result: Counts
+    tests: dict[str, Annotated[str, Field(pattern=f"^[PFSN]{{3}}({SNAPSHOT})?$")]] = Field(
+        description="every test's status in the base, with the test patch and with the gold patch: PASSED, FAILED, "
+        "SKIPPED or NONE by its first letter; ` snapshot` where a fixed test failed by its snapshot alone"
+    )
     merge_sha: str
     merged_at: str
     environment: Environment
@@ -258,13 +266,16 @@ class Instance(Versioned):
     files: tuple[str, ...] = Field(description="test files that are run; of no meaning in the scope `full`")
     repeats: int = Field(ge=1)
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
-        default={}, description="tests that disagree with themselves: run -> status -> count"
+        default={}, description="tests that disagree with themselves, which are none of `tests`: run -> status -> count"
     )
-    classes: dict[str, TransitionClass] = Field(description="how each of the fixed tests came to be one")
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: Literal["issue", "pull_request"]
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
+    ran: Identity | None = None
+    law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    stale: str = Field(default="", description="why it would be decided anew; empty for what is current")
 
     @property
     def repository(self) -> Repo:
@@ -275,15 +286,53 @@ class Instance(Versioned):
         """The test files to run, None for all."""
         return self.files if self.scope == "touched" else None
 
-    @property
+    @cached_property
+    def triples(self) -> dict[str, Triple]:
+        """Every test's three statuses, by name."""
+        return {name: verdict.read(letters) for name, letters in self.tests.items()}
+
+    @cached_property
+    def fixed_tests(self) -> dict[str, Triple]:
+        """f2p, s2p and n2p: they pass with the gold patch only."""
+        return verdict.fixed(self.triples)
+
+    @cached_property
+    def p2p_tests(self) -> dict[str, Triple]:
+        return verdict.by_kind(self.triples, "p2p")
+
+    @cached_property
+    def f2p_tests(self) -> dict[str, Triple]:
+        return verdict.by_kind(self.triples, "f2p")
+
+    @cached_property
+    def s2p_tests(self) -> dict[str, Triple]:
+        return verdict.by_kind(self.triples, "s2p")
+
+    @cached_property
+    def n2p_tests(self) -> dict[str, Triple]:
+        return verdict.by_kind(self.triples, "n2p")
+
+    @cached_property
+    def run_result(self) -> Counts:
+        return verdict.counts({name: triple.run for name, triple in self.triples.items()})
+
+    @cached_property
+    def test_patch_result(self) -> Counts:
+        return verdict.counts({name: triple.test for name, triple in self.triples.items()})
+
+    @cached_property
+    def fix_patch_result(self) -> Counts:
+        return verdict.counts({name: triple.fix for name, triple in self.triples.items()})
+
+    @cached_property
+    def classes(self) -> dict[str, TransitionClass]:
+        """How each of the fixed tests came to be one."""
+        return verdict.classify(self.fixed_tests, self.snapshot_only)
+
+    @cached_property
     def expected(self) -> frozenset[str]:
         """Names of the tests that must pass for a patch to resolve this instance."""
-        return (
-            frozenset(self.p2p_tests)
-            | frozenset(self.f2p_tests)
-            | frozenset(self.s2p_tests)
-            | frozenset(self.n2p_tests)
-        )
+        return frozenset().union(self.p2p_tests, self.f2p_tests, self.s2p_tests, self.n2p_tests)
 
     @property
     def expected_files(self) -> frozenset[str]:
@@ -293,7 +342,7 @@ class Instance(Versioned):
     @property
     def snapshot_only(self) -> tuple[str, ...]:
         """The fixed tests that fail by snapshot alone."""
-        return tuple(sorted(name for name, kind in self.classes.items() if kind == "snapshot_only"))
+        return tuple(sorted(name for name, letters in self.tests.items() if letters.endswith(SNAPSHOT)))
 
     def task(self) -> Task:
         """The part that an agent may see. Without an issue the pull request's own text is the statement."""
@@ -321,7 +370,7 @@ class Prediction(Versioned):
 
 
 class Verdict(Versioned):
-    """How one prediction fared, from (instance, image, patch, command, parser) and nothing else."""
+    """How one prediction fared, from (instance, image, patch, law) and nothing else."""
 
     instance_id: str
     agent: str
@@ -333,17 +382,26 @@ class Verdict(Versioned):
     image: str
     expected: int = 0
     fixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that pass")
-    unfixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that do not pass")
-    broken: tuple[str, ...] = Field(default=(), description="other expected tests that do not pass")
+    unfixed: dict[str, Status] = Field(default={}, description="fail-to-pass tests that do not, and what they do")
+    broken: dict[str, Status] = Field(default={}, description="other expected tests that do not pass, and what they do")
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
     merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
-    tests: dict[str, Status] = {}
+    ran: Identity | None = None
+    law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    differs: tuple[str, ...] = Field(default=(), description="what ran otherwise than at qualification")
+
+    @property
+    def tests(self) -> Mapping[str, Status]:
+        """The tests that tell: all others that are expected pass. None where nothing ran to its end."""
+        return dict.fromkeys(self.fixed, Status.PASSED) | self.unfixed | self.broken
 
 
 class CostRow(Record):
     """A row of `data/costs.csv`; costs are USD as decimals, tokens are in plus out."""
 
-    repo: str
+    track: Track = REPAIR
+    repo: str = Field(description="org/repo; of pages, the case set")
     model: str
     agent: str
     embed: str = ""
@@ -359,6 +417,7 @@ PUBLISHED = (
     PullRequest,
     Candidate,
     Rejection,
+    Decision,
     Funnel,
     Review,
     Environment,

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-#: causes that may pass by themselves: an engine that is started again, a registry that answers again, space set free
-PASSING = ("engine", "registry", "disk", "workspace_gone")
+#: causes that may pass by themselves: an engine that is started again, a registry that answers again, space set free,
+#: a cache that nobody else writes any more
+PASSING = ("engine", "registry", "disk", "cache", "workspace_gone")
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
 """Every path under `data/`, and the only ways to read and write there.
 
 Writes are atomic: a reader sees the old file or the new one. A unit of work is done when its manifest exists; it is
-written last and names the digests of all inputs, so that a rerun skips what is up to date. What is displaced moves to
-the archive, date-stamped. Does not cover the caches of sandboxes, which may be deleted at any time.
+written last and names the digests of all inputs, so that a rerun skips what is up to date. What is replaced is copied
+to the archive first, date-stamped, and stays in its place until the new takes it. Does not cover the caches of
+sandboxes, which may be deleted at any time.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
@@ -22,35 +22,22 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name
-from pipeline.core.records import SCHEMA_VERSION, Record
+from pipeline.core.names import Repo, folder_name, named_by
+from pipeline.core.record import SCHEMA_VERSION, Record
+from pipeline.core.record import digest as digest
+from pipeline.core.records import REPAIR, Prediction
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
 Part = tuple[int, int]
 WHOLE: Part = (0, 1)
-#: seconds that one lock waits for another to be taken, which is a moment
-GATE = 5
+#: the lock that is held while another is taken, which is a moment, and the seconds that this is waited for
+GATE, PATIENCE = "gate.lock", 5
 
 
 def now() -> str:
     """UTC, to the second, as it stands in records."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def digest(*parts: Any) -> str:
-    """A digest of text, bytes, records and plain data, in order: the name of what was made of them."""
-    total = hashlib.sha256()
-    for part in parts:
-        data = part if isinstance(part, bytes) else _text(part).encode()
-        total.update(len(data).to_bytes(8, "big") + data)
-    return total.hexdigest()[:32]
-
-
-def _text(part: Any) -> str:
-    if isinstance(part, Record):
-        return part.model_dump_json()
-    return part if isinstance(part, str) else json.dumps(part, sort_keys=True, default=str)
 
 
 @contextmanager
@@ -82,7 +69,23 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write JSON Lines, whole or not at all."""
-    write_bytes(path, "".join(record.model_dump_json() + "\n" for record in records).encode())
+    write_bytes(path, _lines(records))
+
+
+def _lines(records: Iterable[Record]) -> bytes:
+    return "".join(record.model_dump_json() + "\n" for record in records).encode()
+
+
+def _say_the_same(path: Path, records: Sequence[Record]) -> bool:
+    """Whether a file holds these records, but for what they say of themselves."""
+    data = path.read_bytes()
+    if data == _lines(records):
+        return True
+    try:
+        there = [type(one).model_validate_json(line) for one, line in zip(records, data.splitlines(), strict=True)]
+    except ValueError:
+        return False
+    return digest(there) == digest(list(records))
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
@@ -97,7 +100,7 @@ def each_record(path: Path, kind: type[R], part: Part = WHOLE) -> Iterator[R]:
     first, step = part
     with path.open("rb") as lines:
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        yield from (_parse(path, number, line, kind) for number, line in islice(numbered, first, None, step))
+        yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))
 
 
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
@@ -113,7 +116,8 @@ def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_i
         yield record
 
 
-def _parse(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
+    """The record of one line, from 1. Raises UserError with file, line and field."""
     try:
         return kind.model_validate_json(line.strip())
     except ValidationError as error:
@@ -144,20 +148,32 @@ def read_field(path: Path, field: str) -> Any:
     return value[field]
 
 
+def new_stamp() -> str:
+    """UTC, to the microsecond, as a folder of the archive is named."""
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
+
+
+def schema_of(root: Path) -> int | None:
+    """The schema version of a data directory, the current one for a new one; None where it can not be told."""
+    path = root / "schema.json"
+    marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
+    return marked.get("schema_version") if isinstance(marked, dict) else None
+
+
 class Store:
-    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then."""
+    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then.
 
-    def __init__(self, root: Path) -> None:
+    `schema` is the version that is expected: only a migration expects another than the current one.
+    """
+
+    def __init__(self, root: Path, schema: int = SCHEMA_VERSION) -> None:
         self.root = root.absolute()
-        self._check_schema()
-
-    def _check_schema(self) -> None:
-        path = self.root / "schema.json"
-        marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
-        found = marked.get("schema_version") if isinstance(marked, dict) else None
-        if found != SCHEMA_VERSION:
-            hint = f"this program reads version {SCHEMA_VERSION}; name another folder with --data"
-            raise UserError(f"data of version {found}", path=path, field="schema_version", hint=hint)
+        found = schema_of(self.root)
+        if found != schema:
+            older = isinstance(found, int) and found < SCHEMA_VERSION
+            hint = f"run: a11y-bench migrate --data {root}" if older else "name another folder with --data"
+            message = f"data of version {found}; this program reads version {SCHEMA_VERSION}"
+            raise UserError(message, path=self.root / "schema.json", field="schema_version", hint=hint)
 
     def begin(self) -> None:
         """Mark the folder with the schema version, before the first write."""
@@ -168,6 +184,10 @@ class Store:
     # -- the places, by stage ---------------------------------------------------------------------------------------
     def reviews(self, repo: Repo) -> Path:
         return self.root / "00_viewer" / f"{repo.slug}.jsonl"
+
+    def decisions(self, repo: Repo) -> Path:
+        """What people decided on pull requests: append-only, and apart from what can be collected again."""
+        return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"
 
     @property
     def handchecks(self) -> Path:
@@ -190,15 +210,23 @@ class Store:
 
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
-        return self.root / "03_predictions" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "03_predictions" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
-    def predicted(self, repo: Repo) -> list[str]:
-        """What there are predictions of, as `agent/model`."""
-        found = (self.root / "03_predictions").glob(f"*/{repo.slug}/*/*/predictions.jsonl")
-        return sorted({f"{path.parts[-5]}/{path.parts[-3]}" for path in found})
+    def predicted(self, repo: Repo) -> list[tuple[str, str]]:
+        """Agents and models of which there are predictions. Raises UserError where a folder does not say whose."""
+        found = (path for folder in self.predicted_in(repo) for path in folder.glob("*/predictions.jsonl"))
+        return sorted({whose_run(path.parent) for path in found})
+
+    def predicted_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have runs on a repository."""
+        return sorted(self.root.glob(f"03_predictions/{REPAIR}/*/{repo.slug}/*/"))
+
+    def evaluated_in(self, repo: Repo) -> list[Path]:
+        """The folders of all agents and models that have verdicts on a repository."""
+        return sorted(self.root.glob(f"04_evaluation/{REPAIR}/*/{repo.slug}/*/"))
 
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
-        return self.root / "04_evaluation" / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "04_evaluation" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
     @property
     def analysis(self) -> Path:
@@ -217,7 +245,7 @@ class Store:
         """The repositories that a stage's folder (`01_raw`, `02_dataset`) holds, in order."""
         folder = self.root / stage
         names = {path.name.removesuffix(".jsonl") for path in folder.iterdir()} if folder.exists() else set()
-        return [Repo(*name.split("__", 1)) for name in sorted(names) if "__" in name and not name.startswith(".")]
+        return sorted(filter(None, map(Repo.of_slug, names)))
 
     # -- displacing and locking -------------------------------------------------------------------------------------
     @property
@@ -226,42 +254,63 @@ class Store:
         beside = self.root.parent / "archive"
         return beside if self.root.name == "data" and beside.is_dir() else self.root / "archive"
 
-    def archive(self, path: Path) -> Path | None:
-        """Move a displaced file or folder away, date-stamped; None when there is nothing to move."""
+    def archive(self, path: Path, stamp: str = "") -> Path | None:
+        """Copy what is about to be replaced, date-stamped; None when there is nothing.
+
+        The original stays where it is until its successor takes its place, so that a stop in between leaves no hole.
+        What is replaced in one go may share a `stamp`.
+        """
         if not path.exists():
             return None
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
-        target = self.archive_root / stamp / path.relative_to(self.root)
+        target = self._archived(path, stamp)
+        half = target.with_name(f".{target.name}.half")
+        (shutil.copytree if path.is_dir() else shutil.copy2)(path, half)
+        return half.rename(target)
+
+    def displace(self, path: Path) -> Path | None:
+        """Move away what has no successor in its place; None when there is nothing."""
+        return shutil.move(path, self._archived(path)) if path.exists() else None
+
+    def _archived(self, path: Path, stamp: str = "") -> Path:
+        """A new place in the archive; its folder is made."""
+        target = self.archive_root / (stamp or new_stamp()) / path.relative_to(self.root)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(path, target)
         return target
 
-    def replace_records(self, path: Path, records: Iterable[Record]) -> None:
-        """Write JSON Lines; other records that were there move to the archive, equal ones stay as they are."""
-        text = "".join(record.model_dump_json() + "\n" for record in records).encode()
-        if not path.exists() or path.read_bytes() != text:
+    def replace(self, path: Path, data: bytes) -> None:
+        """Write a file whole; what was there is archived first, unless it is the same."""
+        if not path.exists() or path.read_bytes() != data:
             self.archive(path)
-            write_bytes(path, text)
+            write_bytes(path, data)
+
+    def replace_records(self, path: Path, records: Iterable[Record]) -> None:
+        """Write JSON Lines; other records that were there are archived first. Equal ones stay as they are, whichever
+        version of this program wrote them."""
+        wanted = list(records)
+        if not (path.exists() and _say_the_same(path, wanted)):
+            self.replace(path, _lines(wanted))
 
     @contextmanager
-    def lock(self, stage: str, repo: Repo, model: str = "") -> Iterator[None]:
-        """Hold one stage, repository and model. Raises UserError while another process does."""
+    def lock(self, stage: str, repo: Repo, *who: str) -> Iterator[None]:
+        """Hold one stage and repository, of one agent and model or of all. Raises UserError while another process does.
+
+        The parts of the lock's name are joined by what is in none of them.
+        """
         self.begin()
-        name = "-".join(filter(None, (stage, repo.slug, model and folder_name(model))))
+        name = "+".join((stage, repo.slug, *map(folder_name, who)))
         with ExitStack() as held:
             with self._gate():
-                held.enter_context(_held(self._locks / f"{name}.lock", f"{stage} of {repo} {model}".rstrip()))
+                held.enter_context(_held(self._locks / f"{name}.lock", " ".join((f"{stage} of {repo}", *who))))
             yield
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages for all repositories and models, and let none begin, of a new repository neither.
-
-        Raises UserError while one of them is under way.
+        """Hold these stages, all unless told, for all repositories and models, and let none begin, of a new repository
+        neither. Raises UserError while one of them is under way.
         """
         with self._gate(), ExitStack() as held:
             for path in sorted(self._locks.glob("*.lock")):
-                if path.name.startswith(stages):
+                if path.name.startswith(stages or "") and path.name != GATE:
                     held.enter_context(_held(path, path.stem))
             yield
 
@@ -272,7 +321,7 @@ class Store:
     def _gate(self) -> AbstractContextManager[None]:
         """Whoever takes a lock passes it, and `still` keeps it shut."""
         self._locks.mkdir(exist_ok=True)
-        return _held(self._locks / "gate.lock", "removing layers that no dataset refers to", GATE)
+        return _held(self._locks / GATE, "what lets no stage begin", PATIENCE)
 
 
 @contextmanager
@@ -287,8 +336,33 @@ def _held(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
         raise UserError(f"{what} is under way", path=path, hint=hint) from None
 
 
+def whose_run(folder: Path) -> tuple[str, str]:
+    """Agent and model of a run of predictions (`<agent>/<repo>/<model>/<run>`), as its records say.
+
+    A run that another harness made has no `run.json`: its first prediction says it, and a plain folder's name the agent
+    that SWE-bench's form has no field for. Raises UserError where nothing says it, and where it says another's.
+    """
+    agent, model, about = folder.parents[2].name, folder.parent.name, folder / "run.json"
+    if about.exists():
+        said = read_field(about, "agent"), read_field(about, "model")
+    else:
+        about = folder / "predictions.jsonl"
+        first = next(each_record(about, Prediction), None)
+        named = (first.agent, first.model_name_or_path) if first else ("", "")
+        said = named[0] or named_by(agent), named[1] or named_by(model)
+    if None in said:
+        raise UserError("nothing says whose run this is", path=folder, hint="add a run.json with agent and model")
+    if (folder_name(said[0]), folder_name(said[1])) != (agent, model):
+        hint = "move it to the folder of that agent and model"
+        raise UserError(f"a run of {said[0]} with {said[1]}", path=about, field="model", hint=hint)
+    return said
+
+
 class Unit:
-    """One unit of work under `folder`: done when its manifest names the same inputs."""
+    """One unit of work under `folder`: done when its manifest names the same inputs.
+
+    What is made by several at once is saved with `keep`; `finish` alone is for what nobody else writes.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / "manifest.json"
@@ -299,6 +373,35 @@ class Unit:
 
     def is_done(self, **inputs: str) -> bool:
         return self.inputs() == inputs
+
+    def keep(self, files: Mapping[str, bytes], result: Any = None, /, **inputs: str) -> None:
+        """Save the unit whole, its files by name: made beside its place, then moved there.
+
+        Of two processes that save the same unit the first one wins, and the other's files are thrown away. What was
+        made of other inputs, or never finished, is replaced: who wants it archived does that first.
+        """
+        import filelock
+
+        if self.is_done(**inputs):
+            return
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Unit(Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.folder.name}.")))
+        try:
+            for name, data in files.items():
+                write_bytes(made.folder / name, data)
+            made.finish(result, **inputs)
+            made.folder.chmod(0o755)
+            with filelock.FileLock(self.folder.parent / ".keep.lock"):
+                if not self.is_done(**inputs):
+                    self._take(made)
+        finally:
+            shutil.rmtree(made.folder, ignore_errors=True)
+
+    def _take(self, made: Unit) -> None:
+        """Let another folder take this one's place. Its manifest goes first: half a unit is none."""
+        self.path.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        made.folder.rename(self.folder)
 
     def finish(self, result: Any = None, **inputs: str) -> None:
         """Write the manifest: the last write of a unit."""

@@ -9,12 +9,46 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from pipeline.core.records import Counts, Status, TransitionClass, Triple
-from pipeline.core.store import digest
+from pipeline.core.record import Record, digest
+
+
+class Status(StrEnum):
+    """What one test did in one run; NONE is a test that was not there."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    SKIPPED = "SKIPPED"
+    NONE = "NONE"
+
+
+class Triple(Record):
+    """A test's status in the three runs of the qualification."""
+
+    run: Status
+    test: Status
+    fix: Status
+
+
+#: how a test came to be fixed: `snapshot_only` failed by its snapshot alone, so that only the exact markup passes it;
+#: `new_test` was not in the base, `re_enabled` was skipped there; `behavioural` are all others
+TransitionClass = Literal["behavioural", "snapshot_only", "new_test", "re_enabled"]
+
+
+class Counts(Record):
+    """One run's result in Multi-SWE-bench's form."""
+
+    passed_count: int
+    failed_count: int
+    skipped_count: int
+    passed_tests: tuple[str, ...]
+    failed_tests: tuple[str, ...]
+    skipped_tests: tuple[str, ...]
+
 
 Results = Mapping[str, Status]
 Quarantine = dict[str, dict[str, dict[str, int]]]
@@ -36,9 +70,11 @@ class Qualification(NamedTuple):
 
 
 class Resolution(NamedTuple):
+    """Tests to be fixed that pass, and what became of those that do not, and of other expected ones."""
+
     fixed: tuple[str, ...]
-    unfixed: tuple[str, ...]
-    broken: tuple[str, ...]
+    unfixed: dict[str, Status]
+    broken: dict[str, Status]
 
     @property
     def resolved(self) -> bool:
@@ -89,10 +125,41 @@ def quarantine(unstable: Mapping[str, Mapping[str, dict[str, int]]]) -> Quaranti
     return {name: {run: tests[name] for run, tests in unstable.items() if name in tests} for name in names}
 
 
-def statuses(counts: Counts) -> dict[str, Status]:
-    """One run's stored result, by test."""
-    named = zip(Status, (counts.passed_tests, counts.failed_tests, counts.skipped_tests), strict=False)
-    return {name: status for status, names in named for name in names}
+def counts(results: Results) -> Counts:
+    """One run's result, as it is exported."""
+    by = {status: tuple(sorted(name for name, was in results.items() if was is status)) for status in Status}
+    passed, failed, skipped = by[Status.PASSED], by[Status.FAILED], by[Status.SKIPPED]
+    return Counts(
+        passed_count=len(passed),
+        failed_count=len(failed),
+        skipped_count=len(skipped),
+        passed_tests=passed,
+        failed_tests=failed,
+        skipped_tests=skipped,
+    )
+
+
+#: what stands behind the letters of a test that failed by its snapshot alone
+SNAPSHOT = " snapshot"
+_LETTERS = {status.value[0]: status for status in Status}
+
+
+def written(triples: Mapping[str, Triple], by_snapshot: Collection[str] = ()) -> dict[str, str]:
+    """The transitions of tests as they are stored: `PFP` is passed, failed, passed; ` snapshot` marks a fixed test that
+    failed by its snapshot alone."""
+    marked = fixed(triples).keys() & set(by_snapshot)
+    return {name: _letters(triple) + (SNAPSHOT if name in marked else "") for name, triple in triples.items()}
+
+
+def _letters(triple: Triple) -> str:
+    return "".join(status.value[0] for _, status in triple)
+
+
+@cache
+def read(letters: str) -> Triple:
+    """The transition that is stored as these letters."""
+    run, test, fix = (_LETTERS[letter] for letter in letters.removesuffix(SNAPSHOT))
+    return Triple(run=run, test=test, fix=fix)
 
 
 def transitions(run: Results, test: Results, fix: Results) -> dict[str, Triple]:
@@ -140,8 +207,8 @@ def resolve(fail_to_pass: Iterable[str], expected: Iterable[str], results: Resul
     """Compare a candidate's results with what is expected. Missing and skipped tests do not pass."""
     target = set(fail_to_pass)
     passing = {name for name, status in results.items() if status is Status.PASSED}
-    return Resolution(
-        fixed=tuple(sorted(target & passing)),
-        unfixed=tuple(sorted(target - passing)),
-        broken=tuple(sorted(set(expected) - target - passing)),
-    )
+
+    def missed(names: set[str]) -> dict[str, Status]:
+        return {name: results.get(name, Status.NONE) for name in sorted(names - passing)}
+
+    return Resolution(tuple(sorted(target & passing)), missed(target), missed(set(expected) - target))

@@ -1,28 +1,85 @@
-"""Where work runs: threads of this process. One broken unit never stops a batch.
+"""Work as data. A unit is a request, plain data that says what is done, with which settings and where its objects come
+from; `perform` turns it into a result, plain data too. Only the coordinator, which calls `each`, writes the store.
 
-Each unit's result is handed over as it completes, so that the caller writes it at once. Units that need the same thing
-first (an environment) come as a group: the first makes it, and no thread waits for it while there is other work. Ctrl-C
-ends a batch after the units under way; a second one, or a request to end (SIGTERM), ends it at once.
+Requests run in threads of this process, or in processes of their own (`ENGINES`); both give the same results. What a
+unit tells on its way is an Event. Units of one affinity need the same thing first (an environment): one of them goes
+ahead and the others start when it tells that it is `ready`, so that no worker waits while there is other work. Ctrl-C
+ends a batch after the units under way; a second one, or a request to end (SIGTERM), ends it at once. Does not cover
+workers on other machines.
 """
 
 from __future__ import annotations
 
+import logging
 import queue
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from logging.handlers import QueueHandler
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pipeline.core.console import say
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.timing import timed
 
-T = TypeVar("T")
-R = TypeVar("R")
-#: what a unit calls when that is there which the others of its group wait for
-Prepared = Callable[[], None]
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+R = TypeVar("R", covariant=True)
+log = logging.getLogger(__name__)
+
+
+class Event(NamedTuple):
+    """What a unit tells while it is under way: a `step` for people, or that it is `ready`: what the others of its
+    affinity wait for is there. `data` is plain data for the coordinator."""
+
+    unit: str
+    text: str = ""
+    kind: Literal["step", "ready"] = "step"
+    data: Any = None
+
+
+Tell = Callable[[Event], None]
+
+
+class Request(Protocol[R]):
+    """A unit of work: plain data that survives pickling. Units of the same affinity share what the first one makes;
+    a unit with an empty affinity shares nothing."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def affinity(self) -> str: ...
+
+    def perform(self, tell: Tell) -> R:
+        """The result: a pure function of the request and of what it names. It writes no store."""
+
+    def failed(self, error: Exception) -> R:
+        """The result where `perform` raised: one broken unit never stops a batch. What this raises does."""
+
+
+class Call(NamedTuple):
+    """A request that calls a function."""
+
+    name: str
+    function: Callable[[], Any]
+    affinity: str = ""
+
+    def perform(self, tell: Tell) -> Any:
+        return self.function()
+
+    def failed(self, error: Exception) -> Any:
+        raise error
+
+
+class Settled(NamedTuple):
+    """The result of a request that need not be performed."""
+
+    result: Any
 
 
 class Interrupts(NamedTuple):
@@ -33,29 +90,31 @@ class Interrupts(NamedTuple):
 
 
 DEFAULT = Interrupts()
+Done = tuple[Any, Any]
 
 
-def each(items: Sequence[T], work: Callable[[T], R], *, jobs: int, interrupts: Interrupts = DEFAULT) -> Iterator[R]:
-    """Do `work` on every item, `jobs` at a time, and yield results as they come. See `in_groups`."""
-    return in_groups([[item] for item in items], lambda item, _: work(item), jobs=jobs, interrupts=interrupts)
+def silent(_: Event) -> None:
+    """Hear nothing."""
 
 
-def in_groups(
-    groups: Sequence[Sequence[T]],
-    work: Callable[[T, Prepared], R],
+def each(
+    requests: Sequence[Request[Any]],
     *,
     jobs: int,
     ahead: int = 0,
+    engine: str = "threads",
+    hear: Tell = silent,
+    admit: Callable[[Any], Request[Any] | Settled] = lambda request: request,
     interrupts: Interrupts = DEFAULT,
-) -> Iterator[R]:
-    """Do `work` on every item, `jobs` at a time, and yield results as they come.
+) -> Iterator[Done]:
+    """Perform all requests, `jobs` at a time, and yield each with its result, as they end.
 
-    The first item of a group comes before the others, which wait until it calls what it is given, or ends. `ahead` more
-    threads prepare groups while all others work, as long as less than `jobs` items are ready. `work` records its own
-    failures as data; what it raises all the same ends the batch, after the units under way. So does Ctrl-C, which
-    raises KeyboardInterrupt then.
+    `admit` is asked when a request's turn comes: it returns the request as it is performed, or its result where there
+    is nothing to perform. `hear` takes events. Both run in threads of the coordinator. `ahead` more workers make what
+    other affinities need while all jobs run, as long as fewer than `jobs` requests are ready. Ctrl-C ends the batch
+    after the units under way, and raises KeyboardInterrupt then.
     """
-    crew = _Crew(groups, work, jobs)
+    crew = _Crew(_by_affinity(requests), jobs, hear, admit, ENGINES[engine])
     with _heard(signal.SIGTERM, _stop), _first_interrupt(lambda: crew.told.put(("interrupt", None))):
         try:
             for _ in range(jobs + ahead):
@@ -64,20 +123,150 @@ def in_groups(
         except BaseException:
             crew.stop()
             if crew.working or crew.preparing:
+                crew.abort()
                 interrupts.second()
             raise
+
+
+def _by_affinity(requests: Sequence[Request[Any]]) -> list[list[Request[Any]]]:
+    """Requests of one affinity together, in the order in which the first of each came."""
+    groups: dict[object, list[Request[Any]]] = {}
+    for request in requests:
+        groups.setdefault(request.affinity or object(), []).append(request)
+    return list(groups.values())
 
 
 Told = tuple[Literal["result", "error", "interrupt", "end"], Any]
 
 
-class _Crew(Generic[T, R]):
-    """What the threads of one batch share: the work that is left, and what they tell of it."""
+class Worker(Protocol):
+    """Where requests are performed, one at a time. It belongs to one thread of the coordinator."""
 
-    def __init__(self, groups: Sequence[Sequence[T]], work: Callable[[T, Prepared], R], jobs: int) -> None:
-        self.groups, self.ready, self.work, self.jobs = deque(groups), deque[T](), work, jobs
+    def perform(self, request: Request[Any], tell: Tell) -> Any: ...
+
+    def end(self) -> None:
+        """End at once, whatever is under way."""
+
+
+class _Here:
+    """A worker in the coordinator's own thread. What it has under way ends by the batch's Interrupts."""
+
+    def perform(self, request: Request[Any], tell: Tell) -> Any:
+        return _performed(request, tell)
+
+    def end(self) -> None:
+        """Threads cannot be ended from outside."""
+
+
+def _performed(request: Request[Any], tell: Tell) -> Any:
+    try:
+        return request.perform(tell)
+    except Exception as error:  # the border of a unit
+        log.exception("%s", request.name)
+        return request.failed(error)
+
+
+class _Spawned:
+    """A worker in a process of its own, which is started with the first request."""
+
+    def __init__(self) -> None:
+        self._line: Connection | None = None
+
+    def perform(self, request: Request[Any], tell: Tell) -> Any:
+        line = self._line = self._line or self._start()
+        try:
+            line.send(request)
+            return self._result(line, tell)
+        except (EOFError, OSError):
+            self._line = None
+            self._process.join()
+            message = f"the process that worked on it ended with {self._process.exitcode}"
+            return request.failed(InfrastructureError(message, cause="worker"))
+
+    def _result(self, line: Connection, tell: Tell) -> Any:
+        """What the process sends until it sends the result."""
+        while True:
+            kind, value = line.recv()
+            if kind == "result":
+                return value
+            if kind == "event":
+                tell(value)
+            else:
+                logging.getLogger(value.name).handle(value)
+            line.send(None)  # it may go on
+
+    def _start(self) -> Connection:
+        from multiprocessing import get_context
+
+        spawn = get_context("spawn")
+        line, other = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(other,), daemon=True)
+        self._process.start()
+        other.close()
+        return line
+
+    def end(self) -> None:
+        if self._line:
+            self._process.terminate()
+
+
+def _serve(line: Connection) -> None:
+    """The life of a worker's process: it performs what it is sent until the coordinator is gone. Ctrl-C is for the
+    coordinator; SIGTERM ends the process as an interrupt does, so that what it opened is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _stop)
+    sending = threading.Lock()
+
+    def send(kind: str, value: Any) -> None:
+        with sending:
+            line.send((kind, value))
+            line.recv()
+
+    def tell(event: Event) -> None:
+        with timed("waiting") if event.kind == "ready" else nullcontext():
+            send("event", event)
+
+    root = logging.getLogger("pipeline")
+    root.setLevel(logging.DEBUG)
+    root.addHandler(_Sent(send))
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            request: Request[Any] = line.recv()
+            result = _performed(request, tell)
+            line.send(("result", result))
+
+
+class _Sent(QueueHandler):
+    """Sends records of a worker's log to the coordinator, whose log file they belong to."""
+
+    def __init__(self, send: Callable[[str, Any], None]) -> None:
+        super().__init__(None)
+        self._send = send
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self._send("log", record)
+
+
+#: where requests are performed
+ENGINES: dict[str, Callable[[], Worker]] = {"threads": _Here, "processes": _Spawned}
+
+
+class _Crew(Generic[R]):
+    """What the threads of one batch share: the requests that are left, and what they tell."""
+
+    def __init__(
+        self,
+        groups: Sequence[Sequence[Request[R]]],
+        jobs: int,
+        hear: Tell,
+        admit: Callable[[Any], Request[Any] | Settled],
+        worker: Callable[[], Worker],
+    ) -> None:
+        self.groups, self.ready, self.jobs = deque(groups), deque[Request[R]](), jobs
+        self.hear, self.admit, self.worker = hear, admit, worker
         self.preparing, self.waiting, self.working, self.stopped = 0, 0, 0, False
         self.changed, self.told = threading.Condition(), queue.SimpleQueue[Told]()
+        self.workers: list[Worker] = []
 
     def stop(self) -> None:
         """Start nothing new."""
@@ -85,7 +274,12 @@ class _Crew(Generic[T, R]):
             self.stopped = True
             self.changed.notify_all()
 
-    def results(self, threads: int, interrupted: Callable[[], None]) -> Iterator[R]:
+    def abort(self) -> None:
+        """End what is under way in processes."""
+        for worker in self.workers:
+            worker.end()
+
+    def results(self, threads: int, interrupted: Callable[[], None]) -> Iterator[Done]:
         """What the threads made, until the last has ended; then raise what one of them raised."""
         failure: BaseException | None = None
         while threads:
@@ -104,23 +298,26 @@ class _Crew(Generic[T, R]):
 
     def run(self) -> None:
         """A thread's life."""
-        while task := self._next():
+        worker = self.worker()
+        self.workers.append(worker)
+        while task := self._next(worker):
             try:
                 self.told.put(("result", task()))
             except BaseException as error:
                 self.told.put(("error", error))
+        worker.end()
         self.told.put(("end", None))
 
-    def _next(self) -> Callable[[], R] | None:
+    def _next(self, worker: Worker) -> Callable[[], Done] | None:
         """What to do next, which is waited for; None when there will be nothing more."""
         with self.changed:
             while not self.stopped and (self.ready or self.groups or self.preparing):
                 if self.ready and self._has_room:
                     self.working += 1
-                    return partial(self._work_on, self.ready.popleft())
+                    return partial(self._work_on, worker, self.ready.popleft())
                 if self.groups and len(self.ready) < self.jobs:
                     self.preparing += 1
-                    return partial(self._prepare, self.groups.popleft())
+                    return partial(self._prepare, worker, self.groups.popleft())
                 self.changed.wait()
         return None
 
@@ -128,27 +325,37 @@ class _Crew(Generic[T, R]):
     def _has_room(self) -> bool:
         return self.working + self.waiting < self.jobs
 
-    def _work_on(self, item: T) -> R:
+    def _work_on(self, worker: Worker, request: Request[R]) -> Done:
         try:
-            return self.work(item, lambda: None)
+            return self._perform(worker, request, self.hear)
         finally:
             self._end()
 
-    def _prepare(self, group: Sequence[T]) -> R:
-        """Work on the first of a group, which makes room for the others once, when it is prepared or at its end."""
+    def _prepare(self, worker: Worker, group: Sequence[Request[R]]) -> Done:
+        """Perform the first of a group, which makes room for the others once, when it is ready or at its end."""
         waiting = [group[1:]]
 
-        def prepared() -> None:
+        def release() -> None:
             while waiting:
                 self._release(waiting.pop())
 
+        def hear(event: Event) -> None:
+            self.hear(event)
+            if event.kind == "ready":
+                release()
+
         try:
-            return self.work(group[0], prepared)
+            return self._perform(worker, group[0], hear)
         finally:
-            prepared()
+            release()
             self._end()
 
-    def _release(self, others: Sequence[T]) -> None:
+    def _perform(self, worker: Worker, request: Request[R], hear: Tell) -> Done:
+        admitted = self.admit(request)
+        result = admitted.result if isinstance(admitted, Settled) else worker.perform(admitted, hear)
+        return request, result
+
+    def _release(self, others: Sequence[Request[R]]) -> None:
         """The others of a group are ready; this thread works from now on, as soon as there is room."""
         with self.changed, timed("waiting"):
             self.preparing -= 1

@@ -15,13 +15,16 @@ from pipeline.core.records import Instance, Status, Task
 
 #: our statuses in Multi-SWE-bench's words
 WORDS = {Status.PASSED: "PASS", Status.FAILED: "FAIL", Status.SKIPPED: "SKIP", Status.NONE: "NONE"}
+RESULTS = ("run_result", "test_patch_result", "fix_patch_result")
 TRANSITIONS = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests")
 
 
 def multi_swe_bench(instance: Instance) -> dict[str, Any]:
     """Multi-SWE-bench's fields, in its words, and ours beside them, which its classes pass over."""
     words = {name: _in_words(getattr(instance, name)) for name in TRANSITIONS}
-    return instance.model_dump(mode="json") | words | {"state": "closed"}  # GitHub's word for what was merged
+    results = {name: getattr(instance, name).model_dump(mode="json") for name in RESULTS}
+    derived = words | results | {"classes": instance.classes}
+    return instance.model_dump(mode="json") | derived | {"state": "closed"}  # GitHub's word for what was merged
 
 
 def _in_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:

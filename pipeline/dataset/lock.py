@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
-from pipeline.core.records import Environment, Instance, Triple, Versioned
+from pipeline.core.records import Environment, Instance, Versioned
 
 #: between a test's file and its name in it
 SEPARATOR = " > "
@@ -84,17 +84,12 @@ def _repairs(environment: Environment) -> Iterator[str]:
 
 def _by_file(instance: Instance) -> Tests:
     grouped: Tests = {}
-    snapshots, expected = instance.snapshot_only, instance.p2p_tests | instance.fixed_tests
-    for name in sorted(expected):
+    for name in sorted(instance.expected):
         file, _, title = name.partition(SEPARATOR)
-        kind = _letters(expected[name]) + (" snapshot" if name in snapshots else "")
+        kind = instance.tests[name]
         grouped.setdefault(file, {}).setdefault(kind, ())
         grouped[file][kind] += (title,)
     return grouped
-
-
-def _letters(triple: Triple) -> str:
-    return "".join(status.value[0] for _, status in triple)
 
 
 def lines(instances: Iterable[Instance]) -> bytes:
@@ -105,7 +100,7 @@ def lines(instances: Iterable[Instance]) -> bytes:
 
 def facts(entry: Lock) -> dict[str, str]:
     """All that an entry says, one by one: field, or field and name -> value."""
-    plain = {field: str(value) for field, value in entry if field not in ("tests", *LISTS)}
+    plain = {field: str(value) for field, value in entry if field not in ("schema_version", "tool", "tests", *LISTS)}
     listed = {f"{field}: {item}": "listed" for field in LISTS for item in getattr(entry, field)}
     return plain | listed | {f"test: {name}": kind for name, kind in transitions(entry.tests).items()}
 

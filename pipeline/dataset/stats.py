@@ -19,7 +19,8 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
 from pipeline.core.records import PRINCIPLES, Instance, Review
-from pipeline.core.store import Store, read_records
+from pipeline.core.reviews import newest_reviews
+from pipeline.core.store import Store
 
 TOTAL = "total"
 UNASSIGNED = "unassigned"
@@ -127,6 +128,6 @@ def stats(store: Store, repos: Sequence[Repo]) -> dict[str, Numbers]:
 
 def _rated(store: Store, repo: Repo) -> list[Rated]:
     reviews: dict[str, tuple[Review, ...]] = {}
-    for one in read_records(store.reviews(repo), Review):
+    for one in newest_reviews(store, repo):
         reviews[one.instance_id] = (*reviews.get(one.instance_id, ()), one)
     return [Rated(one, reviews.get(one.instance_id, ())) for one in read_dataset(store, repo)]

@@ -1,0 +1,16 @@
+"""The ecosystems that repositories are of: a folder for each test runner and each package manager.
+
+    runners/<name>/     runner.toml, report.py, …: `runner_folder` says what may stand there
+    managers/<name>/    manager.toml, lock.py: `manager_folder` says what may
+    reports             what the tests of a run said, whatever the runner
+    locks, edits        lock files and manifests, whatever the manager
+    protection          the files that a candidate must not decide
+    installation        what a sandbox needs to install an environment
+
+Folders are found, not listed. To add one: the folder and its tests, of which test_contract.py says what is lacking.
+"""
+
+from pipeline.ecosystems.manager_folder import all_managers, manager
+from pipeline.ecosystems.runner_folder import all_parsers, all_runners, parser, runner
+
+__all__ = ["all_managers", "all_parsers", "all_runners", "manager", "parser", "runner"]

@@ -13,12 +13,11 @@ from typing import Any
 
 from pipeline.core.records import Edit
 from pipeline.ecosystems import locks
+from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
 
 Files = dict[str, bytes]
 #: tables of a package.json that ask for packages
 TABLES = ("dependencies", "devDependencies", "optionalDependencies")
-#: settings of package managers
-SETTINGS = (".yarnrc.yml", "pnpm-workspace.yaml", ".npmrc", ".yarnrc")
 
 
 def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[[], str]) -> Files:
@@ -31,7 +30,7 @@ def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[
 
 def is_settings(path: str) -> bool:
     """Whether a path holds settings of a package manager."""
-    return path.rpartition("/")[2] in SETTINGS
+    return any(path.rpartition("/")[2] in one.settings for one in all_managers().values())
 
 
 def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -77,36 +76,18 @@ def _pin(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tupl
         for table in tables:
             table[edit.name] = edit.new
         if path == "package.json":
-            _overrule(edit, data, files, found or bool(tables))
+            yield from _manager(files).lock.overrule(edit, data, files, found or bool(tables))
         if path == "package.json" or tables:
             yield path, _text(data)
-    if "pnpm-workspace.yaml" in files:
-        yield "pnpm-workspace.yaml", _overruled(_read(files["pnpm-workspace.yaml"]), edit)
+
+
+def _manager(files: Files) -> Manager:
+    """The manager of the lock file at the root, or the one that needs none."""
+    return next((one for one in all_managers().values() if one.lock_of(files)), without_lock())
 
 
 def _is_meant(edit: Edit, one: locks.Locked) -> bool:
     return one.name == edit.name and edit.old in (one.version, *one.asked)
-
-
-def _overrule(edit: Edit, data: dict[str, Any], files: Files, found: bool) -> None:
-    """Tell the manager in the root's package.json: pnpm, whose lock file is not edited, and where nothing else did."""
-    if "pnpm-lock.yaml" in files:
-        data.setdefault("pnpm", {}).setdefault("overrides", {})[_selector(edit)] = edit.new
-    elif not found:
-        data.setdefault("resolutions" if "yarn.lock" in files else "overrides", {})[edit.name] = edit.new
-
-
-def _selector(edit: Edit) -> str:
-    """What pnpm overrules: a version or range of a package; of one that is asked for by an address, all."""
-    return f"{edit.name}@{edit.old}" if re.match(r"[\^~<>=\d]", edit.old) else edit.name
-
-
-def _overruled(settings: str, edit: Edit) -> str:
-    """pnpm's settings, which overrule package.json since its version 10."""
-    line = f"  '{_selector(edit)}': {edit.new}\n"
-    if re.search(r"^overrides:\s*$", settings, re.MULTILINE):
-        return re.sub(r"^(overrides:\s*\n)", rf"\1{line}", settings, count=1, flags=re.MULTILINE)
-    return f"{settings.rstrip()}\noverrides:\n{line}"
 
 
 def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:

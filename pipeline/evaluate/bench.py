@@ -1,29 +1,28 @@
-"""Running patches, or taking the runs that are there (`kept`)."""
+"""The runs of a repository's patches: those that are kept, and requests for the others."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 import git
 
-from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
-from pipeline.core.records import Instance, Outcome
+from pipeline.core.records import Instance
 from pipeline.core.retry import Patience, patiently
 from pipeline.core.store import Store, Unit, digest
+from pipeline.core.work import Event
 from pipeline.evaluate import kept
-from pipeline.evaluate.grade import Graded, of_work
-from pipeline.execution import images, runs
+from pipeline.evaluate.request import RunPatch
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.runs import Plan, Run
+from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Limits, Sandbox
+from pipeline.sandbox.handle import handle
 
 R = TypeVar("R")
-log = logging.getLogger(__name__)
 
 
 class How(NamedTuple):
@@ -35,73 +34,58 @@ class How(NamedTuple):
 
 
 class Bench:
-    """Where a repository's patches are run. The instance border: what breaks is recorded as data."""
+    """Where a repository's patches are run."""
 
     def __init__(self, store: Store, repo: Repo, how: How, clone: git.Repo, progress: Progress) -> None:
         self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
         self.sandbox, self.limits, self.patience = how
+        self.handle = handle(how.sandbox)
 
-    def grade(self, instance: Instance, patch: str) -> Graded:
-        """How a patch that is not empty fares."""
-        try:
-            return of_work(instance, lambda: self.run(instance, patch))
-        except Exception as error:  # the instance border
-            log.exception("%s", instance.instance_id)
-            cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
-            return Graded(Outcome.NOT_EVALUATED, f"{cause}: {error}")
+    def request(self, instance: Instance, patch: str) -> RunPatch:
+        """The request for a run."""
+        return RunPatch(instance, patch, str(self.clone.git_dir), self.handle, self.limits, self.patience)
 
-    def run(self, instance: Instance, patch: str) -> Run:
-        """The run of a patch, from the store where it is there. What ran out of memory is not kept. Raises PatchFailed
-        and what breaks."""
-        inputs = self.inputs(instance, patch)
-        unit = self.unit("runs", inputs)
-        if unit.is_done(**inputs):
-            return kept.load(unit, instance.environment.parser)
-        try:
-            run = self.patiently(
-                instance,
-                "running the tests",
-                lambda plan: runs.run_candidate(
-                    plan, patch, instance.fix_patch, instance.test_patch, instance.expected_files
-                ),
-            )
-        except PatchFailed as error:
-            kept.save_failure(unit, error, inputs)
-            raise
-        if run.end != "out_of_memory":
-            kept.save(unit, run, inputs)
-        return run
+    def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
+        """The digests of all that decides how a patch fares."""
+        return kept.inputs(instance, patch, self.sandbox.name, self.limits)
 
     def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
         """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
         return kept.place(self.store, self.repo, digest(inputs), kind)
 
-    def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
-        """The digests of all that decides how a patch fares."""
-        environment = instance.environment.model_dump(mode="json", exclude={"evidence"})
-        how = [environment, instance.selected, vars(self.limits), self.sandbox.name, runs.VERSION, kept.VERSION]
-        return kept.what(instance, patch) | {"how": digest(how)}
+    def kept(self, instance: Instance, patch: str) -> PatchRun | None:
+        """What is kept of a patch, None where it has to be run."""
+        inputs = self.inputs(instance, patch)
+        unit = self.unit("runs", inputs)
+        return kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
+
+    def keep(self, instance: Instance, patch: str, tested: PatchRun) -> None:
+        """Keep what came of a patch."""
+        inputs = self.inputs(instance, patch)
+        kept.save(self.unit("runs", inputs), tested, inputs)
+
+    def run(self, instance: Instance, patch: str) -> Run:
+        """The run of a patch, from the store where it is there. Raises PatchFailed and what breaks."""
+        tested = self.kept(instance, patch)
+        if tested is None:
+            tested = self.request(instance, patch).perform(self.hear)
+            self.keep(instance, patch, tested)
+        if tested.unapplied:
+            raise PatchFailed(*tested.unapplied)
+        return tested.run
 
     def patiently(self, instance: Instance, what: str, work: Callable[[Plan], R]) -> R:
         """Do `work` on the instance's image; what the machine fails at is tried again. Raises what `work` does."""
-        say = partial(self._say, instance)
+        say = partial(self.progress.step, instance.instance_id)
 
         def once() -> R:
-            plan = self._plan(instance)
+            plan = self.request(instance, "").plan(self.hear)
             say(what)
             return work(plan)
 
         return patiently(once, say, self.patience)
 
-    def _plan(self, instance: Instance) -> Plan:
-        """What is run, its image made if it is gone. Raises UserError, InstallFailed, InfrastructureError."""
-        say = partial(self._say, instance)
-        made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
-        if made.image != instance.image:
-            hint = f"run: just build-run {self.repo} --pr {instance.number}"
-            raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
-        images.ensure(self.sandbox, self.clone, made, say)
-        return Plan(self.sandbox, instance.image, instance.environment, instance.selected, self.limits)
-
-    def _say(self, instance: Instance, text: str) -> None:
-        self.progress.step(instance.instance_id, text)
+    def hear(self, event: Event) -> None:
+        """Show what a unit tells."""
+        if event.text:
+            self.progress.step(event.unit, event.text)

@@ -16,7 +16,7 @@ def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int)
 
     \b
     MODEL is the one of `predict`, or oracle or nop.
-    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
+    Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
     Patches that were run already are not run again.
     \b
     Example: a11y-bench evaluate grommet/grommet oracle

@@ -22,7 +22,7 @@ def command(repo: Any, model: str, agent: str, run: str, store: Any) -> None:
 
     \b
     Needs no engine and no clone: nothing is run.
-    Writes DATA/04_evaluation/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
+    Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
     \b
     Example: a11y-bench regrade grommet/grommet oracle
     Exit code: 0 every instance has its verdict, 1 some have no run that is kept (evaluate first).

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pipeline.core.records import Outcome, Verdict
+from pipeline.core.records import RAN, Outcome, Verdict
 
 #: Multi-SWE-bench's groups -> our outcomes
 GROUPS = {
     "submitted": set(Outcome) - {Outcome.NO_PREDICTION},
-    "completed": {Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT},
+    "completed": RAN,
     "incomplete": {Outcome.NO_PREDICTION},
     "resolved": {Outcome.RESOLVED},
-    "unresolved": {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT},
+    "unresolved": RAN - {Outcome.RESOLVED},
     "empty_patch": {Outcome.EMPTY},
     "error": {Outcome.NOT_APPLIED, Outcome.NOT_EVALUATED},
 }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pipeline.core import verdict
-from pipeline.core.records import Instance, Outcome, Prediction, Status, Verdict
+from pipeline.core.law import register
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import digest
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.runs import Run
+from pipeline.execution.law import of_run as law_of
+from pipeline.execution.run import PatchRun, Run
+
+register("grading", __package__, "grade.py")
 
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
@@ -46,14 +49,15 @@ def blocked(instance: Instance, why: str) -> Graded:
     return Graded(Outcome.UNRESOLVED, why, found._asdict())
 
 
-def of_work(instance: Instance, work: Callable[[], Run]) -> Graded:
-    """How a patch fares whose run `work` gives, or for which it raises PatchFailed."""
-    try:
-        return of_run(instance, work())
-    except PatchFailed as error:
-        if error.name == "candidate":
-            return Graded(Outcome.NOT_APPLIED, str(error))
-        return blocked(instance, str(error))
+def of_tested(instance: Instance, tested: PatchRun) -> Graded:
+    """How a patch fares, by what came of running it."""
+    if tested.fault:
+        return Graded(Outcome.NOT_EVALUATED, tested.fault)
+    if tested.unapplied:
+        failure = PatchFailed(*tested.unapplied)
+        why = str(failure)
+        return Graded(Outcome.NOT_APPLIED, why) if failure.name == "candidate" else blocked(instance, why)
+    return of_run(instance, tested.run)
 
 
 def of_run(instance: Instance, run: Run) -> Graded:
@@ -63,12 +67,7 @@ def of_run(instance: Instance, run: Run) -> Graded:
         return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     found = verdict.resolve(instance.f2p_tests, instance.expected, results)
-    fields = {
-        **found._asdict(),
-        "restored": run.restored,
-        "merged": run.merged,
-        "tests": {name: results.get(name, Status.NONE) for name in sorted(instance.expected)},
-    }
+    fields = {**found._asdict(), "restored": run.restored, "merged": run.merged}
     if run.faults:
         return Graded(Outcome.TAMPERED, "; ".join(run.faults), fields)
     return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)
@@ -88,5 +87,6 @@ def sign(
         patch_digest=digest(prediction.model_patch) if prediction else "",
         image=instance.image,
         expected=len(instance.expected),
+        law=law_of("running", "reading", "grading", parser=instance.environment.parser),
         **graded.fields,
     )

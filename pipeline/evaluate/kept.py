@@ -1,29 +1,23 @@
 """Runs as they are kept in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
 
-They are named by what decides them (image, patch, command, parser, files, limits): two models with the same patch cost
-one run, and a changed patch never shows an old verdict. What log and report say is read anew each time.
+They are named by what decides them (image, patch, command, files, limits, the law of running): two models with the same
+patch cost one run, and a changed patch never shows an old verdict. What log and report say is read anew each time, so
+that another law of reading or grading gives verdicts anew without running anything.
 """
 
 from __future__ import annotations
 
-import gzip
-from dataclasses import asdict
-
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Instance
-from pipeline.core.store import Store, Unit, digest, write_bytes
-from pipeline.execution import runs
-from pipeline.execution.applying import PatchFailed
-from pipeline.execution.control import Control
-from pipeline.execution.runs import Run
+from pipeline.core.store import Store, Unit, digest
+from pipeline.ecosystems.protection import is_protected
+from pipeline.execution.law import of_run
+from pipeline.execution.reading import read
+from pipeline.execution.run import PatchRun, pack, unpack
+from pipeline.sandbox.base import Limits
 
-#: raised whenever runs are kept differently: older ones are made again
-VERSION = 3
-
-_LOG, _REPORT = "tests.log.gz", "report.json.gz"
-#: fields of a run that its log and report say, are files of their own, or differ from one time to the next
-_APART = ("results", "suites", "by_snapshot", "faults", "log", "report", "seconds")
+NAME = "tests"
 
 
 def place(store: Store, repo: Repo, name: str, kind: str = "runs") -> Unit:
@@ -32,27 +26,31 @@ def place(store: Store, repo: Repo, name: str, kind: str = "runs") -> Unit:
 
 
 def what(instance: Instance, patch: str) -> dict[str, str]:
-    """The digests of what is run."""
+    """The digests of what is run, and the law by which it is."""
     gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
-    return {"image": instance.image, "patch": digest(patch), "gold": gold}
+    law = of_run("running", parser=instance.environment.parser)
+    return {"image": instance.image, "patch": digest(patch), "gold": gold, "law": law}
 
 
-def save(unit: Unit, run: Run, inputs: dict[str, str]) -> None:
-    write_bytes(unit.folder / _LOG, gzip.compress(run.log, mtime=0))
-    write_bytes(unit.folder / _REPORT, gzip.compress(run.report, mtime=0))
-    unit.finish({key: value for key, value in asdict(run).items() if key not in _APART}, **inputs)
+def inputs(instance: Instance, patch: str, sandbox: str, limits: Limits) -> dict[str, str]:
+    """The digests of all that decides a run."""
+    environment = instance.environment.decisive
+    return what(instance, patch) | {"how": digest(environment, instance.selected, vars(limits), sandbox)}
 
 
-def save_failure(unit: Unit, error: PatchFailed, inputs: dict[str, str]) -> None:
-    unit.finish({"failed": error.name, "why": error.why}, **inputs)
+def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
+    """Keep a run, or that a patch does not apply. What ran out of memory, and what the machine failed at, is not kept:
+    it runs again."""
+    if tested.unapplied:
+        unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
+    elif tested.run and tested.run.end != "out_of_memory":
+        fields, files = pack(tested.run, NAME)
+        unit.keep(files, fields, **inputs)
 
 
-def load(unit: Unit, parser: str) -> Run:
-    """A run, its log and report read anew. Raises PatchFailed where it came to none."""
+def load(unit: Unit, parser: str) -> PatchRun:
+    """What is kept, its log and report read anew."""
     kept = unit.result()
-    if "failed" in kept:
-        raise PatchFailed(kept["failed"], kept["why"])
-    log, report = (gzip.decompress((unit.folder / name).read_bytes()) for name in (_LOG, _REPORT))
-    lists = {name: tuple(kept.pop(name)) for name in ("restored", "changed")}
-    title, files = kept.pop("control")
-    return runs.read(parser, Run(**kept, **lists, control=Control(title, tuple(files)), log=log, report=report))
+    if "unapplied" in kept:
+        return PatchRun(unapplied=tuple(kept["unapplied"]))
+    return PatchRun(read(parser, unpack(kept, NAME, lambda name: (unit.folder / name).read_bytes())))

@@ -20,7 +20,7 @@ from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Part, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.grade import Graded, of_work, sign, without_run
+from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
 from pipeline.evaluate.stage import write
 
 #: instances that are worth a process of their own
@@ -39,7 +39,7 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     if not any(shares):
         raise missing(store, subject.repo)
     verdicts = list(unique((one for each in zip_longest(*shares) for one in each if one), path))
-    with store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}"):
+    with store.lock("evaluate", subject.repo, subject.agent, subject.model):
         write(store, subject, verdicts)
     return verdicts
 
@@ -49,7 +49,7 @@ def _part(store: Store, subject: Subject, part: Part) -> list[Verdict]:
     answers, named = read_answers(store, subject), _named(store, subject)
 
     def give(instance: Instance) -> Verdict:
-        prediction = answers.predictions.get(instance.instance_id)
+        prediction = answers.of(instance)
         owed = answers.owed.get(instance.instance_id, "")
         graded = without_run(prediction, owed) or _stored(store, instance, prediction, named)
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
@@ -81,4 +81,4 @@ def _stored(store: Store, instance: Instance, prediction: Prediction, named: Map
     unit = kept.place(store, instance.repository, named.get(instance.instance_id, "none"))
     if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
-    return of_work(instance, lambda: kept.load(unit, instance.environment.parser))
+    return of_tested(instance, kept.load(unit, instance.environment.parser))

@@ -19,7 +19,8 @@ from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.final_report import final_report
-from pipeline.evaluate.grade import sign, without_run
+from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
+from pipeline.evaluate.request import RunPatch
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
@@ -34,31 +35,54 @@ def evaluate(
     patience: Patience = PATIENT,
     trust_local: bool = False,
     jobs: int = 2,
+    engine: str = "threads",
 ) -> list[Verdict]:
     """Give every instance of the dataset a verdict and write them. Raises UserError before any work on bad input."""
     instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
-    lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
+    lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
         sandbox.images.serve(Directory.here(store.root))
         bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
-
-        def give(instance: Instance) -> Verdict:
-            return _verdict(bench, subject, answers, instance)
-
-        interrupts = Interrupts(progress.stopping, sandbox.abort)
-        given = {one.instance_id: one for one in each(instances, give, jobs=jobs, interrupts=interrupts)}
-        verdicts = [given[one.instance_id] for one in instances]
-        named = {
-            name: digest(bench.inputs(one, answers.predictions[name].model_patch))
+        graded = _graded(bench, instances, answers, jobs, engine)
+        verdicts = [
+            sign(one, subject.agent, subject.model, answers.run, answers.of(one), graded[one.instance_id])
             for one in instances
-            if (name := one.instance_id) in answers.predictions
+        ]
+        named = {
+            one.instance_id: digest(bench.inputs(one, prediction.model_patch))
+            for one in instances
+            if (prediction := answers.of(one))
         }
         write_json(folder / "runs.json", named)
         write(store, subject, verdicts)
         return verdicts
+
+
+def _graded(bench: Bench, instances: Sequence[Instance], answers: Answers, jobs: int, engine: str) -> dict[str, Graded]:
+    """How every patch fares, by instance: what needs no run, what is kept, and what is run now."""
+    graded: dict[str, Graded] = {}
+    requests: list[RunPatch] = []
+
+    def end(instance: Instance, result: Graded) -> None:
+        graded[instance.instance_id] = result
+        bench.progress.finish(instance.instance_id, f"{result.outcome} {result.cause}".strip(), result.outcome)
+
+    for one in instances:
+        prediction = answers.of(one)
+        if known := without_run(prediction, answers.owed.get(one.instance_id, "")):
+            end(one, known)
+        elif tested := bench.kept(one, prediction.model_patch):
+            end(one, of_tested(one, tested))
+        else:
+            requests.append(bench.request(one, prediction.model_patch))
+    interrupts = Interrupts(bench.progress.stopping, bench.sandbox.abort)
+    for request, tested in each(requests, jobs=jobs, engine=engine, hear=bench.hear, interrupts=interrupts):
+        bench.keep(request.instance, request.patch, tested)
+        end(request.instance, of_tested(request.instance, tested))
+    return graded
 
 
 def write(store: Store, subject: Subject, verdicts: Sequence[Verdict]) -> None:
@@ -82,11 +106,3 @@ def check(
     run = {one.instance_id: one for one in answers.predictions.values() if one.model_patch.strip()}
     bases = [one.base.sha for one in instances if one.instance_id in run]
     require_trust(sandbox.name, trust_local, *bases, trusted_patch=all(one.trusted for one in run.values()))
-
-
-def _verdict(bench: Bench, subject: Subject, answers: Answers, instance: Instance) -> Verdict:
-    prediction = answers.predictions.get(instance.instance_id)
-    owed = answers.owed.get(instance.instance_id, "")
-    graded = without_run(prediction, owed) or bench.grade(instance, prediction.model_patch)
-    bench.progress.finish(instance.instance_id, f"{graded.outcome} {graded.cause}".strip(), graded.outcome)
-    return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)

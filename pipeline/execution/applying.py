@@ -1,6 +1,6 @@
 """Patches in a workspace, by git: all of one or nothing of it, and every protected file as gold has it.
 
-Writes the workspace only. Which files are protected is `core.patches`' matter.
+Writes the workspace only. Which files are protected is `ecosystems.protection`'s matter.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.ecosystems.protection import is_protected
 from pipeline.sandbox.base import Workspace
 
 #: never patched: installed packages, since git does not know those files and could not take a change back, and what
@@ -46,7 +47,7 @@ def prepare(workspace: Workspace, candidate: str, fix_patch: str, test_patch: st
     """
     merged = apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     restored = tuple(sorted({*_unpatched(workspace, candidate), *restore(workspace)}))
-    apply(workspace, patches.select(fix_patch, patches.is_protected), "gold configuration")
+    apply(workspace, patches.select(fix_patch, is_protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return Applied(restored, merged)
 
@@ -108,7 +109,7 @@ def restore(workspace: Workspace) -> list[str]:
 
 def _protected(paths: Iterable[str]) -> list[str]:
     """The protected ones, and what stands (a link) in the place of a folder of protected files."""
-    return [path for path in paths if patches.is_protected(path) or patches.is_protected(f"{path}/")]
+    return [path for path in paths if is_protected(path) or is_protected(f"{path}/")]
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:

@@ -6,38 +6,21 @@ pass as well: a test at the end of every test file that must fail. It calls each
 for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so can not
 know it.
 
-Not covered: code that tells tests apart, such as one that reads what gold's tests expect while they run, and reports
-without a row in the table.
+Not covered: code that tells tests apart, such as one that reads what gold's tests expect while they run, and runners
+whose folder knows no control.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
 from pipeline.core.records import Status
+from pipeline.ecosystems import parser as named
 from pipeline.sandbox.base import Workspace
 
-
-class _Words(NamedTuple):
-    """How a test file gets at a runner's `it` and `expect`."""
-
-    it: str = '(typeof it === "function" ? it : test)'
-    expect: str = "expect"
-    imports: str = ""
-
-
-#: the parser of a runner's report -> its words
-_WORDS = {
-    "jest-json": _Words(),
-    "mocha-json": _Words(),
-    "vitest-json": _Words(
-        "it$title", "expect$title", 'import { expect as expect$title, it as it$title } from "vitest";'
-    ),
-}
 #: matchers in use, and what keeps other tests of a file from running
 _USED = re.compile(r"^(.*?):(?:\.(to[A-Z]\w*)|(\.only\b|\bf(?:it|describe)\())$", re.MULTILINE)
 _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
@@ -57,25 +40,25 @@ class Control(NamedTuple):
     def deaf(self, results: Mapping[str, Status]) -> list[str]:
         """The files in which a test passed and the control did not fail."""
         passed = [name for name, status in results.items() if status is Status.PASSED]
-        hearing = {one for one in self.files if results.get(self._name(one)) is Status.FAILED}
+        hearing = {one for one in self.files if {*self._of(one, results).values()} == {Status.FAILED}}
         return [
             one for one in self.files if one not in hearing and any(name.startswith(f"{one} > ") for name in passed)
         ]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
         """The results of all other tests."""
-        left = dict(results)
-        for file in self.files:
-            left.pop(self._name(file), None)
-        return left
+        controls = {name for file in self.files for name in self._of(file, results)}
+        return {name: status for name, status in results.items() if name not in controls}
 
-    def _name(self, file: str) -> str:
-        return f"{file} > {self.title}"
+    def _of(self, file: str, results: Mapping[str, Status]) -> dict[str, Status]:
+        """The control of a file in the results: a test, or a group of tests."""
+        own = f"{file} > {self.title}"
+        return {name: status for name, status in results.items() if name == own or name.startswith(f"{own} > ")}
 
 
 def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
     """Append the control to these test files, but to none in which some tests keep others from running."""
-    scripts = [file for file in tests if _SCRIPT.search(file)] if parser in _WORDS else []
+    scripts = [file for file in tests if _SCRIPT.search(file)] if named(parser).control else []
     said = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
     used = _USED.findall(said)
     alone = {file for file, _, only in used if only}
@@ -88,15 +71,16 @@ def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:
-    """The control as it stands in a file: `control.js` in one line, which type checks leave alone, behind a semicolon,
-    which the file may lack.
+    """The control as it stands in a file: a `control.js` in one line, which type checks leave alone, behind a
+    semicolon, which the file may lack.
 
     `matchers` are names that stand behind a dot there.
     """
     names = ", ".join(f'"{name}"' for name in sorted(matchers) if not _NO_MATCHERS.fullmatch(name))
-    words = {name: Template(word).substitute(title=title) for name, word in _WORDS[parser]._asdict().items()}
-    lines = files(__package__).joinpath("control.js").read_text(encoding="utf-8").splitlines()
-    statement = Template(" ".join(line.strip() for line in lines)).substitute(words, title=title, matchers=names)
+    own = named(parser)
+    words = {name: Template(word).substitute(title=title) for name, word in dict(own.control or {}).items()}
+    lines = (line.strip() for line in own.control_text().splitlines())
+    statement = Template(" ".join(lines)).substitute(words, title=title, matchers=names)
     return f"\n{words['imports']}\n// @ts-ignore\n;{statement}\n"
 
 

@@ -15,14 +15,15 @@ from typing import NamedTuple
 
 import git
 
+from pipeline.core import clones
 from pipeline.core.aside import Aside
-from pipeline.core.errors import UserError
-from pipeline.core.git import checkout, missing_files, open_clone, read_blobs, require_commit
+from pipeline.core.git import checkout, missing_files, read_blobs, require_commit
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_manifest
 from pipeline.core.records import Environment
-from pipeline.core.store import Store, digest, read_json
+from pipeline.core.store import Store, digest
 from pipeline.ecosystems import edits
+from pipeline.ecosystems.installation import installation
+from pipeline.ecosystems.protection import is_manifest
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
 
@@ -68,7 +69,9 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
         written = None if sandbox.images.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
-            deviations = sandbox.images.environment(made.environment, made.environment_digest, exported, say)
+            deviations = sandbox.images.environment(
+                installation(made.environment), made.environment_digest, exported, say
+            )
         if written:
             say("adding the sources")
             written.result()
@@ -91,15 +94,5 @@ def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
 
 
 def source(store: Store, repo: Repo) -> git.Repo:
-    """The clone that a repository was collected from. Raises UserError when it is not collected, or gone."""
-    path = store.raw(repo) / "source.json"
-    if not path.exists():
-        there = ", ".join(str(one) for one in store.repositories("01_raw")) or "none"
-        raise UserError(
-            f"{repo} is not collected", hint=f"collected are: {there}; run: just collect-run {repo} --path CLONE"
-        )
-    place = read_json(path).get("path")
-    if not place:
-        hint = f"sources come from a clone; add one: just collect-run {repo} --path CLONE"
-        raise UserError(f"{repo} was collected without a clone", path=path, field="path", hint=hint)
-    return open_clone(Path(place))
+    """The clone of a repository's sources. Raises UserError when it is not collected, or no clone of it is known."""
+    return clones.find(store, repo)

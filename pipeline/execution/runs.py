@@ -9,26 +9,23 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from pipeline.core import patches
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.records import Environment, Status
+from pipeline.core.records import Environment
 from pipeline.core.store import digest
 from pipeline.core.timing import timed
-from pipeline.ecosystems import reports
+from pipeline.ecosystems import parser as parser_named
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import command
 from pipeline.execution.applying import Applied, apply, prepare
-from pipeline.execution.control import Control, changed, digests, plant
+from pipeline.execution.control import changed, digests, plant
+from pipeline.execution.reading import read
+from pipeline.execution.run import End, Run
 from pipeline.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
-
-#: raised whenever patches are applied, files protected, reports read or ends told differently: older runs are stale
-VERSION = 3
-
-End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
 
 #: the limit that a command reached -> how its run ended
 _ENDS: dict[Limit, End] = {
@@ -38,38 +35,6 @@ _ENDS: dict[Limit, End] = {
     "disk": "disk_limit",
     "processes": "process_limit",
 }
-
-
-@dataclass(frozen=True)
-class Run:
-    """What one run of the tests said.
-
-    `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
-    Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
-    first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
-    and it is `merged` when it applied in a three-way merge only.
-    """
-
-    end: End = "ran"
-    results: dict[str, Status] = field(default_factory=dict)
-    suites: dict[str, Status] = field(default_factory=dict)
-    by_snapshot: frozenset[str] = frozenset()
-    faults: tuple[str, ...] = ()
-    restored: tuple[str, ...] = ()
-    merged: bool = False
-    control: Control = Control()
-    changed: tuple[str, ...] = ()
-    code: int = 0
-    place: str = ""
-    root: str = ""
-    log: bytes = b""
-    report: bytes = b""
-    seconds: float = 0.0
-
-    def with_files(self, names: Iterable[str]) -> Run:
-        """The same run, with these files as tests of their own: PASSED where the file could run."""
-        return replace(self, results={**self.results, **{n: self.suites[n] for n in names if n in self.suites}})
 
 
 @dataclass(frozen=True)
@@ -97,7 +62,7 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
 def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
     """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
     as `prepared` does."""
-    gold = [path for path in patches.paths(fix_patch + test_patch) if patches.is_protected(path)]
+    gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
     parser = plan.environment.parser
     with prepared(plan, candidate, fix_patch, test_patch) as (workspace, applied):
         there = sorted(_existing(workspace, sorted({*tests, *gold})))
@@ -140,7 +105,7 @@ def _executed(workspace: Workspace, plan: Plan) -> Run:
     left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
     if done.limit:
         return replace(left, end=_ENDS[done.limit])
-    report = done.output if reports.reads_log(environment.parser) else workspace.read(left.place)
+    report = done.output if parser_named(environment.parser).log else workspace.read(left.place)
     if report is None and b"ENOSPC" in done.output:
         raise InfrastructureError("the disk is full", cause="disk")
     return replace(left, end="no_report") if report is None else replace(left, report=report)
@@ -150,37 +115,10 @@ def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[
     """What stands for the placeholders; the name of the report is not known before the tests start."""
     scratch = workspace.scratch
     places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
-    if reporter := reports.reporter(environment.parser):
+    if reporter := parser_named(environment.parser).reporter_file():
         places["reporter"] = f"{scratch}/{reporter.name}"
         workspace.write(places["reporter"], reporter.read_bytes())
     return places | ({"entry": entry} if entry else {})
-
-
-def read(parser: str, run: Run) -> Run:
-    """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
-    if run.end != "ran" or not run.place:
-        return run
-    try:
-        report = reports.read(parser, run.report, run.root)
-    except reports.ReportError as error:
-        return replace(run, faults=(str(error),))
-    failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
-    return replace(
-        run,
-        results={**run.control.without(report.tests), **failed},
-        suites=report.suites,
-        by_snapshot=report.by_snapshot,
-        faults=tuple(_faults(parser, run, report)),
-    )
-
-
-def _faults(parser: str, run: Run, report: reports.Report) -> Iterator[str]:
-    if not reports.announced(parser, run.log.partition(b"\n")[2], run.place):
-        yield "the runner ended without announcing its report"
-    if report.success != (run.code == 0):
-        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
-    yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
-    yield from (f"the run changed {file}" for file in run.changed)
 
 
 def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

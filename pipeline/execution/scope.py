@@ -14,7 +14,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from pipeline.core.patches import is_protected, is_test_file, paths
+from pipeline.core.patches import is_test_file, paths
+from pipeline.ecosystems.protection import is_protected
 
 SCOPES = ("touched", "full")
 

@@ -6,7 +6,7 @@
 
 `gateway` opens the proxy that the environment asks for: `embedded` (config, process, hooks, turns) or
 `deployed` (admin). `models` reads the list of models and prices; `ledger` holds keys (hashed) and requests; `costs` and
-`accounts` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `hooks`, `policy`,
+`spending` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `hooks`, `policy`,
 `proxy`, `turns`, `ledger` and `prices` also run inside the proxy's environment: standard library and LiteLLM only.
 """
 

@@ -1,7 +1,7 @@
 """What was spent, as `data/costs.csv`: derived from the ledger, never kept beside it.
 
-One row per repository, model and agent. Requests are all that were sent, failed ones too; tokens are in plus out;
-amounts are USD, exact. The sum of the rows is the ledger's sum to the last digit.
+One row per track, repository, model and agent. Requests are all that were sent, failed ones too; tokens are in plus
+out; amounts are USD, exact. The sum of the rows is the ledger's sum to the last digit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 
-from pipeline.core.records import CostRow
+from pipeline.core.records import CostRow, Track
 from pipeline.core.store import Store, write_bytes
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import total
@@ -47,20 +47,23 @@ def _cell(value: object) -> str:
 
 
 def cost_rows(sent: Iterable[Request]) -> list[CostRow]:
-    """The rows, in the order of repository, model, agent. `model` is the experiment's; `embed` names the models that
-    embedded for it."""
+    """The rows, in the order of track, repository, model, agent.
 
-    def whose(request: Request) -> tuple[str, str, str]:
-        return request.repo, request.key_model, request.agent
+    `model` is the experiment's; `embed` names the models that embedded for it.
+    """
+
+    def whose(request: Request) -> tuple[str, str, str, str]:
+        return request.track, request.repo, request.key_model, request.agent
 
     grouped = groupby(sorted(sent, key=whose), key=whose)
     return [_row(*names, list(group)) for names, group in grouped]
 
 
-def _row(repo: str, model: str, agent: str, sent: list[Request]) -> CostRow:
+def _row(track: Track, repo: str, model: str, agent: str, sent: list[Request]) -> CostRow:
     llm = [request for request in sent if request.kind == "llm"]
     embedding = [request for request in sent if request.kind == "embedding"]
     return CostRow(
+        track=track,
         repo=repo,
         model=model,
         agent=agent,

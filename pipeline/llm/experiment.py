@@ -1,10 +1,12 @@
-"""Whose money it is: an experiment is repository x model x agent x settings, and keys belong to its holders."""
+"""Whose money it is: an experiment is track x repository x model x agent x settings; keys belong to its holders."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.records import REPAIR, Track
 from pipeline.core.store import digest
 
 #: the holder of what serves several instances (indexing, embeddings); every other holder is an instance id
@@ -13,16 +15,25 @@ SHARED = "shared"
 
 @dataclass(frozen=True)
 class Experiment:
-    """`repo` is `org/repo`, `model` a name of the model list, `settings_digest` a digest of all else that matters."""
+    """`repo` is `org/repo` (of pages, the case set), `model` a name of the model list, `settings` a digest of all else
+    that matters: the agent, its settings, the model's entry."""
 
     repo: str
     model: str
     agent: str
-    settings_digest: str
+    settings: str = ""
+    track: Track = REPAIR
+
+    @property
+    def repository(self) -> Repo:
+        """Raises UserError for a case set."""
+        return parse_repo(self.repo)
 
     @cached_property
     def id(self) -> str:
-        return digest(self.repo, self.model, self.agent, self.settings_digest)
+        """What was spent before there were tracks stays with its experiment."""
+        whose = (self.repo, self.model, self.agent, self.settings)
+        return digest(*whose) if self.track == REPAIR else digest(self.track, *whose)
 
     def alias(self, holder: str) -> str:
         """The name of a holder's key, as people and logs see it."""

@@ -46,8 +46,9 @@ class Gateway(ABC):
             self.ledger.lose(experiment.id)
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
-        whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings_digest)
-        self.ledger.issue(key_hash(key), Key(experiment.alias(holder), *whose, holder, budget_usd))
+        whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings)
+        issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track)
+        self.ledger.issue(key_hash(key), issued)
         return key
 
     @abstractmethod

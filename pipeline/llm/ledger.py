@@ -28,7 +28,8 @@ OK, CACHED = "ok", "cached"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
     key_hash TEXT PRIMARY KEY, alias TEXT NOT NULL, experiment TEXT NOT NULL, repo TEXT NOT NULL, model TEXT NOT NULL,
-    agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL
+    agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL,
+    track TEXT NOT NULL DEFAULT 'repair'
 ) STRICT;
 CREATE INDEX IF NOT EXISTS keys_by_holder ON keys (experiment, holder);
 CREATE TABLE IF NOT EXISTS requests (
@@ -54,6 +55,7 @@ class Key(NamedTuple):
     settings: str
     holder: str
     budget_usd: Decimal | None = None
+    track: str = "repair"
 
 
 class Booking(NamedTuple):
@@ -80,6 +82,7 @@ class Request(NamedTuple):
 
     id: str
     time: str
+    track: str
     experiment: str
     repo: str
     agent: str
@@ -115,6 +118,7 @@ class Ledger:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.executescript(SCHEMA)
+        self._add_track()
 
     def close(self) -> None:
         self._db.close()
@@ -124,17 +128,30 @@ class Ledger:
         with self._lock, self._db:
             yield self._db
 
+    def _add_track(self) -> None:
+        """A ledger from before there were tracks is all repair."""
+        if self._has_track():
+            return
+        with self._transaction() as db:
+            db.execute("BEGIN IMMEDIATE")
+            if not self._has_track():  # another process may have been first
+                db.execute("ALTER TABLE keys ADD COLUMN track TEXT NOT NULL DEFAULT 'repair'")
+
+    def _has_track(self) -> bool:
+        return "track" in {name for _, name, *_ in self._db.execute("PRAGMA table_info(keys)")}
+
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:
         budget = None if key.budget_usd is None else format(key.budget_usd, "f")
+        row = {"key_hash": hashed, **key._asdict(), "budget_usd": budget, "created": _now()}
         with self._transaction() as db:
-            db.execute(f"INSERT INTO keys VALUES ({_marks(10)})", (hashed, *key[:-1], budget, _now()))
+            db.execute(f"INSERT INTO keys ({', '.join(row)}) VALUES ({_marks(len(row))})", tuple(row.values()))
 
     def key(self, hashed: str) -> Key | None:
         columns = ", ".join(Key._fields)
         with self._transaction() as db:
             row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
-        return row and Key(*row[:-1], budget_usd=None if row[-1] is None else Decimal(row[-1]))
+        return row and _priced(Key(*row))
 
     def refuse(self, hashed: str) -> None:
         """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
@@ -191,7 +208,7 @@ class Ledger:
     # -- sums -------------------------------------------------------------------------------------------------------
     def rows(self, experiment: str | None = None) -> list[Request]:
         """Requests in the order in which they were booked, of one experiment or of all."""
-        query = """SELECT id, time, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
+        query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
                           tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status
                    FROM requests JOIN keys USING (key_hash)
                    WHERE experiment = coalesce(?, experiment)
@@ -218,6 +235,11 @@ def per_holder(rows: list[Request]) -> dict[str, Decimal]:
     for row in rows:
         spent[row.holder] = total((spent.get(row.holder, Decimal(0)), row.cost_usd))
     return spent
+
+
+def _priced(key: Key) -> Key:
+    """A row of `keys`, its budget as an amount."""
+    return key if key.budget_usd is None else key._replace(budget_usd=Decimal(key.budget_usd))
 
 
 def _marks(count: int) -> str:

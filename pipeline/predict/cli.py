@@ -57,7 +57,7 @@ def command(
 
     \b
     MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
-    Writes DATA/03_predictions/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
+    Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
     The same command goes on where it was; other settings archive the old run.
     Agents that run code work in containers, which needs an engine; docs/agents.md tells how to bring one.
     \b

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.core.briefing import prompt
-from pipeline.core.git import CLEAN
+from pipeline.core.git import CLEAN, opened_clone
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
-from pipeline.predict.job import AgentFailed, Job, Say
+from pipeline.predict.request import AgentFailed, Ask, Say
 from pipeline.sandbox.base import DEFAULT, Completed, Workspace
 
 #: seconds after its time in which an agent may end by itself
@@ -29,36 +29,36 @@ ENDS = {True: "SUCCESSFUL_PATCH", False: "NO_EDITS"}
 TIME_LIMIT = "TIME_LIMIT"
 
 
-def run(job: Job, folder: Path, say: Say) -> int:
+def run(ask: Ask, folder: Path, say: Say) -> int:
     """Work on one task; what the agent leaves is in `folder` then, with the patch. Returns the exit code.
 
     An agent whose time is over has answered with what is there. Raises AgentFailed when a limit ended it, or when no
     patch can be made; InfrastructureError.
     """
-    instance, call = job.instance, job.agent.call
-    made = recipe(job.clone, instance.environment, instance.base.sha, instance.manifests)
-    ensure(job.rooms.sandbox, job.clone, made, say)
+    call, room, clone = ask.agent.call, ask.room, opened_clone(ask.clone)
+    sandbox = room.sandbox.sandbox()
+    made = recipe(clone, room.environment, ask.base, room.manifests)
+    ensure(sandbox, clone, made, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
-    given = {"tools": job.rooms.tools, "reach": job.base_url}
-    with job.rooms.sandbox.open(made.image, cache="none", limits=limits, **given) as room:
-        places = _brief(room, job)
-        base = _git(room, "rev-parse", "HEAD").strip()
-        say(f"{job.agent.name} works")
+    given = {"tools": Path(room.tools), "reach": ask.base_url}
+    with sandbox.open(made.image, cache="none", limits=limits, **given) as workspace:
+        places = _brief(workspace, ask)
+        base = _git(workspace, "rev-parse", "HEAD").strip()
+        say(f"{ask.agent.name} works")
         timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
-        done = room.run([*timed, *call.argv(places)], env=call.variables(places))
+        done = workspace.run([*timed, *call.argv(places)], env=call.variables(places))
         write_bytes(folder / "agent.log", done.output)
-        _keep(room, places["out"], folder)
-        return _conclude(room, base, done, done.seconds >= call.seconds, folder)
+        _keep(workspace, places["out"], folder)
+        return _conclude(workspace, base, done, done.seconds >= call.seconds, folder)
 
 
-def _brief(room: Workspace, job: Job) -> dict[str, str]:
+def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     """Write what the agent is told; what its command may name."""
-    task = job.instance.task()
-    told = prompt(job.agent.call.prompt, task)
+    told = prompt(ask.agent.call.prompt, ask.task)
     files = {
-        "task": ("task.json", task.model_dump_json(indent=2).encode()),
+        "task": ("task.json", ask.task.model_dump_json(indent=2).encode()),
         "prompt": ("prompt.md", told.encode()),
-        "settings": ("settings.toml", job.agent.settings.read_bytes()),
+        "settings": ("settings.toml", ask.agent.settings.read_bytes()),
     }
     for name, data in files.values():
         room.write(f"{room.scratch}/{name}", data)
@@ -69,10 +69,10 @@ def _brief(room: Workspace, job: Job) -> dict[str, str]:
         "statement": told,
         "checkout": room.root,
         "out": out,
-        "model": job.run.experiment.model,
+        "model": ask.model,
         "agent": room.tools,
         "base_url": room.url,
-        "key": job.key,
+        "key": ask.key,
     }
 
 

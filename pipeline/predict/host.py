@@ -11,51 +11,53 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pipeline.core.git import checkout
+from pipeline.core.git import checkout, opened_clone
 from pipeline.core.store import write_bytes
 from pipeline.core.vendors import VENDORS
-from pipeline.predict.job import Job, Say
-from pipeline.sandbox.local.process import started
+from pipeline.predict.request import Ask, Say
+from pipeline.sandbox.local.process import Running, started
 
+#: the agents that run in this process, for an end at once
+RUNNING = Running()
 #: what an agent's process takes over from this one's environment: no token, no key
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 
 
-def run(job: Job, folder: Path, say: Say) -> int:
+def run(ask: Ask, folder: Path, say: Say) -> int:
     """Work on one task; what the agent leaves is in `folder` then. Returns the exit code."""
     with TemporaryDirectory(prefix="a11y-bench-") as made:
         place = Path(made)
         say("checking out")
-        checkout(job.clone, job.instance.base.sha, place / "checkout")
-        write_bytes(place / "task.json", job.instance.task().model_dump_json(indent=2).encode())
+        checkout(opened_clone(ask.clone), ask.base, place / "checkout")
+        write_bytes(place / "task.json", ask.task.model_dump_json(indent=2).encode())
         (place / "out").mkdir()
-        say(f"{job.agent.name} works")
+        say(f"{ask.agent.name} works")
         try:
-            return _run(job, place, folder / "agent.log")
+            return _run(ask, place, folder / "agent.log")
         finally:
             shutil.copytree(place / "out", folder, dirs_exist_ok=True, symlinks=True)
 
 
-def _run(job: Job, place: Path, log_path: Path) -> int:
-    call = job.agent.call
+def _run(ask: Ask, place: Path, log_path: Path) -> int:
+    call = ask.agent.call
     places = {
         "python": sys.executable,
         "task": str(place / "task.json"),
         "checkout": str(place / "checkout"),
         "out": str(place / "out"),
-        "model": job.run.experiment.model,
-        "settings": str(job.agent.settings.absolute()),
-        "agent": str(job.agent.folder),
-        "base_url": job.base_url,
-        "key": job.key,
-        "cache": str(job.run.cache.absolute()),
-        "shared_key": job.shared_key or job.key,
+        "model": ask.model,
+        "settings": str(ask.agent.settings.absolute()),
+        "agent": str(ask.agent.folder),
+        "base_url": ask.base_url,
+        "key": ask.key,
+        "cache": ask.cache,
+        "shared_key": ask.shared_key or ask.key,
     }
-    log_path.parent.mkdir(parents=True, exist_ok=True)
+    Path(ask.cache).parent.mkdir(parents=True, exist_ok=True)
     env = _inherited(place) | call.variables(places)
     with (
         log_path.open("wb") as output,
-        started(call.argv(places), folder=place, env=env, output=output, running=job.running) as process,
+        started(call.argv(places), folder=place, env=env, output=output, running=RUNNING) as process,
     ):
         return process.wait(timeout=call.seconds)
 

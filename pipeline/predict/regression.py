@@ -1,86 +1,118 @@
-"""Among an agent's candidates, the first of those that break the fewest tests of the base (Agentless's regression step,
+"""Among an agent's proposals, the first of those that break the fewest tests of the base (Agentless's regression step,
 arXiv 2407.01489, section 3.3).
 
 Reads what agents leave in `candidates/N.diff`, the best first, of answers that are finished; writes `chosen/` in the
-run's folder. The tests are those that belong to the files that any candidate changes, as the base has them: no change
+run's folder. The tests are those that belong to the files that any proposal changes, as the base has them: no change
 of a protected file, no gold patch or test patch has a part in it, nor a cache that their runs filled. Does not cover
-what passes a candidate for a fix.
+what passes a proposal for a fix.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import git
 
-from pipeline.core.git import list_files
-from pipeline.core.patches import is_protected, paths, select
+from pipeline.core.git import list_files, opened_clone
+from pipeline.core.patches import paths, select
 from pipeline.core.progress import Progress
-from pipeline.core.records import Instance, Status
+from pipeline.core.records import Environment, Instance, Status
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import Unit, digest
+from pipeline.core.work import DEFAULT, Event, Interrupts, Tell, each
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan
 from pipeline.execution.scope import related
 from pipeline.predict.run import Run
 from pipeline.sandbox.base import Sandbox
-
-log = logging.getLogger(__name__)
+from pipeline.sandbox.handle import Handle, handle
 
 
 class Choice(NamedTuple):
-    """The number of the candidate that was taken, and how many tests each one broke that was run; from 0."""
+    """The number of the proposal that was taken, and how many tests each one broke that was run; from 0."""
 
     number: int
     broken: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Regression:
-    """Where the tests of one run's candidates are run."""
+class Choose:
+    """The request: the proposals for one instance, the best first, and where the tests of its base are run."""
 
-    sandbox: Sandbox
-    clone: git.Repo
-    run: Run
+    name: str
+    proposals: tuple[bytes, ...]
+    base: str
+    environment: Environment
+    manifests: str
+    clone: str
+    sandbox: Handle
     patience: Patience = PATIENT
 
-    def work(self, instance: Instance, progress: Progress) -> None:
-        """Choose for one instance. The instance border: what breaks is told, and the next run of it tries again."""
-        name = instance.instance_id
-        say = partial(progress.step, name)
-        try:
-            candidates = [content.decode() for content in _candidates(self.run, instance)]
-            choice = patiently(lambda: self._choose(instance, candidates, say), say, self.patience)
-        except Exception as error:
-            log.exception("%s", name)
-            progress.finish(name, f"nothing chosen: {error}")
-            return
-        result = {"patch": candidates[choice.number], **choice._asdict()}
-        chosen(self.run, instance).finish(result, **_inputs(self.run, instance))
-        progress.finish(name, f"candidate {choice.number + 1} of {len(candidates)}")
+    @property
+    def affinity(self) -> str:
+        return ""
 
-    def _choose(self, instance: Instance, candidates: Sequence[str], say: Callable[[str], None]) -> Choice:
-        """The first candidate that breaks nothing, else the first of those that break least."""
-        changed = {path for patch in candidates for path in paths(patch)}
-        files = sorted(related(list_files(self.clone, instance.base.sha), changed))
-        if len(candidates) < 2 or not files:
+    def perform(self, tell: Tell) -> Choice | str:
+        """The choice, or why there is none."""
+
+        def say(text: str) -> None:
+            tell(Event(self.name, text))
+
+        texts = [content.decode() for content in self.proposals]
+        return patiently(lambda: self._choice(texts, say), say, self.patience)
+
+    def failed(self, error: Exception) -> Choice | str:
+        return str(error)
+
+    def _choice(self, proposals: Sequence[str], say: Callable[[str], None]) -> Choice:
+        """The first proposal that breaks nothing, else the first of those that break least."""
+        clone = opened_clone(self.clone)
+        changed = {path for patch in proposals for path in paths(patch)}
+        files = sorted(related(list_files(clone, self.base), changed))
+        if len(proposals) < 2 or not files:
             return Choice(0)
-        made = images.recipe(self.clone, instance.environment, instance.base.sha, instance.manifests)
-        images.ensure(self.sandbox, self.clone, made, say)
-        plan = Plan(self.sandbox, made.image, made.environment, files)
+        sandbox = self.sandbox.sandbox()
+        made = images.recipe(clone, self.environment, self.base, self.manifests)
+        images.ensure(sandbox, clone, made, say)
+        plan = Plan(sandbox, made.image, made.environment, files)
         say("running the tests of the base")
         before, broken = _passing(plan), []
-        for number, patch in enumerate(candidates, 1):
-            say(f"running them on candidate {number} of {len(candidates)}")
+        for number, patch in enumerate(proposals, 1):
+            say(f"running them on proposal {number} of {len(proposals)}")
             broken.append(len(before - _passing(plan, patch)))
             if not broken[-1]:
                 break
         return Choice(broken.index(min(broken)), tuple(broken))
+
+
+def request(sandbox: Sandbox, clone: git.Repo, run: Run, instance: Instance, patience: Patience = PATIENT) -> Choose:
+    """The request for an answered instance."""
+    own = {"environment": instance.environment, "manifests": instance.manifests, "base": instance.base.sha}
+    where = {"clone": str(clone.git_dir), "sandbox": handle(sandbox), "patience": patience}
+    return Choose(instance.instance_id, tuple(_proposals(run, instance)), **own, **where)
+
+
+def choose(
+    run: Run, requests: Sequence[Choose], progress: Progress, jobs: int, interrupts: Interrupts = DEFAULT
+) -> None:
+    """Write what is chosen. What breaks is told, and the next run of it tries again."""
+    instances = {one.instance_id: one for one in run.instances}
+
+    def hear(event: Event) -> None:
+        progress.step(event.unit, event.text)
+
+    for one, choice in each(requests, jobs=jobs, hear=hear, interrupts=interrupts):
+        if isinstance(choice, str):
+            progress.finish(one.name, f"nothing chosen: {choice}")
+            continue
+        result = {"patch": one.proposals[choice.number].decode(), **choice._asdict()}
+        instance = instances[one.name]
+        chosen(run, instance).finish(result, **_inputs(run, instance))
+        progress.finish(one.name, f"proposal {choice.number + 1} of {len(one.proposals)}")
 
 
 def chosen(run: Run, instance: Instance) -> Unit:
@@ -89,18 +121,18 @@ def chosen(run: Run, instance: Instance) -> Unit:
 
 
 def missing(run: Run) -> list[Instance]:
-    """The answered instances of which nothing is chosen yet, or other candidates are there since."""
+    """The answered instances of which nothing is chosen yet, or other proposals are there since."""
     owed = {one.instance_id for one in run.missing()}
     answered = (one for one in run.instances if one.instance_id not in owed)
     return [one for one in answered if not chosen(run, one).is_done(**_inputs(run, one))]
 
 
 def _inputs(run: Run, instance: Instance) -> dict[str, str]:
-    return {"run": run.digest, "candidates": digest(*_candidates(run, instance))}
+    return {"run": run.digest, "candidates": digest(*_proposals(run, instance))}
 
 
-def _candidates(run: Run, instance: Instance) -> list[bytes]:
-    """The candidates, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
+def _proposals(run: Run, instance: Instance) -> list[bytes]:
+    """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
     unit = run.unit(instance)
     found = [path for path in (unit.folder / "candidates").glob("*.diff") if path.stem.isdecimal()]
     ordered = sorted(found, key=lambda path: int(path.stem))

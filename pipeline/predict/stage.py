@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.core.cache import cache_root
 from pipeline.core.console import log_file
@@ -23,23 +23,23 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Event, Interrupts, Settled, each
 from pipeline.execution.images import source
-from pipeline.llm.experiment import SHARED
-from pipeline.llm.experiment import Experiment as Account
-from pipeline.llm.gateway import Gateway
+from pipeline.llm.experiment import SHARED, Experiment
+from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import regression
 from pipeline.predict.agents import load_agent
-from pipeline.predict.job import Job, Rooms
+from pipeline.predict.host import RUNNING
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.run import Experiment, Run, open_run, resume
-from pipeline.predict.runtime import why_unanswered, work
+from pipeline.predict.request import Answer, Ask, Failure, Left, Room
+from pipeline.predict.run import Run, open_run, resume
+from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.handle import handle
 from pipeline.sandbox.images import Directory, Kit
-from pipeline.sandbox.local.process import Running
 
 if TYPE_CHECKING:
     import git
@@ -48,6 +48,13 @@ if TYPE_CHECKING:
 AGENTS_WORK_IN = "docker"
 #: why an instance has no prediction whose candidates wait for their tests
 NOT_CHOSEN = "not_chosen"
+
+
+class Rooms(NamedTuple):
+    """Where agents that run code work, and this agent's tools there."""
+
+    sandbox: Sandbox
+    tools: Path
 
 
 class Predictor:
@@ -70,13 +77,14 @@ class Predictor:
         budget: Decimal | None = None,
         given: Mapping[str, str] = os.environ,
         tester: Sandbox | None = None,
+        engine: str = "threads",
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
-        self.tester, self.running = tester, Running()
+        self.tester, self.engine = tester, engine
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
-        self.experiment = Experiment(repo, agent, model, self._settings())
+        self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings())
 
     def _settings(self) -> str:
         """A digest of the agent, its settings and the model's entry; the references have none."""
@@ -99,11 +107,11 @@ class Predictor:
         return self.postprocess()
 
     def _lock(self):
-        return self.store.lock("predict", self.experiment.repo, f"{self.experiment.agent}-{self.experiment.model}")
+        return self.store.lock("predict", self.repo, self.experiment.agent, self.experiment.model)
 
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
-        read_dataset(self.store, self.experiment.repo)
+        read_dataset(self.store, self.repo)
         with self._lock():
             run = open_run(self.store, self.experiment, fresh=fresh)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
@@ -125,13 +133,12 @@ class Predictor:
     def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         for instance in missing:
             patch, outcome = answer(self.experiment.agent, instance)
-            unit = run.unit(instance)
-            unit.finish({"patch": patch, "outcome": outcome}, run=run.digest, task=digest(instance.task()))
+            finish(run, instance, Answer(patch, outcome))
             progress.finish(instance.instance_id, outcome)
 
     def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
         say = self._say(progress)
-        clone = source(self.store, self.experiment.repo)
+        clone = source(self.store, self.repo)
         for one in missing:
             require_commit(clone, one.base.sha)
         rooms = self.rooms(say) if self.agent.runs_code else None
@@ -139,28 +146,60 @@ class Predictor:
         with open_gateway(
             self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
         ) as gateway:
-            shared = gateway.issue_key(self._account, SHARED, self.budget)
-            jobs = [self.job(gateway, run, one, clone, rooms)._replace(shared_key=shared) for one in missing]
-            interrupts = Interrupts(progress.stopping, rooms.sandbox.abort if rooms else self.running.end)
-            for _ in each(jobs, lambda job: work(job, progress), jobs=self.jobs, interrupts=interrupts):
-                pass
+            shared = gateway.issue_key(self.experiment, SHARED, self.budget)
+            requests = [replace(self.request(gateway, run, one, clone, rooms), shared_key=shared) for one in missing]
+            self.ask(gateway, run, requests, progress)
+
+    def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
+        """Ask, and write what comes of each task. One that begins when the budget is reached is not asked."""
+        instances = {one.instance_id: one for one in run.instances}
+
+        def admit(request: Ask) -> Ask | Settled:
+            if gateway.exhausted(self.experiment):
+                why = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
+                return Settled(Left(failure=why))
+            return request
+
+        def hear(event: Event) -> None:
+            progress.step(event.unit, event.text)
+
+        def abort() -> None:
+            RUNNING.end()
+            for request in requests:
+                if request.room:
+                    request.room.sandbox.sandbox().abort()
+
+        interrupts = Interrupts(progress.stopping, abort)
+        how = {"jobs": self.jobs, "engine": self.engine, "hear": hear, "admit": admit, "interrupts": interrupts}
+        for request, left in each(requests, **how):
+            given_up = gateway.given_up(self.experiment, request.key) if request.room else ""
+            text = save(run, instances[request.name], left, given_up)
+            progress.finish(request.name, text)
 
     def _choose(self, run: Run) -> None:
-        missing = regression.missing(run)
-        chooser = regression.Regression(self.tester, source(self.store, self.experiment.repo), run)
-        with log_file(run.folder / "run.log"), Progress("choosing", len(missing)) as progress:
-            interrupts = Interrupts(progress.stopping, self.tester.abort)
-            for _ in each(missing, lambda one: chooser.work(one, progress), jobs=self.jobs, interrupts=interrupts):
-                pass
+        clone = source(self.store, self.repo)
+        requests = [regression.request(self.tester, clone, run, one) for one in regression.missing(run)]
+        with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
+            regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, self.tester.abort))
 
-    def job(self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None) -> Job:
+    def request(
+        self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None
+    ) -> Ask:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
-        account = self._account
-        key = gateway.issue_key(account, instance.instance_id, self.budget)
-        asked = {"given_up": partial(gateway.given_up, account, key), "rooms": rooms} if rooms else {}
-        exhausted = partial(gateway.exhausted, account)
-        return Job(self.agent, run, instance, clone, gateway.base_url, key, self.running, exhausted, **asked)
+        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
+        room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
+        return Ask(
+            agent=self.agent,
+            model=self.experiment.model,
+            task=instance.task(),
+            base=instance.base.sha,
+            clone=str(clone.git_dir),
+            base_url=gateway.base_url,
+            key=key,
+            cache=str(run.cache),
+            room=room,
+        )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
@@ -172,11 +211,6 @@ class Predictor:
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:
         return lambda text: progress.step("gateway", text)
-
-    @property
-    def _account(self) -> Account:
-        one = self.experiment
-        return Account(str(one.repo), one.model, one.agent, one.settings)
 
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
-from pipeline.core.records import Environment
+from pipeline.sandbox.installation import Installation
 
 
 class Machine(NamedTuple):
@@ -87,7 +87,7 @@ class Directory(NamedTuple):
 class Images(Protocol):
     """Makes layers and keeps them. Raises InfrastructureError, in every method, where the machine fails."""
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
 
         `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.

@@ -1,4 +1,6 @@
-"""What installing dependencies takes in any sandbox: its environment variables, and who is to blame when it fails.
+"""What installing dependencies takes in any sandbox: its variables and commands, and who is to blame when it fails.
+
+Which these are is told by an `Installation`, made by those who know package managers (ecosystems.installation).
 
 Reads the host's CA bundle and npm registry, by the names below. They are for the install only and stay in no layer.
 Does not cover: credentials of a private registry, registries on the host's loopback, Plug'n'Play (the manager's
@@ -9,13 +11,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
-from pipeline.core.records import Environment
 from pipeline.sandbox.base import COMMON, Completed, InstallFailed, Limits
+from pipeline.sandbox.installation import Faults, Installation
 
 LIMITS = Limits(seconds=1800, memory=8 * 2**30, processes=4096, disk=24 * 2**30)
 
@@ -34,19 +36,9 @@ _UNREACHED = re.compile("ENOTFOUND|ECONNREFUSED|ETIMEDOUT")
 _HOST = re.compile(r"https?://(?:[^/\s@]+@)?([\w.-]+)|ENOTFOUND ([\w-]+(?:\.[\w-]+)+)")
 #: registries that always come back: silence is a bad moment of theirs or of this machine
 _PUBLIC = {"registry.npmjs.org", "registry.yarnpkg.com"}
-#: what a package may run when it is installed
-SCRIPTS = ("preinstall", "install", "postinstall")
-
-#: what a log says when the machine or the registry is to blame, as each manager puts it; scripts of packages that
-#: fail to download something of their own look otherwise on purpose: those are the repository's
-FAULTS = (
-    (r"ENOSPC", "disk"),
-    (rf"npm (?:ERR!|error) code (?:{_CODES}|E{_STATUS}|.*CERT.*)(?:\nnpm .*){{0,4}}", "registry"),
-    (rf'^(?:error |ResponseError: ).*(?:{_CODES}|returned a {_STATUS}|Request failed \\?"{_STATUS})', "registry"),
-    (rf"YN0001:.*(?:RequestError|TimeoutError|ReadError).*(?:{_CODES}|[Tt]imeout|certificate)", "registry"),
-    (rf"YN0035:.*Response Code:.*{_STATUS}", "registry"),
-    (rf"ERR_PNPM_(?:META_)?FETCH_(?:FAIL|{_STATUS})|ERR_PNPM_{_CODES}", "registry"),
-)
+#: what a log says when the machine is to blame, whatever the manager; scripts of packages that fail to download
+#: something of their own look otherwise on purpose: those are the repository's
+ANYWHERE: Faults = ((r"ENOSPC", "disk"),)
 
 
 def host_ca() -> Path | None:
@@ -55,34 +47,22 @@ def host_ca() -> Path | None:
     return next((path for path in named if path.is_file()), None)
 
 
-def variables(spec: Environment, scratch: str, registry: str, ca: str | None) -> dict[str, str]:
+def variables(spec: Installation, scratch: str, registry: str, ca: str | None) -> dict[str, str]:
     """The environment of an install whose downloads go to `scratch`, with the CA bundle at `ca`.
 
     What the specification sets wins.
     """
-    trust = ("NODE_EXTRA_CA_CERTS", "npm_config_cafile") if ca else ()
-    yarn_1 = re.match(r"1\b", spec.manager_version)
-    return {
-        **COMMON,
-        "TMPDIR": scratch,
-        "XDG_CACHE_HOME": f"{scratch}/cache",
-        "npm_config_cache": f"{scratch}/npm",
-        "npm_config_store_dir": f"{scratch}/pnpm",
-        "npm_config_manage_package_manager_versions": "false",
-        "npm_config_registry": registry,
-        "npm_config_fetch_timeout": PATIENCE,
-        "YARN_CACHE_FOLDER": f"{scratch}/yarn",
-        "YARN_GLOBAL_FOLDER": f"{scratch}/berry",
-        "YARN_IGNORE_PATH": "1",
-        **({"YARN_NETWORK_TIMEOUT": PATIENCE, "YARN_REGISTRY": registry} if yarn_1 else _yarn_2(registry)),
-        **dict.fromkeys(trust, ca or ""),
-        **spec.install_env,
-    }
+    places = {"{scratch}": scratch, "{registry}": registry, "{patience}": PATIENCE, "{ca}": ca or ""}
+    told = {name: value for name, value in spec.variables.items() if ca or "{ca}" not in value}
+    trust = {"NODE_EXTRA_CA_CERTS": ca} if ca else {}
+    filled = {name: _filled(value, places) for name, value in told.items()}
+    return {**COMMON, "TMPDIR": scratch, "XDG_CACHE_HOME": f"{scratch}/cache", **trust, **filled}
 
 
-def _yarn_2(registry: str) -> dict[str, str]:
-    """Only what its first release knows: every release refuses variables that it does not."""
-    return {"YARN_HTTP_TIMEOUT": PATIENCE, "YARN_NPM_REGISTRY_SERVER": registry}
+def _filled(text: str, places: Mapping[str, str]) -> str:
+    for name, value in places.items():
+        text = text.replace(name, value)
+    return text
 
 
 def mask(text: str) -> str:
@@ -90,14 +70,15 @@ def mask(text: str) -> str:
     return re.sub(r"(?<=://)[^/\s@]+@", "***@", text)
 
 
-def failure(message: str, log: str, registry: str = "", lines: int = 2000) -> A11yBenchError:
+def failure(message: str, log: str, faults: Faults, registry: str = "", lines: int = 2000) -> A11yBenchError:
     """The error for a failed install: the machine's or the registry's fault, else the repository's.
 
     A host that does not answer is the machine's fault when it is the `registry`, the repository's otherwise: waiting
     does not bring back what it asks elsewhere.
     """
-    for pattern, cause in FAULTS:
-        for match in re.finditer(pattern, log, re.MULTILINE):
+    for pattern, cause in (*ANYWHERE, *faults):
+        written = _filled(pattern, {"{codes}": _CODES, "{status}": _STATUS})
+        for match in re.finditer(written, log, re.MULTILINE):
             if not _elsewhere(match[0] + log[match.end() :].partition("\n")[0], registry):
                 return InfrastructureError(f"{message}: {match[0].splitlines()[0]}", cause=cause)
     return InstallFailed(message, "\n".join(log.splitlines()[-lines:]))
@@ -109,19 +90,16 @@ def _elsewhere(said: str, registry: str) -> bool:
     return bool(registry and hosts and _UNREACHED.search(said)) and hosts.isdisjoint(ours)
 
 
-def run_all(spec: Environment, registry: str, execute: Callable[[tuple[str, ...]], Completed]) -> None:
-    """The install, then the install scripts of the packages that need theirs. Raises as `check`."""
-    check(spec.install, execute(spec.install), registry)
-    for name in spec.rebuild:
-        for script in SCRIPTS:
-            argv = ("npm", "run", script, "--if-present", f"--prefix=node_modules/{name}")
-            check(argv, execute(argv), registry)
+def run_all(spec: Installation, registry: str, execute: Callable[[tuple[str, ...]], Completed]) -> None:
+    """The commands of an installation, one by one. Raises as `check`."""
+    for argv in spec.commands:
+        check(argv, execute(argv), spec.faults, registry)
 
 
-def check(argv: tuple[str, ...], done: Completed, registry: str = "") -> None:
+def check(argv: tuple[str, ...], done: Completed, faults: Faults, registry: str = "") -> None:
     """Raise unless a command of the install ended well."""
     command = " ".join(argv)
     if done.limit:
         raise InfrastructureError(f"{command} ran out of {done.limit}", cause=done.limit)
     if done.code:
-        raise failure(f"{command} ended with {done.code}", mask(done.output.decode(errors="replace")), registry)
+        raise failure(f"{command} ended with {done.code}", mask(done.output.decode(errors="replace")), faults, registry)

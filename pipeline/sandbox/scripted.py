@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.core.records import Environment
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Completed, Limits, stopped
 from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
+from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
 Respond = Callable[[tuple[str, ...], Files], Completed]
@@ -31,11 +31,11 @@ class ScriptedImages:
         self.instances: dict[str, str] = {}
         self.directories: set[Directory] = set()
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         if digest in self.failures:
             raise self.failures[digest]
         if digest not in self.environments:
-            say(f"scripted: {' '.join(spec.install)}")
+            say(f"scripted: {' '.join(spec.commands[0])}")
             self.environments.append(digest)
         return []
 

@@ -23,11 +23,12 @@ def command() -> None:
 def list_(repo: Any, store: Any) -> None:
     """Show the candidates of REPO with their evidence and ratings."""
     from pipeline.core.console import table
-    from pipeline.core.records import Candidate, Review
+    from pipeline.core.records import Candidate
+    from pipeline.core.reviews import newest_reviews
     from pipeline.core.store import read_records
 
     ratings: dict[str, list[str]] = {}
-    for one in read_records(store.reviews(repo), Review):
+    for one in newest_reviews(store, repo):
         ratings.setdefault(one.instance_id, []).append(f"{one.status} ({one.rater})")
     rows = [
         (

@@ -113,7 +113,7 @@ def predict_and_evaluate(store: Store) -> None:
     add_run(store, UI, a)
     add_run(store, UI, b)
     add_run(store, FORMS, [forms])
-    unresolved = make_verdict(a[2], Outcome.UNRESOLVED, broken=("opens",), cause="")
+    unresolved = make_verdict(a[2], Outcome.UNRESOLVED, broken={"opens": "FAILED"}, cause="")
     add_verdicts(store, UI, [make_verdict(a[0]), make_verdict(a[1], Outcome.EMPTY), unresolved])
     add_verdicts(store, UI, [make_verdict(b[0]), make_verdict(b[1], Outcome.NOT_EVALUATED, cause="engine")])
     add_verdicts(store, FORMS, [make_verdict(forms)])
@@ -154,9 +154,9 @@ def add_verdicts(store: Store, repo: Repo, verdicts: list[Verdict]) -> Path:
 
 def spend(store: Store) -> None:
     lines = (
-        "acme/ui,model-a,magentless,embed-4b,10,1000,0.10,2,200,0.01",
-        "acme/ui,lab/model-b,magentless,embed-4b,20,3000,0.20,4,400,0.02",
-        "acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
+        "repair,acme/ui,model-a,magentless,embed-4b,10,1000,0.10,2,200,0.01",
+        "repair,acme/ui,lab/model-b,magentless,embed-4b,20,3000,0.20,4,400,0.02",
+        "repair,acme/forms,lab/model-b,magentless,embed-4b,5,500,0.00,0,0,0",
     )
     write_bytes(store.costs, "\n".join((",".join(CostRow.model_fields), *lines, "")).encode())
 

@@ -23,7 +23,9 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 def data(tmp_path_factory) -> Path:
     """A data directory that has what every cell shows."""
     store = generate(Store(tmp_path_factory.mktemp("notebooks") / "data"))
-    predictions = read_records(next(store.root.glob("03_predictions/magentless/acme__ui/*/*/*.jsonl")), Prediction)
+    predictions = read_records(
+        next(store.root.glob("03_predictions/repair/magentless/acme__ui/*/*/*.jsonl")), Prediction
+    )
     patch = next(one for one in predictions if one.model_patch)
     check_by_hand(store, int(patch.instance_id.rpartition("-")[2]), "fixes", patch=patch.model_patch)
     return store.root

@@ -18,9 +18,11 @@ import click
 from snapshot_mutations import KINDS, Mutation, mutations
 
 from benchmarks.goals import Figure, report
-from pipeline.browser.trees import Trees, Viewer, viewing
+from pipeline import browser
+from pipeline.browser import Browser, Trees
 from pipeline.core.git import open_clone, read_blobs
-from pipeline.evaluate.assess import markup, snapfile
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
+from pipeline.evaluate.assess import compare, markup
 from pipeline.evaluate.assess.compare import Compared, differ
 
 
@@ -50,7 +52,7 @@ def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path 
         for key, text in snapfile.read(content.decode()).items()
     }
     started = time.monotonic()
-    with viewing() as viewer:
+    with browser.opened() as viewer:
         judged = list(judge(viewer, mutations(readable(snapshots), each, seed)))
     for one in judged:
         if show and not one.right:
@@ -64,12 +66,12 @@ def readable(snapshots: dict[str, str]) -> dict[str, str]:
     return {key: text for key, text in snapshots.items() if markup.shows(text) and markup.parse(text).nodes}
 
 
-def judge(viewer: Viewer, made: Iterator[Mutation]) -> Iterator[Judged]:
+def judge(viewer: Browser, made: Iterator[Mutation]) -> Iterator[Judged]:
     """What the oracle says of each change."""
 
     @cache
     def trees(text: str) -> Trees:
-        return viewer.trees(markup.parse(text))
+        return compare.trees(viewer, "a snapshot", markup.parse(text))
 
     for one in made:
         yield Judged(one, differ(trees(one.before), trees(one.after)))

@@ -32,6 +32,7 @@ from pipeline.core.git import open_clone
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, digest, now, read_json
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.images import DockerImages
 from pipeline.sandbox.docker.sandbox import DockerSandbox
@@ -139,7 +140,9 @@ def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) ->
     for candidate in candidates_of(store, repo, []):
         spec = environment_of(open_clone(clone), candidate).model_copy(update={"install": ("true",), "rebuild": ()})
         with TemporaryDirectory() as folder:
-            sandbox.images.environment(spec, digest(spec.node, spec.manager, spec.manager_version), Path(folder), say)
+            sandbox.images.environment(
+                installation(spec), digest(spec.node, spec.manager, spec.manager_version), Path(folder), say
+            )
 
 
 def _ours(store: Store, repo: Repo, settings: Settings) -> Ours:

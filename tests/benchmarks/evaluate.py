@@ -34,7 +34,7 @@ from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.grade import of_run
 from pipeline.execution import images
 from pipeline.execution.control import Control
-from pipeline.execution.runs import Run
+from pipeline.execution.run import PatchRun, Run
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.sandbox import DockerSandbox
 
@@ -122,7 +122,7 @@ def _generate(store: Store, count: int, tests: int) -> None:
     for one, prediction in zip(instances, predictions, strict=True):
         inputs = kept.what(one, prediction.model_patch) | {"instance": one.instance_id}
         names[one.instance_id] = digest(inputs)
-        kept.save(kept.place(store, REPO, names[one.instance_id]), run, inputs)
+        kept.save(kept.place(store, REPO, names[one.instance_id]), PatchRun(run), inputs)
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
 
 

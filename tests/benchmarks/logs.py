@@ -13,7 +13,7 @@ import click
 
 from benchmarks.goals import Figure, report
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import read
+from pipeline.ecosystems import parser
 
 #: what a component that warns prints: a message, and where it came from
 _PRINTED = """\
@@ -79,7 +79,7 @@ def figures(megabytes: int = 60) -> list[Figure]:
     """The speed of the text reader, which must find every test, by the seconds of the processor."""
     log, tests, failed = jest_log(megabytes * 10**6)
     started = time.process_time()
-    found = read("jest-text", log, "/workspace/repo").tests
+    found = parser("jest-text").read(log, "/workspace/repo").tests
     seconds = time.process_time() - started
     if (len(found), sum(status is Status.FAILED for status in found.values())) != (tests, failed):
         raise SystemExit("the reader missed tests")

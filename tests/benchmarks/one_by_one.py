@@ -17,9 +17,11 @@ import git
 from docker.models.containers import Container
 
 from pipeline.core.git import checkout
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
 from pipeline.core.records import Instance
 from pipeline.ecosystems import edits
+from pipeline.ecosystems.installation import installation
+from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs
 from pipeline.execution.applying import apply
 from pipeline.execution.runs import Plan, Run
@@ -102,7 +104,7 @@ class OneByOne:
 
     def _install(self, container: Container) -> None:
         """With the manifests that work, in the place of the base's where they differ."""
-        spec, ca, registry = self.instance.environment, install.host_ca(), node.registry()
+        spec, ca, registry = installation(self.instance.environment), install.host_ca(), node.registry()
         bundle = f"{HOME}/{DOWNLOADS}/{ca.name}" if ca else None
         env = {"HOME": HOME} | install.variables(spec, f"{HOME}/{DOWNLOADS}", registry, bundle)
         self._put(container, self.manifests)

@@ -21,20 +21,18 @@ from factories import make_instance
 from benchmarks.goals import Figure, report
 from benchmarks.guide import Guide
 from pipeline.core.git import open_clone
-from pipeline.core.progress import Progress
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, read_json, write_records
 from pipeline.core.work import each
 from pipeline.llm.costs import requests
-from pipeline.llm.experiment import SHARED
-from pipeline.llm.experiment import Experiment as Account
+from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.prices import total
 from pipeline.predict.agents import load_agent
-from pipeline.predict.run import Experiment, Run, open_run
-from pipeline.predict.runtime import Job, work
-from pipeline.sandbox.local.process import Running
+from pipeline.predict.request import Ask
+from pipeline.predict.run import Run, open_run
+from pipeline.predict.runtime import save
 
 SETTINGS = '[retrieval]\nmodel = "guide-embedding"\n'
 MODELS = """\
@@ -81,11 +79,11 @@ def main(clone: Path, instances: int, latency: float, limits: Sequence[int], pat
 def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[Figure]:
     with TemporaryDirectory() as folder, Guide([], latency=latency) as model:
         place = Place(Store(Path(folder, "data")), clone, _instances(clone, count), model)
-        with _jobs(place, limit) as (run, jobs):
-            costs = [_answer(place, jobs[:1]), _answer(place, jobs[1:2])]
+        with _requests(place, limit) as (run, requests):
+            costs = [_answer(place, run, requests[:1]), _answer(place, run, requests[1:2])]
             model.reset()
-            _answer(place, jobs[2:])
-        told = [read_json(run.unit(job.instance).folder / "metadata.json") for job in jobs]
+            _answer(place, run, requests[2:])
+        told = [read_json(run.unit(one).folder / "metadata.json") for one in run.instances]
     own = [one["seconds"]["own"] for one in told]
     patched = sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in told)
     at = f"at limit {limit}"
@@ -106,35 +104,39 @@ def _instances(clone: Path, count: int) -> list[Instance]:
     return [make_instance(number, base={**base, "sha": sha}) for number, sha in enumerate(shas, 1)]
 
 
-def _answer(place: Place, jobs: Sequence[Job]) -> Decimal:
+def _answer(place: Place, run: Run, requests: Sequence[Ask]) -> Decimal:
     """Let the agent answer these tasks at the same time; what their embeddings cost."""
     before = place.embedded
-    with Progress("predicting", len(jobs)) as progress:
-        for _ in each(jobs, lambda job: work(job, progress), jobs=len(jobs)):
-            pass
+    instances = {one.instance_id: one for one in run.instances}
+    for request, left in each(requests, jobs=len(requests)):
+        save(run, instances[request.name], left)
     return place.embedded - before
 
 
 @contextmanager
-def _jobs(place: Place, limit: int) -> Iterator[tuple[Run, list[Job]]]:
-    """The run, and a job for each instance, as long as the gateway is open."""
+def _requests(place: Place, limit: int) -> Iterator[tuple[Run, list[Ask]]]:
+    """The run, and a request for each instance, as long as the gateway is open."""
     root, repo = place.store.root, place.instances[0].repository
     write_records(place.store.dataset(repo), place.instances)
     (root / "models.yaml").write_text(MODELS.format(limit=limit))
     (root / "settings.toml").write_text(SETTINGS)
-    run = open_run(place.store, Experiment(repo, "magentless", "guide"))
+    run = open_run(place.store, Experiment(str(repo), "guide", "magentless"))
     given = {**os.environ, "GUIDE_URL": place.model.url, "GUIDE_KEY": "none"}
     log = run.folder / "gateway.log"
     with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, given=given) as gateway:
-        yield run, [_job(gateway, place, run, one) for one in place.instances]
+        yield run, [_request(gateway, place, run, one) for one in place.instances]
         gateway.settle()
 
 
-def _job(gateway: Gateway, place: Place, run: Run, instance: Instance) -> Job:
-    account = Account(str(run.experiment.repo), "guide", "magentless", "benchmark")
+def _request(gateway: Gateway, place: Place, run: Run, instance: Instance) -> Ask:
+    experiment = Experiment(run.experiment.repo, "guide", "magentless", "benchmark")
     agent = load_agent("magentless", place.store.root / "settings.toml")
-    keys = {"key": gateway.issue_key(account, instance.instance_id), "shared_key": gateway.issue_key(account, SHARED)}
-    return Job(agent, run, instance, open_clone(place.clone), gateway.base_url, running=Running(), **keys)
+    keys = {
+        "key": gateway.issue_key(experiment, instance.instance_id),
+        "shared_key": gateway.issue_key(experiment, SHARED),
+    }
+    clone, task = str(open_clone(place.clone).git_dir), instance.task()
+    return Ask(agent, "guide", task, instance.base.sha, clone, gateway.base_url, cache=str(run.cache), **keys)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Rehearsal of stage 03: a model that knows the gold patches takes magentless through all of its steps, on real tasks.
 
 `just bench rehearsal REPO --data DIR [--json FILE]`. What it does not solve is no model's fault: a file that the agent
-does not show, an edit that it cannot make. Writes DIR/03_predictions/magentless/REPO/rehearsal, the ledger and
+does not show, an edit that it cannot make. Writes DIR/03_predictions/repair/magentless/REPO/rehearsal, the ledger and
 costs.csv, so DIR should be a copy of a data directory; `just eval-run REPO rehearsal --data DIR` judges the patches.
 Embeddings are by words (provider.py), prices are made up.
 """
@@ -26,9 +26,9 @@ from pipeline.core.options import data_option, jobs_option, repo_argument
 from pipeline.core.patches import sections
 from pipeline.core.records import Instance, Prediction
 from pipeline.execution.images import source
-from pipeline.llm.accounts import accounts, check
 from pipeline.llm.provider import Refusal, Said
 from pipeline.llm.scripted import ScriptedModel
+from pipeline.llm.spending import check, spending
 from pipeline.predict.stage import Predictor
 
 STEP = re.compile(r"^Step: (\w+)")
@@ -133,7 +133,7 @@ def main(repo: Any, jobs: int, store: Any, path: Path | None) -> None:
         given = {**os.environ, "REHEARSAL_URL": model.url}
         asked = {"models": models, "settings": settings, "jobs": jobs, "given": given}
         predictions = Predictor(store, repo, "magentless", "rehearsal", **asked).predict()
-    check(store, accounts(store))
+    check(store, spending(store))
     report("rehearsal", _figures(instances, predictions), path)
 
 

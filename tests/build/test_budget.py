@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.build.budget import Budget
 from pipeline.build.layers import least_useful, standing
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.images import Kept
 from pipeline.sandbox.scripted import ScriptedSandbox
 
@@ -18,7 +19,7 @@ def sandbox(tmp_path: Path) -> ScriptedSandbox:
     """Two environments with two instances each."""
     made = ScriptedSandbox(tmp_path)
     for environment in ("old", "new"):
-        made.images.environment(factories.make_environment(), environment, tmp_path, print)
+        made.images.environment(installation(factories.make_environment()), environment, tmp_path, print)
         for number in (1, 2):
             made.images.instance(environment, f"{environment}-{number}", tmp_path)
     return made

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from factories import make_environment
 
-from pipeline.build.learned import Memory, era_of
+from pipeline.build.learned import Memory, era_of, lessons, recall
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, repaired
@@ -36,7 +36,8 @@ def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
 
 def recalled(path: Path, there: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
     """Names of the faults whose remedy a neighbour starts with; the file is read again."""
-    return tuple(step.finding.fault.name for step in Memory(path).recall(make_environment(**fields), there).steps)
+    again = recall(Memory(path).rows, make_environment(**fields), there)
+    return tuple(step.finding.fault.name for step in again.steps)
 
 
 @pytest.fixture
@@ -45,14 +46,14 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_a_packages_fate_concerns_whoever_asks_for_it(path: Path) -> None:
-    Memory(path).learn(make_environment(), steps("version-gone", make_environment()))
+    Memory(path).learn(lessons(make_environment(), steps("version-gone", make_environment())))
     assert recalled(path) == ("version-gone",)
     assert recalled(path, node="22.0.0", runner_version="30.0.0") == ("version-gone",)
     assert recalled(path, OTHER) == ()
 
 
 def test_other_faults_concern_the_same_era(path: Path) -> None:
-    Memory(path).learn(make_environment(), steps("peer-rules", make_environment()))
+    Memory(path).learn(lessons(make_environment(), steps("peer-rules", make_environment())))
     assert recalled(path, OTHER, node="20.1.0", runner_version="^29.1.0") == ("peer-rules",)
     assert recalled(path, node="22.0.0") == recalled(path, runner_version="30.0.0") == ()
 
@@ -60,15 +61,15 @@ def test_other_faults_concern_the_same_era(path: Path) -> None:
 @pytest.mark.parametrize("fault", ["lock-file-outdated", "old-hashes"])
 def test_what_costs_no_install_is_not_learned(path: Path, fault: str) -> None:
     start = make_environment()
-    Memory(path).learn(start, steps(fault, start))
+    Memory(path).learn(lessons(start, steps(fault, start)))
     assert not path.exists()
 
 
 def test_what_was_learned_is_kept_once(path: Path) -> None:
     memory, start = Memory(path), make_environment()
     for _ in range(2):
-        memory.learn(start, steps("peer-rules", start))
-        memory.learn(start, steps("version-gone", start))
+        memory.learn(lessons(start, steps("peer-rules", start)))
+        memory.learn(lessons(start, steps("version-gone", start)))
     assert [row.fault for row in Memory(path).rows] == ["peer-rules", "version-gone"]
 
 
@@ -76,8 +77,8 @@ def test_what_is_recalled_is_what_the_repair_made(path: Path) -> None:
     """So the environment, and with it the image, is the one that the first found by trying."""
     start = make_environment()
     taken = steps("version-gone", start)
-    Memory(path).learn(start, taken)
-    again = Memory(path).recall(start, ASKING)
+    Memory(path).learn(lessons(start, taken))
+    again = recall(Memory(path).rows, start, ASKING)
     assert again.steps == taken
     assert again.deviations == ["is-number 7.0.99 is gone from the registry: is-number 7.0.0 in place of 7.0.99; "
                                 "npm install in place of npm ci"]  # fmt: skip

@@ -9,14 +9,14 @@ import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
-from pipeline.build.learned import Memory
-from pipeline.build.qualify import Job, Settings, qualify
+from pipeline.build.qualify import Settings, request
 from pipeline.build.reasons import REASONS
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
 from pipeline.core.store import Unit, read_records
 from pipeline.core.trust import demo_commits, require_trust
+from pipeline.core.work import silent
 from pipeline.sandbox.base import Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
 
@@ -169,9 +169,7 @@ def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
         return Completed(-9, b"the log", 3, limit) if argv[0] == "node" else there
 
     settings = Settings(ScriptedSandbox(tmp_path, respond), repeats=1, limits=LIMITS)
-    memory = Memory(tmp_path / "learned.jsonl")
-    job = Job(settings, open_clone(tiny.library), tiny.candidate("menu"), memory, print, lambda name, data: None)
-    return qualify(job)
+    return request(settings, open_clone(tiny.library), tiny.candidate("menu")).perform(silent).outcome
 
 
 @pytest.mark.invariant(4)
@@ -201,4 +199,5 @@ def test_the_local_sandbox_takes_the_demos_commits() -> None:
 
 def test_the_dataset_file_holds_the_instances(tiny: Bench) -> None:
     assert read_records(tiny.store.dataset(REPO), Instance) == [tiny.outcomes[name] for name in QUALIFIED]
-    assert set(Unit(unit(tiny, "menu")).inputs()) == {"candidate", "environment", "rules", "settings"}
+    decisive = {"candidate", "environment", "files", "settings", "running", "reading"}
+    assert set(Unit(unit(tiny, "menu")).inputs()) == decisive

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import factories
@@ -17,7 +18,6 @@ from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.core.work import each
 from pipeline.execution import images
 from pipeline.sandbox.base import Completed
 from pipeline.sandbox.scripted import ScriptedSandbox, succeed
@@ -117,7 +117,8 @@ def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path
     """GitPython's own reader of objects is one process for all threads: two of them waited for each other for ever."""
     clone, sandbox = open_clone(tiny.library), ScriptedSandbox(tmp_path)
     recipes = [recipe(clone, tiny.candidate(name)) for name in ("menu", "icon")]
-    made = list(each(recipes * 10, lambda one: images.ensure(sandbox, clone, one, print), jobs=4))
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda one: images.ensure(sandbox, clone, one, print), recipes * 10))
     assert len(made) == 20 and set(sandbox.instances) == {one.image for one in recipes}
 
 
@@ -129,8 +130,8 @@ def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_pat
     assert len(bench.sandbox.opened) == 6
     assert bench.instance("menu").repeats == 2
     old = next(bench.store.archive_root.glob(f"*/02_dataset/*/units/{instance_id('menu')}"))
-    logs = {f"{run}.1.log.gz" for run in ("run", "test", "fix")}
-    assert {path.name for path in old.iterdir()} == {"manifest.json", "timings.json"} | logs
+    kept = {f"{run}.1.{kind}.gz" for run in ("run", "test", "fix") for kind in ("log", "report")}
+    assert {path.name for path in old.iterdir()} == {"manifest.json", "runs.json", "timings.json"} | kept
     assert bench.instance("badge") == tiny.outcomes["badge"]
 
 

@@ -6,25 +6,26 @@ from pathlib import Path
 
 import pytest
 import sqlite_utils
-from collecting import tables
 from factories import REPO, make_candidate, make_pull_request, make_rejection
 
-from pipeline.collect.database import Database
-from pipeline.collect.funnel import Decision
+from pipeline.collect.database import Database, open_index
+from pipeline.collect.funnel import Sifted
 from pipeline.collect.links import Link
+from pipeline.collect.pages import Place, Seen
 from pipeline.collect.sources import Merged
-from pipeline.core.records import Evidence, Issue
+from pipeline.core.records import Candidate, Evidence, Issue, Rejection
 from pipeline.core.store import Store
 
 ISSUE = Issue(number=10, title="Menu has no name", body="A screen reader says nothing.", labels=("a11y",))
 FOUND = Evidence(field="title", pattern="aria", text="aria", place=4)
 
 
-def decision(number: int = 1, **more: object) -> Decision:
+def sifted(number: int = 1, **more: object) -> tuple[Seen, str]:
     pull = make_pull_request(number, title=f"Add aria {number}", body="The carousel")
     merged = Merged(pull, ("src/Menu.tsx",), updated_at="2024-05-06T07:08:09Z")
     candidate = make_candidate(number, title=pull.title)
-    return Decision(merged, candidate, (Link("#10", 10, "text", "issue"),), (ISSUE,), (FOUND,))._replace(**more)
+    one = Sifted(merged, candidate, (Link("#10", 10, "text", "issue"),), (ISSUE,), (FOUND,))._replace(**more)
+    return Seen.of(one), Seen.of(one).line()
 
 
 @pytest.fixture
@@ -32,9 +33,9 @@ def path(tmp_path: Path) -> Path:
     return Store(tmp_path / "data").raw(REPO) / "collect.sqlite"
 
 
-def test_everything_of_a_decision_is_there(path: Path) -> None:
+def test_everything_of_a_pull_request_is_there(path: Path) -> None:
     with Database(path) as database:
-        database.save([decision()], cursor="after 1")
+        database.save([sifted()], {}, Place(), cursor="after 1")
         assert database.get("cursor") == "after 1"
     with sqlite_utils.Database(path) as found:
         (pull,) = found["pull_requests"].rows
@@ -52,19 +53,19 @@ def test_everything_of_a_decision_is_there(path: Path) -> None:
 def test_full_text_search(path: Path, table: str, word: str) -> None:
     """What is decided anew is found by its new words, and by the old ones no more."""
     with Database(path) as database:
-        database.save([decision()])
-        database.save([decision()])
+        database.save([sifted()], {}, Place())
+        database.save([sifted()], {}, Place())
     with sqlite_utils.Database(path) as found:
         assert len(list(found[table].search(word))) == 1
         assert list(found[table].search("zebra")) == []
 
 
-def test_a_new_decision_takes_the_place_of_the_old_one(path: Path) -> None:
+def test_a_new_page_takes_the_place_of_the_old_one(path: Path) -> None:
     with Database(path) as database:
-        database.save([decision(1), decision(2)])
-        database.save([decision(1, outcome=make_rejection(1, reason="binary"), links=(), evidence=())])
+        database.save([sifted(1), sifted(2)], {}, Place())
+        database.save([sifted(1, outcome=make_rejection(1, reason="binary"), links=(), evidence=())], {}, Place())
         assert database.reasons() == [("binary", 1)]
-        assert len(list(database.records(rejected=False))) == 1
+        assert len(list(database.records(Candidate))) == 1
     with sqlite_utils.Database(path) as found:
         assert [row["pull"] for row in found["links"].rows] == [2]
         assert [row["pull"] for row in found["evidence"].rows] == [2]
@@ -75,34 +76,32 @@ def test_a_page_is_there_as_a_whole_or_not_at_all(path: Path) -> None:
     """A page that breaks in its middle leaves neither its first half nor its cursor."""
 
     def breaks():
-        yield decision(2)
+        yield sifted(2)
         raise RuntimeError("in the middle")
 
     with Database(path) as database:
-        database.save([decision(1)], cursor="after 1")
+        database.save([sifted(1)], {}, Place(), cursor="after 1")
         with pytest.raises(RuntimeError):
-            database.save(breaks(), cursor="after 2")
+            database.save(breaks(), {}, Place(), cursor="after 2")
         assert database.get("cursor") == "after 1"
-        assert len(list(database.records(rejected=False))) == 1
+        assert len(list(database.records(Candidate))) == 1
 
 
 def test_records_come_by_number(path: Path) -> None:
     with Database(path) as database:
-        database.save([decision(number) for number in (30, 4, 11)])
-        assert ['"number":4,' in one for one in database.records(rejected=False)] == [True, False, False]
+        database.save([sifted(number) for number in (30, 4, 11)], {}, Place())
+        assert ['"number":4,' in one for one in database.records(Candidate)] == [True, False, False]
 
 
-def test_what_was_chosen_by_hand_is_known(path: Path) -> None:
-    with Database(path) as database:
-        database.save([decision(1), decision(2, outcome=make_candidate(2, chosen_by_hand=True))])
-        assert database.chosen() == {2}
-
-
-def test_a_database_is_made_anew_from_records(path: Path, tmp_path: Path) -> None:
-    with Database(path) as database:
-        database.save([decision(1)], cursor="after 1")
-        database.replace([make_candidate(5), make_rejection(6, stage="collect", reason="binary")])
-        assert database.get("cursor") == ""
-        assert database.reasons() == [("binary", 1)]
-    found = tables(Store(tmp_path / "data"))
-    assert {name: len(rows) for name, rows in found.items()} == dict.fromkeys(found, 0) | {"pull_requests": 2}
+def test_what_can_not_be_read_gives_way_to_an_empty_one(path: Path) -> None:
+    """It is an index: another layout, half a file or none at all is made anew (collected.py)."""
+    for text in (b"", b"no database", None):
+        with open_index(path) as database:
+            database.save([sifted(1)], {}, Place(), cursor="after 1")
+        if text is None:
+            with sqlite_utils.Database(path) as made:
+                made.execute("pragma user_version = 1")
+        else:
+            path.write_bytes(text)
+        with open_index(path) as database:
+            assert (database.get("cursor"), database.numbers({Candidate, Rejection})) == ("", [])

@@ -10,7 +10,7 @@ from factories import REPO, make_candidate, make_rejection
 from histories import Content, History
 
 from pipeline.collect.evidence import shipped
-from pipeline.collect.funnel import REASONS, Decision, counts, sift
+from pipeline.collect.funnel import REASONS, Sifted, counts, sift
 from pipeline.collect.sources import Merged
 from pipeline.collect.sources.clone import CloneSource
 from pipeline.core.records import Candidate, Evidence, Issue, Rejection
@@ -32,7 +32,7 @@ def last(history: History, message: str, files: dict[str, Content], *, chosen: b
     return decide(history, chosen=chosen).outcome
 
 
-def decide(history: History, *, chosen: bool = False, issue: Issue = ISSUE, **changes: Any) -> Decision:
+def decide(history: History, *, chosen: bool = False, issue: Issue = ISSUE, **changes: Any) -> Sifted:
     """What becomes of the newest pull request; `changes` are made to what the source says of it."""
     source = CloneSource(REPO, history.folder)
     source.texts = {issue.number: issue}
@@ -140,7 +140,7 @@ def test_counts_add_up() -> None:
         for number, reason in enumerate(REASONS, 4)
     ]
     row = counts("acme/ui", [*candidates, *rejections])
-    assert row.total == len(candidates) + len(rejections) == 11
+    assert row.total == len(candidates) + len(rejections) == 12
     assert row.tests == row.total - 2
     assert row.sample + row.without_issue == len(candidates)
     assert (row.a11y, row.sample, row.issues) == (2, 2, 3)

@@ -36,7 +36,7 @@ def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> N
     assert funnel == Funnel(**read_json(store.raw(REPO) / "funnel.json"))
     assert (funnel.total, funnel.tests, funnel.sample, funnel.without_issue) == (3, 2, 0, 1)
     source = read_json(store.raw(REPO) / "source.json")
-    assert (source["kind"], Path(source["path"])) == ("git", history.folder / ".git")
+    assert source == {"kind": "git", "commit": history.git("rev-parse", "HEAD")}
 
 
 @pytest.mark.rule("collecting-adds")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import re
+from contextlib import suppress
+from itertools import product
+
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name, parse_instance_id, parse_repo
+from pipeline.core.names import Repo, folder_name, named_by, parse_instance_id, parse_repo
 
 GROMMET = Repo("grommet", "grommet")
 
@@ -83,20 +88,62 @@ def test_what_is_no_instance(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("deepinfra/GLM-4.6", "deepinfra_GLM-4.6"),
-        ("GLM-4.6", "GLM-4.6"),
-        ("a:b c", "a_b_c"),
-        ("../../etc", "etc"),
-        (".x", "x"),
-    ],
+    "repo", [Repo("a__b", "c"), Repo("a_", "b"), Repo("_a", "b"), Repo("..", "b"), Repo("a", "..")]
 )
-def test_a_folder_name_is_one_safe_segment(text: str, name: str) -> None:
-    assert folder_name(text) == name
-
-
-@pytest.mark.parametrize("text", ["", ".", "..", "///", "__"])
-def test_what_can_not_name_a_folder(text: str) -> None:
+def test_a_repository_that_could_share_a_folder_has_none(repo: Repo) -> None:
+    """`a__b/c` and `a/b__c` were one folder; a name of dots left it; `a/b.jsonl` is the dataset of `a/b`."""
     with pytest.raises(UserError, match="can not name a folder"):
-        folder_name(text)
+        _ = repo.slug
+
+
+@pytest.mark.trap("folder-collision")
+def test_no_two_repositories_share_a_folder() -> None:
+    """Every folder is of one repository, and is read back as it."""
+    parts = ["".join(letters) for size in (1, 2, 3, 4) for letters in product("a_.", repeat=size)]
+    folders = {}
+    for repo in (Repo(org, name) for org in parts for name in parts):
+        with suppress(UserError):
+            assert folders.setdefault(repo.slug, repo) == repo
+            assert Repo.of_slug(repo.slug) == repo
+    assert len(folders) > 1000
+
+
+@pytest.mark.parametrize("name", ["locks", "__b", "a__", "a__..", "a__b.jsonl", "~x__b"])
+def test_folders_that_are_no_repositorys(name: str) -> None:
+    assert Repo.of_slug(name) is None
+
+
+PLAIN = ["GLM-4.6", "a", "model-a", "a__b", "a_", "x" * 100]
+OTHER = [
+    "deepinfra/GLM-4.6", "deepinfra:GLM-4.6", "a:b c", "../../etc", "..", ".", ".x", "x.", "-x", "___", "///", " a",
+    "a ", "\u6a21\u578b", "\u043c\u043e\u0434\u0435\u043b\u044c", "\u00e9", "e\u0301", "\ud83d", "a\n", "a\0b", "~",
+    "a~b", "x" * 101, "/" * 300,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_name_is_its_own_folder(text: str) -> None:
+    assert folder_name(text) == text and named_by(text) == text
+
+
+@pytest.mark.parametrize("text", OTHER)
+def test_any_other_name_is_told_by_a_digest(text: str) -> None:
+    """Names of any script work, and none leaves its place. Only the records say what such a folder is of."""
+    name = folder_name(text)
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*~[0-9a-f]{16}", name) and len(name) <= 100
+    assert named_by(name) is None
+
+
+@pytest.mark.trap("folder-collision")
+def test_no_two_names_share_a_folder() -> None:
+    """`org/m`, `org:m` and `org_m` were one folder, and one's verdict was given to the other."""
+    chance = random.Random(7)
+    made = {"".join(chance.choices("aB0._-/: ~\u00e9", k=chance.randint(1, 12))) for _ in range(20_000)}
+    names = {*PLAIN, *OTHER, "org/m", "org:m", "org_m", *made}
+    names |= {folder_name(name) for name in names}
+    assert len({folder_name(name) for name in names}) == len(names)
+
+
+def test_an_empty_name_names_no_folder() -> None:
+    with pytest.raises(UserError, match="can not name a folder"):
+        folder_name("")

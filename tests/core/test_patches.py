@@ -8,7 +8,8 @@ import pytest
 from histories import History, git
 
 from pipeline.core.git import diff, open_clone
-from pipeline.core.patches import is_configuration, is_protected, is_test_file, paths, sections, select
+from pipeline.core.patches import is_test_file, paths, sections, select
+from pipeline.ecosystems.protection import is_configuration, is_protected
 
 #: every kind of change and of name that git writes differently
 BEFORE = {

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import factories
 import pytest
 from pydantic import ValidationError
 
-from pipeline.core.records import PUBLISHED, CostRow, Instance, Prediction
+import pipeline
+from pipeline.analyze.measures.definition import definitions
+from pipeline.analyze.plots import models
+from pipeline.core.assessment import Assessment
+from pipeline.core.records import PUBLISHED, CostRow, Instance, Outcome, Prediction, Task
+from pipeline.core.store import digest
+from pipeline.dataset.forms import multi_swe_bench
+from pipeline.dataset.lock import Lock
+from pipeline.evaluate import final_report
 
 #: a dataset record of Multi-SWE-bench, by its fields
 MULTI_SWE_BENCH = [
@@ -42,6 +51,12 @@ OURS = {
     "repeats",
     "quarantine",
     "classes",
+    "tests",
+    "ran",
+    "law",
+    "lacks",
+    "stale",
+    "tool",
     "a11y_reason",
     "statement_source",
     "deviations",
@@ -51,13 +66,13 @@ OURS = {
 @pytest.mark.rule("instance-superset")
 def test_an_instance_has_all_fields_of_multi_swe_bench() -> None:
     """Their tools read our export, so their names are ours."""
-    instance = json.loads(factories.make_instance().model_dump_json())
+    instance = multi_swe_bench(factories.make_instance())
     assert set(MULTI_SWE_BENCH) | OURS <= set(instance)
     assert {"test", "parser", "install", "evidence"} <= set(instance["environment"])
     assert set(instance["base"]) == {"label", "ref", "sha"}
     assert {"number", "title", "body"} <= set(instance["resolved_issues"][0])
     (triple,) = instance["f2p_tests"].values()
-    assert triple == {"run": "PASSED", "test": "FAILED", "fix": "PASSED"}
+    assert triple == {"run": "PASS", "test": "FAIL", "fix": "PASS"}
 
 
 @pytest.mark.parametrize("kind", PUBLISHED)
@@ -73,7 +88,7 @@ def test_records_survive_a_file(make) -> None:
     assert type(record).model_validate_json(record.model_dump_json()) == record
 
 
-@pytest.mark.parametrize("change", [{"typo": 1}, {"schema_version": 2}, {"instance_id": None}])
+@pytest.mark.parametrize("change", [{"typo": 1}, {"schema_version": 1}, {"instance_id": None}])
 def test_unknown_fields_versions_and_types_are_refused(change: dict) -> None:
     with pytest.raises(ValidationError):
         Prediction(**factories.make_prediction().model_dump() | change)
@@ -111,10 +126,91 @@ def test_what_is_expected_is_all_that_must_pass() -> None:
     assert Instance.model_validate_json(instance.model_dump_json()).expected == instance.expected
 
 
+def test_a_name_stands_once() -> None:
+    """A test's name is long, and stood in up to six lists of an instance, and twice in a verdict."""
+    instance = factories.make_instance(tests={"a": "PPP", "b": "PFP snapshot", "c": "FFF"})
+    verdict = factories.make_verdict(
+        factories.make_prediction(), Outcome.UNRESOLVED, fixed=("x > 1",), unfixed={"x > 2": "FAILED"}
+    )
+    for record, names in ((instance, instance.tests), (verdict, verdict.tests)):
+        text = record.model_dump_json()
+        assert [text.count(json.dumps(name)) for name in names] == [1] * len(names)
+
+
+def test_what_is_derived_of_an_instance_follows_its_tests() -> None:
+    """Also in a copy with other tests, and after a copy through pickle, which carries what was derived."""
+    tests = {"a": "PPP", "b": "PFP snapshot", "c": "FFF", "d": "NSP"}
+    one = factories.make_instance(tests=tests)
+    assert (list(one.p2p_tests), list(one.f2p_tests), list(one.s2p_tests)) == (["a"], ["b"], ["d"])
+    assert one.classes == {"b": "snapshot_only", "d": "new_test"} and one.snapshot_only == ("b",)
+    assert one.test_patch_result.failed_tests == ("b", "c") and one.fix_patch_result.passed_count == 3
+    other = one.model_copy(update={"tests": tests | {"b": "PPP"}})
+    assert list(other.p2p_tests) == ["a", "b"] and list(other.fixed_tests) == ["d"]
+    assert pickle.loads(pickle.dumps(one)) == one == factories.make_instance(tests=tests)
+
+
+@pytest.mark.parametrize("letters", ["PF", "PFX", "pfp", "PFP snap", "PFPP"])
+def test_what_is_no_transition_is_refused(letters: str) -> None:
+    with pytest.raises(ValidationError, match="pattern"):
+        factories.make_instance(tests={"a": letters})
+
+
+def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
+    """A new outcome must not vanish from a report, a table or a figure."""
+    words = "resolved unresolved empty not_applied no_prediction tampered crashed timeout not_evaluated"
+    assert " ".join(Outcome) == words
+    grouped = [final_report.GROUPS[name] for name in ("resolved", "unresolved", "empty_patch", "error", "incomplete")]
+    assert sorted(one for group in grouped for one in group) == sorted(Outcome)
+    assert models.MARKS.keys() == models.PATTERNS.keys() == set(Outcome)
+    assert len({letter for _, letter in models.MARKS.values()}) == len(Outcome)
+    (table,) = (one for one in definitions() if one.name == "outcomes")
+    told = {column.name for column in table.dictionary} - {"model", "agent", "kind"}
+    assert told == {one.value.replace("empty", "empty_patch") for one in Outcome}
+
+
+# -- digests ---------------------------------------------------------------------------------------------------------
+class WiderTask(Task):
+    """A task as a later version may have it."""
+
+    era: str = ""
+    seen: tuple[str, ...] = ()
+
+
+@pytest.mark.rule("digests")
+def test_a_new_field_makes_nothing_stale() -> None:
+    """Digests name what a run can see. A field with a default, another schema or tool version change none of it."""
+    task = factories.make_instance().task()
+    wider = WiderTask(**task.model_dump())
+    assert digest(wider) == digest(task) == digest(task.model_copy(update={"tool": "9.9"}))
+    assert digest([wider], {"task": wider}) == digest([task], {"task": task})
+    assert digest(WiderTask(**task.model_dump(), era="late")) != digest(task)
+
+
+@pytest.mark.rule("digests")
+@pytest.mark.parametrize("change", [{"hints": "look"}, {"lang": "js"}, {"statement": ()}])
+def test_what_is_said_otherwise_has_another_digest(change: dict) -> None:
+    task = factories.make_instance().task()
+    assert digest(task.model_copy(update=change)) != digest(task)
+
+
+@pytest.mark.rule("digests")
+@pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock])
+def test_no_default_is_made_by_a_factory(kind: type) -> None:
+    """Such a default would stand in the digest."""
+    assert not [name for name, field in kind.model_fields.items() if field.default_factory]
+
+
+@pytest.mark.rule("schema-version")
+def test_records_tell_which_version_made_them() -> None:
+    assert factories.make_instance().tool == pipeline.__version__
+    with pytest.raises(ValidationError):
+        factories.make_prediction(schema_version=1)
+
+
 @pytest.mark.rule("costs-columns")
 def test_the_columns_of_costs() -> None:
     """`costs.csv` is read by other programs, by these names in this order."""
-    columns = "repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
+    columns = "track repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
     assert list(CostRow.model_fields) == columns.split()
     assert (
         CostRow(repo="a/b", model="m", agent="x", cost_llm_usd="0.1").cost_llm_usd * 3

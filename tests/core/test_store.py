@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
+from subprocess import PIPE
 
 import factories
 import pytest
@@ -97,7 +100,7 @@ def test_broken_json_is_named(tmp_path: Path, text: str | bytes, where: int | No
 
 
 @pytest.mark.rule("schema-version")
-@pytest.mark.parametrize("content", ['{"schema_version": 2}', "{}", "[]", "broken"])
+@pytest.mark.parametrize("content", ['{"schema_version": 3}', "{}", "[]", "broken"])
 def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> None:
     """Records of another version look right and are not; nothing is written into such a folder."""
     line(tmp_path / "schema.json", content)
@@ -111,7 +114,7 @@ def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> Non
 def test_opening_a_folder_writes_nothing(store: Store) -> None:
     assert not store.root.exists()
     store.begin()
-    assert read_json(store.root / "schema.json") == {"schema_version": 1}
+    assert read_json(store.root / "schema.json") == {"schema_version": 2}
     assert Store(store.root).root == store.root
 
 
@@ -139,11 +142,50 @@ def test_places_of_agents_and_models_are_apart(store: Store) -> None:
 def test_what_is_displaced_moves_to_the_archive(store: Store) -> None:
     """A result that somebody may have published is never lost."""
     path = line(store.root / "04_evaluation" / "x" / "verdicts.jsonl", "old")
-    moved = store.archive(path.parent)
+    moved = store.displace(path.parent)
     assert moved and moved.is_relative_to(store.root / "archive")
     assert (moved / "verdicts.jsonl").read_text() == "old"
     assert not path.parent.exists()
-    assert store.archive(path.parent) is None
+    assert store.displace(path.parent) is None and store.archive(path.parent) is None
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_what_is_archived_stays_until_its_successor_is_there(store: Store) -> None:
+    """A stop between archive and write left a hole: the old was gone, and the new not there."""
+    path = line(store.root / "02_dataset" / "x" / "file", "old")
+    for one in (path, path.parent):
+        copied = store.archive(one)
+        assert copied and copied.relative_to(store.archive_root).parts[1:] == one.relative_to(store.root).parts
+    assert path.read_text() == "old"
+    assert not list(store.archive_root.rglob("*.half"))
+
+
+class Killed(BaseException):
+    """The end of the process."""
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_a_stop_between_archive_and_write_leaves_the_old(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise Killed
+
+    path, old = store.dataset(REPO), [factories.make_rejection(1)]
+    store.replace_records(path, old)
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(files, "write_bytes", killed)
+        store.replace_records(path, [factories.make_rejection(2)])
+    assert read_records(path, Rejection) == old
+    assert [read_records(one, Rejection) for one in store.archive_root.glob("*/02_dataset/*")] == [old]
+    store.replace_records(path, [factories.make_rejection(2)])
+    assert read_records(path, Rejection) == [factories.make_rejection(2)]
+
+
+def test_what_another_version_of_the_program_wrote_stays(store: Store) -> None:
+    """A record says what it says, whichever version made it: no new result, and nothing to archive."""
+    path = store.dataset(REPO)
+    store.replace_records(path, [factories.make_rejection(1, tool="0.0.9")])
+    store.replace_records(path, [factories.make_rejection(1)])
+    assert read_records(path, Rejection)[0].tool == "0.0.9" and not store.archive_root.exists()
 
 
 def test_the_projects_own_archive_lies_beside_its_data(tmp_path: Path) -> None:
@@ -181,6 +223,65 @@ def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None
     assert not unit.is_done(patch="a")
     assert not unit.is_done(patch="a", image="i", parser="p")
     assert Unit(tmp_path / "unit").result() == {"x": [1]}
+
+
+@pytest.mark.rule("manifest-last")
+def test_a_kept_unit_is_whole(tmp_path: Path) -> None:
+    """What was there of other inputs is replaced, files that the new one does not have, too."""
+    unit = Unit(tmp_path / "runs" / "unit")
+    unit.keep({"log": b"old", "more/old": b""}, 1, patch="a")
+    unit.keep({"log": b"new"}, 2, patch="b")
+    assert unit.result() == 2 and unit.is_done(patch="b")
+    assert {path.name for path in unit.folder.iterdir()} == {"log", "manifest.json"}
+    unit.keep({"log": b"late"}, 3, patch="b")
+    assert unit.result() == 2 and (unit.folder / "log").read_bytes() == b"new"
+    assert [path.name for path in unit.folder.parent.iterdir() if path.is_dir()] == ["unit"]
+
+
+@pytest.mark.rule("manifest-last")
+@pytest.mark.parametrize("step", ["write_bytes", "write_json"])
+def test_a_unit_that_is_not_saved_to_its_end_leaves_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def killed(*_: object) -> None:
+        raise Killed
+
+    unit = Unit(tmp_path / "unit")
+    unit.keep({"log": b"old"}, 1, patch="a")
+    monkeypatch.setattr(files, step, killed)
+    with pytest.raises(Killed):
+        unit.keep({"log": b"new"}, 2, patch="b")
+    assert unit.is_done(patch="a") and (unit.folder / "log").read_bytes() == b"old"
+
+
+SAVE = """
+import sys
+from pathlib import Path
+from pipeline.core.store import Unit
+root, who = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(100):
+    Unit(root / str(number)).keep({name: who.encode() * 20_000 for name in ("log", "report")}, who, patch="p")
+"""
+
+
+@pytest.mark.trap("same-unit-twice")
+def test_two_processes_that_save_the_same_units_do_not_mix_their_files(tmp_path: Path) -> None:
+    """Two evaluations of models with the same patch wrote a run's three files in place: 83 of 300 were broken."""
+    both = [
+        subprocess.Popen([sys.executable, "-c", SAVE, str(tmp_path), who], stdin=PIPE, stdout=PIPE, text=True)
+        for who in "ab"
+    ]
+    assert [one.stdout.readline() for one in both if one.stdout] == ["ready\n"] * 2
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    assert [one.communicate()[0] is not None and one.returncode for one in both] == [0, 0]
+    for number in range(100):
+        unit = Unit(tmp_path / str(number))
+        kept = {(unit.folder / name).read_bytes().decode()[:1] for name in ("log", "report")}
+        assert kept == {unit.result()} and unit.is_done(patch="p")
 
 
 def test_digests_keep_parts_apart() -> None:

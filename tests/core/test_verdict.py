@@ -167,4 +167,4 @@ def test_only_what_passes_resolves(run: dict[str, str], resolved: bool) -> None:
 
 def test_a_resolution_names_its_tests() -> None:
     found = verdict.resolve(["f1", "f2"], ["f1", "f2", "p1", "p2"], results(f1="P", f2="F", p1="P"))
-    assert found == verdict.Resolution(fixed=("f1",), unfixed=("f2",), broken=("p2",))
+    assert found == verdict.Resolution(fixed=("f1",), unfixed={"f2": Status.FAILED}, broken={"p2": Status.NONE})

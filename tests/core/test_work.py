@@ -2,21 +2,60 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
+from work_requests import Square
 
-from pipeline.core.work import Interrupts, Prepared, each, in_groups
+from pipeline.core.work import Event, Interrupts, Settled, Tell, each
+
+
+@dataclass(frozen=True)
+class Do:
+    """A request that calls a function, for what only threads of one process can show."""
+
+    item: Any
+    work: Callable[..., Any]
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return str(self.item)
+
+    def perform(self, tell: Tell) -> Any:
+        return self.work(self.item, lambda: tell(Event(self.name, kind="ready")))
+
+    def failed(self, error: Exception) -> Any:
+        return error
+
+
+def done(items: Iterable[Any], work: Callable[[Any], Any], **how: Any) -> Iterator[Any]:
+    """The results of plain work on items, as they come."""
+    requests = [Do(item, lambda item, _: work(item)) for item in items]
+    return (result for _, result in each(requests, **how))
+
+
+Prepared = Callable[[], None]
+
+
+def in_groups(groups: Iterable[Iterable[Any]], work: Callable[[Any, Prepared], Any], **how: Any) -> Iterator[Any]:
+    """The results of work on groups, each of an affinity of its own."""
+    requests = [Do(item, work, str(number)) for number, group in enumerate(groups) for item in group]
+    return (result for _, result in each(requests, **how))
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_every_item_is_worked_on_once(jobs: int) -> None:
-    assert sorted(each(range(20), lambda number: number * 2, jobs=jobs)) == list(range(0, 40, 2))
-    assert list(each([], lambda item: item, jobs=jobs)) == []
+    assert sorted(done(range(20), lambda number: number * 2, jobs=jobs)) == list(range(0, 40, 2))
+    assert list(done([], lambda item: item, jobs=jobs)) == []
 
 
 def test_a_result_is_handed_over_before_the_others_are_done() -> None:
@@ -28,7 +67,7 @@ def test_a_result_is_handed_over_before_the_others_are_done() -> None:
             assert written.wait(30)
         return name
 
-    results = each(["slow", "fast"], work, jobs=2)
+    results = done(["slow", "fast"], work, jobs=2)
     assert next(results) == "fast"
     written.set()
     assert list(results) == ["slow"]
@@ -36,21 +75,29 @@ def test_a_result_is_handed_over_before_the_others_are_done() -> None:
 
 def test_jobs_run_side_by_side() -> None:
     meeting = threading.Barrier(2, timeout=30)
-    assert len(list(each([1, 2], lambda _: meeting.wait(), jobs=2))) == 2
+    assert len(list(done([1, 2], lambda _: meeting.wait(), jobs=2))) == 2
 
 
-def test_what_work_raises_ends_the_batch() -> None:
-    """Work records its own failures; whatever it raises all the same is a bug that must be seen."""
+@pytest.mark.invariant(7)
+def test_one_broken_unit_never_stops_a_batch() -> None:
+    """Its failure is a result, as its request says."""
+    results = list(done(range(3), lambda number: 6 // number, jobs=2))
+    assert sorted(map(str, results)) == ["3", "6", "integer division or modulo by zero"]
+
+
+def test_what_is_settled_is_not_performed() -> None:
     begun = []
+    requests = [Do(number, lambda number, _: begun.append(number)) for number in range(4)]
+    given = each(requests, jobs=2, admit=lambda one: Settled("known") if one.item % 2 else one)
+    assert sorted((request.item, result) for request, result in given if result) == [(1, "known"), (3, "known")]
+    assert sorted(begun) == [0, 2]
 
-    def work(number: int) -> int:
-        begun.append(number)
-        time.sleep(0.02)
-        return 1 // number
 
-    with pytest.raises(ZeroDivisionError):
-        list(each(range(200), work, jobs=1))
-    assert len(begun) < 200
+def test_what_a_unit_tells_is_heard() -> None:
+    heard = []
+    list(in_groups([["a"]], lambda _, prepared: prepared(), jobs=1))
+    list(each([Do("a", lambda _, prepared: prepared())], jobs=1, hear=heard.append))
+    assert heard == [Event("a", kind="ready")]
 
 
 # -- groups ----------------------------------------------------------------------------------------------------------
@@ -124,10 +171,10 @@ def press(number: signal.Signals = signal.SIGINT) -> None:
     os.kill(os.getpid(), number)
 
 
-def interrupted(work: Callable[[int], int], done: list[int], interrupts: Interrupts) -> None:
+def interrupted(work: Callable[[int], int], ended: list[int], interrupts: Interrupts) -> None:
     with pytest.raises(KeyboardInterrupt):
-        for one in each(range(100), work, jobs=2, interrupts=interrupts):
-            done.append(one)
+        for one in done(range(100), work, jobs=2, interrupts=interrupts):
+            ended.append(one)
 
 
 def test_the_first_interrupt_stops_new_work_and_keeps_what_is_under_way() -> None:
@@ -175,3 +222,52 @@ def test_a_request_to_end_stops_at_once() -> None:
     interrupted(work, done, Interrupts(second=ended.set))
     assert done == [] and ended.is_set()
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+# -- processes -------------------------------------------------------------------------------------------------------
+def squares(engine: str, *requests: Square, **how: Any) -> dict[int, Any]:
+    return {request.number: result for request, result in each(requests, jobs=2, engine=engine, **how)}
+
+
+@pytest.mark.parametrize("affinity", ["", "same"])
+def test_threads_and_processes_give_the_same(affinity: str) -> None:
+    requests = [Square(number, affinity) for number in range(6)]
+    assert squares("threads", *requests) == squares("processes", *requests) == {n: n * n for n in range(6)}
+
+
+def test_requests_are_performed_in_other_processes_and_tell_here(caplog: pytest.LogCaptureFixture) -> None:
+    heard = []
+    with caplog.at_level("DEBUG", logger="pipeline"):
+        squares("processes", Square(2), Square(3), hear=heard.append)
+    assert {event.text for event in heard} == {"ready now"}
+    assert os.getpid() not in {event.data for event in heard}
+    assert any(record.getMessage().startswith("square of 2 in ") for record in caplog.records)
+
+
+@pytest.mark.invariant(7)
+def test_a_dead_process_costs_its_own_unit() -> None:
+    found = squares("processes", Square(1), Square(2, ways="dies"), Square(3, ways="raises"), *map(Square, (4, 5)))
+    assert found == {
+        1: 1,
+        2: "InfrastructureError: the process that worked on it ended with 7",
+        3: "ValueError: no number",
+        4: 16,
+        5: 25,
+    }
+
+
+def test_the_end_at_once_ends_processes(tmp_path: Path) -> None:
+    """A unit of minutes must not outlive the command that was told to end."""
+    requests = [Square(number, ways="hangs", folder=str(tmp_path)) for number in range(2)]
+
+    def begun() -> None:
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.05)
+        press(signal.SIGTERM)
+
+    threading.Thread(target=begun, daemon=True).start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        squares("processes", *requests)
+    assert time.monotonic() - started < 30
+    assert not [child for child in multiprocessing.active_children() if child.join(10) or child.is_alive()]

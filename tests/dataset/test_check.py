@@ -20,23 +20,19 @@ Change = Callable[[Instance], dict[str, Any]]
 GITHUB_TOKEN = "ghp_" + "a1" * 18
 
 
-def recount(one: Instance, **changes: Any) -> dict[str, Any]:
-    """The result of the fix run, changed."""
-    return {"fix_patch_result": one.fix_patch_result.model_copy(update=changes)}
-
-
 #: what is done to `menu` -> the check that finds it, and what it says
 SPOILED: dict[str, tuple[Change, str, str]] = {
     "other number": (lambda one: {"number": 99}, "names", "acme/ui#99"),
     "other repository": (lambda one: {"repo": "other"}, "names", "acme/other"),
-    "a test less": (lambda one: {"p2p_tests": {}}, "expectations", "p2p_tests do not follow"),
-    "a fix more": (lambda one: {"f2p_tests": one.fixed_tests | one.p2p_tests}, "expectations", "f2p_tests do not"),
-    "other class": (lambda one: {"classes": {}}, "expectations", "classes do not follow"),
-    "miscounted": (lambda one: recount(one, passed_count=7), "expectations", "counts 7 passed tests and names 2"),
     "nothing fixed": (
-        lambda one: recount(one, passed_tests=("src/menu.test.js > works",), passed_count=1),
+        lambda one: {"tests": one.tests | dict.fromkeys(one.fixed_tests, "PPN")},
         "expectations",
         "do not qualify it: test_lost",
+    ),
+    "marked in vain": (
+        lambda one: {"tests": one.tests | {"src/menu.test.js > works": "PPP snapshot"}},
+        "expectations",
+        "src/menu.test.js > works is no fixed test and marked snapshot",
     ),
     "quarantined and expected": (
         lambda one: {"quarantine": {"src/menu.test.js > works": {"fix": {"PASSED": 1, "FAILED": 1}}}},
@@ -128,7 +124,7 @@ def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
 def test_the_references_go_through_the_stages(bench: Bench) -> None:
     """A dataset for which oracle and nop do not hold is not published."""
     assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
-    models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/*/*/*/verdicts.jsonl")}
+    models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
     assert models == set(WANTED)
     assert len(bench.sandbox.opened) == len(QUALIFIED)
 

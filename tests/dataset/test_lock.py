@@ -23,7 +23,7 @@ TESTS = {"a.test.ts": "NFP", "a.test.ts > opens": "NNP", "a.test.ts > g > h": "P
 
 @pytest.mark.rule("lists-not-datasets")
 def test_an_entry_holds_facts() -> None:
-    one = lock(make_instance(tests=TESTS, classes=dict.fromkeys(["a.test.ts > g > h"], "snapshot_only")))
+    one = lock(make_instance(tests=TESTS | {"a.test.ts > g > h": "PFP snapshot"}))
     assert (one.base, one.merge, one.statement_source) == ("b" * 40, "c" * 40, "issue")
     assert one.fix_patch == hashlib.sha256(FIX_PATCH.encode()).hexdigest()
     assert one.test_patch == hashlib.sha256(TEST_PATCH.encode()).hexdigest()
@@ -62,7 +62,9 @@ def test_every_field_is_a_fact() -> None:
     quarantine = {"c": {"run": {"PASSED": 1, "FAILED": 1}}}
     instance = make_instance(tests=TESTS, quarantine=quarantine, files=("y", "x"), environment=repaired)
     found = facts(lock(instance))
-    assert {name.partition(":")[0] for name in found} == {*Lock.model_fields} - {"tests"} | {"test"}
+    assert {name.partition(":")[0] for name in found} == {*Lock.model_fields} - {"tests", "schema_version", "tool"} | {
+        "test"
+    }
     assert found["test: a.test.ts > opens"] == "NNP"
     listed = {"files: x", "files: y", "quarantine: c", "repairs: pin dep 1.x 1.2.3", "repairs: rebuild sass"}
     assert {name for name, value in found.items() if value == "listed"} == listed

@@ -14,6 +14,7 @@ from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
 from pipeline.build.qualify import Settings
 from pipeline.collect.sources import Options, open_source
+from pipeline.core.clones import find
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, read_json, read_records, write_bytes
@@ -141,7 +142,9 @@ def test_from_github_with_a_clone_of_its_own(
         clone = clone_of(bench.store, REPO)
         assert clone == clone_of(bench.store, REPO)
         assert again(bench, locks(tiny, *FILES), name="github", path=clone) == []
-    assert read_json(bench.store.raw(REPO) / "source.json")["path"] == str(clone)
+    about = read_json(bench.store.raw(REPO) / "source.json")
+    assert about["kind"] == "github" and str(tmp_path) not in str(about)
+    assert Path(find(bench.store, REPO).git_dir) == clone
     assert "not-to-be-seen" not in (clone / "config").read_text()
 
 

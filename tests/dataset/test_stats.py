@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ def group(name: str, *rated: Rated) -> dict[str, float]:
     return {key[1]: value for key, value in numbers(rated).items() if key[0] == name}
 
 
-def of(*reviews: Review, **overrides: object) -> Rated:
-    return Rated(make_instance(tests=TESTS, **overrides), reviews)
+def of(tests: Mapping[str, str] = TESTS, reviews: tuple[Review, ...] = (), **overrides: object) -> Rated:
+    return Rated(make_instance(tests=tests, **overrides), reviews)
 
 
 @pytest.mark.rule("dataset-stats")
@@ -38,8 +39,9 @@ def test_tests_and_their_classes() -> None:
 
 @pytest.mark.rule("dataset-stats")
 def test_instances_that_stand_apart() -> None:
-    snapshots = dict.fromkeys("acde", "snapshot_only")
-    found = group("instances", of(), of(classes=snapshots), of(classes=snapshots | {"a": "behavioural"}))
+    snapshots = {name: f"{letters} snapshot" for name, letters in TESTS.items() if name in "acde"}
+    some, all_of_them = ({**TESTS, **snapshots, "a": TESTS["a"]}, TESTS | snapshots)
+    found = group("instances", of(), of(all_of_them), of(some))
     assert found["all"] == 3 and found["every fixed test by snapshot only"] == 1
 
 
@@ -55,7 +57,7 @@ def test_the_sizes_of_gold_patches() -> None:
 @pytest.mark.rule("dataset-stats")
 def test_a_criterion_counts_once_for_an_instance_and_brings_its_principle() -> None:
     both = make_review(success_criteria=("4.1.2", "1.4.3"), principles=("robust",))
-    rated = of(both, make_review(rater="bob", principles=("operable",)))
+    rated = of(reviews=(both, make_review(rater="bob", principles=("operable",))))
     assert group("criterion", rated, of()) == {"1.4.3": 1, "4.1.2": 1, UNASSIGNED: 1}
     assert group("principle", rated, of()) == {"operable": 1, "perceivable": 1, "robust": 1, UNASSIGNED: 1}
 

@@ -130,7 +130,7 @@ def test_the_table_of_data_covers_the_store(tmp_path: Path) -> None:
     names = {"<repo>": "acme__ui", "<agent>": "agent", "<model>": "model"}
     rows = [re.sub(r"<\w+>", lambda match: names.get(match[0], match[0]), cell) for cell in cells]
     store, repo = Store(tmp_path), Repo("acme", "ui")
-    by_repo = [store.reviews, store.raw, store.dataset, store.qualification, store.published]
+    by_repo = [store.reviews, store.decisions, store.raw, store.dataset, store.qualification, store.published]
     by_model = [store.predictions, store.evaluation]
     paths = [place(repo) for place in by_repo] + [place(repo, "agent", "model") for place in by_model]
     paths += [store.analysis, store.costs, store.ledger, store.root / "schema.json"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
+import trees
 
 from pipeline.ecosystems.locks import Locked, locked, pin, rehost
+from pipeline.ecosystems.locks import version as version_of
 
 YARN = """\
 # yarn lockfile v1
@@ -66,6 +68,7 @@ PNPM_9 = (
 PNPM_6 = "packages:\n\n  /@a/b@1.2.3:\n    resolution: {}\n\n  /c@1.0.0(react@18.0.0):\n    resolution: {}\n"
 PNPM_5 = "packages:\n\n  /@a/b/1.2.3:\n    resolution: {}\n\n  /c/1.0.0:\n    resolution: {}\n"
 REGISTRY = "https://r/"
+IMPORTERS = "lockfileVersion: '9.0'\nimporters:\n  .:\n    devDependencies:\n      jest:\n        specifier: ^29\n        version: 29.7.0(x)\n"  # noqa: E501
 
 
 @pytest.mark.parametrize(
@@ -144,3 +147,26 @@ def test_archives_move_to_another_registry(address: str, rehosted: str) -> None:
     for host in hosts:
         text = rehost(text, host, REGISTRY)
     assert text == f'  resolved "{rehosted}"\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "version"),
+    [
+        ("yarn.lock", f'{trees.YARN_1}\njest@^26.0.0, jest@^26.4.0:\n  version "26.6.3"\n', "26.6.3"),
+        ("yarn.lock", f'{trees.YARN_1}\n"jest@^25":\n  version "25"\n\njest@^26.4.0:\n  version "26.6.3"\n', "26.6.3"),
+        ("yarn.lock", f'{trees.YARN_1}\njest@^25.3.0:\n  version "25.5.4"\n', "25.5.4"),
+        ("yarn.lock", f'{trees.YARN_1}\njest-cli@^26.4.0:\n  version "26.6.3"\n', ""),
+        ("yarn.lock", trees.BERRY.format(8, 10) + '\n"jest@npm:^26.4.0":\n  version: 26.6.3\n', "26.6.3"),
+        ("pnpm-lock.yaml", IMPORTERS, "29.7.0"),
+        ("pnpm-lock.yaml", "lockfileVersion: 5.4\n\ndevDependencies:\n  jest: 27.5.1_ts-node@10.0.0\n", "27.5.1"),
+        ("pnpm-lock.yaml", "lockfileVersion: 5.4\n\npackages:\n\n  /jest/27.5.1:\n    resolution: {}\n", "27.5.1"),
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n\npackages:\n\n  jest@29.1.2:\n    resolution: {}\n", "29.1.2"),
+        ("package-lock.json", trees.package(packages={"node_modules/jest": {"version": "29.7.0"}}), "29.7.0"),
+        ("package-lock.json", trees.package(dependencies={"jest": {"version": "24.9.0"}}), "24.9.0"),
+        ("package-lock.json", "[]", ""),
+        ("package-lock.json", "{", ""),
+    ],
+)  # fmt: skip
+def test_the_locked_version(path: str, text: str, version: str) -> None:
+    """By the range that package.json names, where the lock file knows it."""
+    assert version_of(path, text, "jest", "^26.4.0") == version

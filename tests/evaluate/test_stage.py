@@ -59,11 +59,15 @@ def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
     evaluation.predict("wrong", menu=WRONG)
     evaluation.predict("breaks", menu=BREAKS)
     wrong, breaks = evaluation.evaluate("wrong")["menu"], evaluation.evaluate("breaks")["menu"]
-    assert (wrong.outcome, wrong.unfixed, wrong.broken) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",), ())
+    assert (wrong.outcome, wrong.unfixed, wrong.broken) == (
+        Outcome.UNRESOLVED,
+        {"src/menu.test.js > named": "FAILED"},
+        {},
+    )
     assert (breaks.outcome, breaks.fixed, breaks.broken) == (
         Outcome.UNRESOLVED,
         ("src/menu.test.js > named",),
-        ("src/menu.test.js > works",),
+        {"src/menu.test.js > works": "FAILED"},
     )
 
 
@@ -103,7 +107,7 @@ def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
     evaluation.predict(menu=WRONG)
     assert evaluation.evaluate()["menu"].outcome is Outcome.UNRESOLVED
     assert len(evaluation.sandbox.opened) == 2
-    old = next(evaluation.store.archive_root.glob("*/04_evaluation/magentless/*/model-a/verdicts.jsonl"))
+    old = next(evaluation.store.archive_root.glob("*/04_evaluation/repair/magentless/*/model-a/verdicts.jsonl"))
     assert read_records(old, Verdict)[0].outcome is Outcome.RESOLVED
 
 
@@ -143,7 +147,7 @@ def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> No
     evaluation.sandbox.opened.clear()
     verdicts = regrade(evaluation.store, SUBJECT)
     assert [(folder / name).read_bytes() for name in names] == before
-    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
+    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.CRASHED, Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
     assert evaluation.sandbox.opened == []
 
 
@@ -165,10 +169,10 @@ def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
     """What the reader of reports learns later counts for runs that are kept, too."""
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
-    (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/report.json.gz")
+    (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/tests.report.gz")
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"title":"named"', b'"title":"other"')))
     (found,) = (one for one in regrade(evaluation.store, SUBJECT) if one.tests)
-    assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, ("src/menu.test.js > named",))
+    assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, {"src/menu.test.js > named": "NONE"})
 
 
 @pytest.mark.invariant(7)
@@ -274,6 +278,18 @@ def test_predictions_of_swe_bench_are_read(evaluation: Evaluation) -> None:
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
 
 
+@pytest.mark.trap("folder-collision")
+def test_answers_of_another_model_are_refused(evaluation: Evaluation) -> None:
+    """`org/m`, `org:m` and `org_m` shared a folder, and the newest answers of it were given to whoever asked."""
+    path = evaluation.predict("org_m", menu=FIX)
+    with pytest.raises(UserError, match="no predictions of magentless with org/m"):
+        evaluation.evaluate("org/m")
+    stray = evaluation.store.predictions(REPO, "magentless", "org/m") / path.parent.name
+    shutil.copytree(path.parent, stray)
+    with pytest.raises(UserError, match="a prediction of magentless with org_m"):
+        evaluation.evaluate("org/m")
+
+
 # -- trust and locks -------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
@@ -291,7 +307,7 @@ def test_a_models_patch_does_not_run_in_the_local_sandbox(evaluation: Evaluation
 def test_the_same_model_is_refused_and_another_is_not(evaluation: Evaluation) -> None:
     evaluation.predict("model-a", menu="")
     evaluation.predict("model-b", menu="")
-    with evaluation.store.lock("evaluate", REPO, "magentless-model-a"):
+    with evaluation.store.lock("evaluate", REPO, "magentless", "model-a"):
         with pytest.raises(UserError, match="is under way"):
             evaluation.evaluate("model-a")
         assert evaluation.evaluate("model-b")["menu"].outcome is Outcome.EMPTY

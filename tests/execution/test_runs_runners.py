@@ -16,7 +16,7 @@ from pipeline.build.infer import Tree, infer
 from pipeline.core.records import Status
 from pipeline.execution.runs import Plan, run_gold
 
-PROJECT = Path(__file__).parents[1] / "ecosystems" / "reports" / "projects" / "node"
+PROJECT = Path(__file__).parents[1] / "ecosystems" / "runners" / "node" / "project"
 FOLDER = "packages/ui"
 ROOT = '{"workspaces": ["packages/*"]}'
 SCRIPT = '{"scripts": {"test": "node --test test/"}}'

@@ -13,7 +13,7 @@ from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, key_hash
 from pipeline.llm.prices import Usage
 
-HEADER = "repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd"
+HEADER = "track,repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd"
 
 
 def book(ledger: Ledger, repo: str, settings: str, holder: str, kind: str, cost: str, status: str = OK) -> None:
@@ -48,8 +48,22 @@ def test_one_row_per_repository_model_and_agent(store: Store) -> None:
     rows = [list(row.values()) for row in read(store)]
     assert ",".join(read(store)[0]) == HEADER
     assert rows == [
-        ["o/a", "m", "agent", "", "1", "107", "3", "0", "0", "0"],
-        ["o/b", "m", "agent", "e", "4", "428", "0.3000001", "1", "107", "0.00000000002"],
+        ["repair", "o/a", "m", "agent", "", "1", "107", "3", "0", "0", "0"],
+        ["repair", "o/b", "m", "agent", "e", "4", "428", "0.3000001", "1", "107", "0.00000000002"],
+    ]
+
+
+@pytest.mark.rule("costs-columns")
+def test_a_track_has_rows_of_its_own(store: Store) -> None:
+    """A case set of pages may be called as a repository is."""
+    ledger = Ledger(store.ledger)
+    ledger.issue("p", Key("alias", "x", "o/a", "m", "agent", "s1", "p-1", track="pages"))
+    ledger.book(ledger.open("p", "m", "llm"), Booking(OK, Usage(1, 2), Decimal(5)))
+    ledger.close()
+    write_costs(store)
+    assert [(row["track"], row["repo"], row["cost_llm_usd"]) for row in read(store)][:2] == [
+        ("pages", "o/a", "5"),
+        ("repair", "o/a", "3"),
     ]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -117,3 +119,19 @@ def test_threads_and_processes_share_it(ledger: Ledger, tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda number: spend((ledger, second)[number % 2], hashed, Usage(1)), range(200)))
     assert len(ledger.rows()) == 200
+
+
+def test_a_ledger_from_before_there_were_tracks_is_all_repair(tmp_path: Path) -> None:
+    """Its keys open, its rows are read, and new ones stand beside them, whoever opens it first."""
+    path = tmp_path / "ledger.sqlite"
+    hashed = issue(Ledger(path), "i-1")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("ALTER TABLE keys DROP COLUMN track")
+    with ThreadPoolExecutor(4) as pool:
+        ledger = list(pool.map(Ledger, [path] * 8))[-1]
+    spend(ledger, hashed, Usage(1, 2))
+    pages = Key("alias/p", "exp-p", "forms", "m", "agent", "settings", "p-1", track="pages")
+    ledger.issue(key_hash("sk-p"), pages)
+    spend(ledger, key_hash("sk-p"), Usage(1, 2))
+    assert ledger.key(hashed).track == "repair" and ledger.key(key_hash("sk-p")) == pages
+    assert [(row.track, row.repo) for row in ledger.rows()] == [("repair", "o/r"), ("pages", "forms")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import factories
@@ -10,10 +11,14 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
+from pipeline.core.records import Instance
+from pipeline.core.store import Unit
+from pipeline.core.work import silent
+from pipeline.llm.experiment import Experiment
 from pipeline.predict.agents import Agent, Call
-from pipeline.predict.job import Job
-from pipeline.predict.run import Experiment, open_run
-from pipeline.sandbox.local.process import Running
+from pipeline.predict.request import Ask
+from pipeline.predict.run import Run, open_run
+from pipeline.predict.runtime import save
 
 KEY = "sk-canary-of-an-instance"
 #: what every fake agent starts with: its arguments, and how it answers
@@ -31,9 +36,28 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
     return tiny.copy(tmp_path)
 
 
+@dataclass
+class Job:
+    """A request, and where what comes of it is written."""
+
+    ask: Ask
+    run: Run
+    instance: Instance
+
+    def done(self) -> Unit:
+        """The unit of the instance, after the agent worked on it."""
+        save(self.run, self.instance, self.ask.perform(silent))
+        return self.run.unit(self.instance)
+
+    @property
+    def is_answered(self) -> bool:
+        return self.instance not in self.run.missing()
+
+
 @pytest.fixture
-def job(bench: Bench, tmp_path: Path) -> Callable[[str], Job]:
+def job(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Job]:
     """`job(code)`: the task `menu` for an agent that runs this code; the run is the same each time."""
+    monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "agent"
     folder.mkdir()
     settings = folder / "settings.toml"
@@ -42,10 +66,10 @@ def job(bench: Bench, tmp_path: Path) -> Callable[[str], Job]:
     def make(code: str) -> Job:
         (folder / "agent.py").write_text(PRELUDE + code)
         command = ("{python}", str(folder / "agent.py"), "{task}", "{checkout}", "{out}", "{model}")
-        run = open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
-        agent = Agent("fake", folder, settings, Call(command=command))
-        return Job(
-            agent, run, bench.instance("menu"), open_clone(bench.library), "http://127.0.0.1:9/v1", KEY, Running()
-        )
+        run = open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
+        agent, instance = Agent("fake", folder, settings, Call(command=command)), bench.instance("menu")
+        place, url = str(open_clone(bench.library).git_dir), "http://127.0.0.1:9/v1"
+        ask = Ask(agent, "model-a", instance.task(), instance.base.sha, place, url, KEY, str(run.cache))
+        return Job(ask, run, instance)
 
     return make

@@ -33,7 +33,6 @@ from pipeline.llm.models import DEMO
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.provider import Fault
 from pipeline.llm.scripted import Answer, ScriptedModel
-from pipeline.predict.runtime import work
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox.docker.names import instance_image
 from pipeline.sandbox.docker.sandbox import DockerSandbox
@@ -95,7 +94,8 @@ class World(NamedTuple):
         clone = open_clone(self.folder / "library")
         rooms = predictor.rooms(print) if predictor.agent.runs_code else None
         with Progress("predicting", 1) as progress:
-            work(predictor.job(self.gateway, run, self.instance, clone, rooms), progress)
+            request = predictor.request(self.gateway, run, self.instance, clone, rooms)
+            predictor.ask(self.gateway, run, [request], progress)
         return run.unit(self.instance)
 
     def told(self) -> str:

@@ -20,11 +20,11 @@ import pytest
 from faulty_batch import PAIR, REPO, Batch
 
 from pipeline.core.records import Prediction
-from pipeline.llm.accounts import accounts, check
 from pipeline.llm.costs import requests
 from pipeline.llm.models import DEMO
 from pipeline.llm.provider import Fault
 from pipeline.llm.scripted import Answer, ScriptedModel
+from pipeline.llm.spending import check, spending
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
 from tests.build.test_faults import left_by
@@ -105,4 +105,4 @@ def test_what_was_under_way_is_in_the_ledger(interrupted: Interrupted) -> None:
     """Its cost is the provider's secret; all sums agree."""
     rows = [(row.holder, row.status) for row in requests(interrupted.batch.store.ledger)]
     assert rows == [(FIRST, "ok"), (SECOND, "lost"), (SECOND, "ok")]
-    check(interrupted.batch.store, accounts(interrupted.batch.store))
+    check(interrupted.batch.store, spending(interrupted.batch.store))

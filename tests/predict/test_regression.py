@@ -12,8 +12,9 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.progress import Progress
 from pipeline.core.store import digest
-from pipeline.predict.regression import Choice, Regression, chosen, missing
-from pipeline.predict.run import Experiment, Run, open_run
+from pipeline.llm.experiment import Experiment
+from pipeline.predict.regression import Choice, choose, chosen, missing, request
+from pipeline.predict.run import Run, open_run
 
 
 def patch(text: str, path: str = "src/menu.js") -> str:
@@ -32,13 +33,13 @@ Choose = Callable[..., Choice | None]
 
 @pytest.fixture
 def run(bench: Bench) -> Run:
-    return open_run(bench.store, Experiment(factories.REPO, "fake", "model-a", "settings"))
+    return open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
 
 
 @pytest.fixture
-def choose(bench: Bench, run: Run) -> Iterator[Choose]:
+def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
     """`choose(candidates)`: what is chosen of an answer for `menu`; None where nothing is. The sandbox counts runs."""
-    regression = Regression(bench.sandbox, open_clone(bench.library), run, IMPATIENT)
+    clone = open_clone(bench.library)
     menu = bench.instance("menu")
 
     def made(candidates: Sequence[str] = ()) -> Choice | None:
@@ -49,8 +50,7 @@ def choose(bench: Bench, run: Run) -> Iterator[Choose]:
         unit.finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(menu.task()))
         bench.sandbox.opened.clear()
         with Progress("choosing", 1) as progress:
-            for one in missing(run):
-                regression.work(one, progress)
+            choose(run, [request(bench.sandbox, clone, run, one, IMPATIENT) for one in missing(run)], progress, 1)
         result = chosen(run, menu).result() if menu not in missing(run) else None
         if result:
             assert result["patch"] == (candidates or ["the answer"])[result["number"]]
@@ -68,55 +68,57 @@ def choose(bench: Bench, run: Run) -> Iterator[Choose]:
         ((STALE, KEEPS), 1, (1, 0)),
     ],
 )
-def test_the_first_that_breaks_least_is_taken(choose: Choose, candidates, taken: int, broken: tuple[int, ...]) -> None:
+def test_the_first_that_breaks_least_is_taken(
+    chosen_of: Choose, candidates, taken: int, broken: tuple[int, ...]
+) -> None:
     """Votes decide among those that are alike; of two that break the same number the first has more of them."""
-    assert choose(candidates) == Choice(taken, broken)
+    assert chosen_of(candidates) == Choice(taken, broken)
 
 
-def test_what_leaves_no_choice_runs_nothing(choose: Choose, bench: Bench) -> None:
+def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> None:
     """An agent that leaves no candidates, or one; and files that no existing test belongs to."""
     for candidates in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
-        assert choose(candidates) == Choice(0)
+        assert chosen_of(candidates) == Choice(0)
         assert bench.sandbox.opened == []
 
 
 @pytest.mark.invariant(1)
-def test_no_gold_test_has_a_part_in_it(choose: Choose) -> None:
+def test_no_gold_test_has_a_part_in_it(chosen_of: Choose) -> None:
     """The test that the pull request adds would choose the fix: `named` passes with the second only."""
-    assert choose((patch("old or so"), KEEPS)) == Choice(0, (0,))
+    assert chosen_of((patch("old or so"), KEEPS)) == Choice(0, (0,))
 
 
-def test_what_a_candidate_does_to_tests_does_not_count(choose: Choose) -> None:
+def test_what_a_candidate_does_to_tests_does_not_count(chosen_of: Choose) -> None:
     """Else the one that rewrites the test it breaks would be the first to break none."""
     line = "works | src/menu.js | "
     rewritten = patch(f"{line}new", "src/menu.test.js").replace("-old", f"-{line}old")
-    assert choose((BREAKS + rewritten, KEEPS)) == Choice(1, (1, 0))
+    assert chosen_of((BREAKS + rewritten, KEEPS)) == Choice(1, (1, 0))
 
 
 @pytest.mark.invariant(7)
-def test_what_an_agent_leaves_beside_its_candidates_breaks_nothing(choose: Choose, bench: Bench, run: Run) -> None:
+def test_what_an_agent_leaves_beside_its_candidates_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
     """A file of another name is no candidate; one that is no text is told of, and the others' turn comes."""
     folder = run.unit(bench.instance("menu")).folder / "candidates"
     folder.mkdir(parents=True)
     (folder / "notes.diff").write_text("mine")
-    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0))
+    assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
     (folder / "3.diff").write_bytes(b"\xff")
-    assert choose((BREAKS, KEEPS)) is None
+    assert chosen_of((BREAKS, KEEPS)) is None
 
 
-def test_what_was_chosen_stays_until_there_are_other_candidates(choose: Choose, bench: Bench) -> None:
-    choose((BREAKS, KEEPS))
-    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []
-    assert choose((KEEPS, BREAKS)) == Choice(0, (0,)) and bench.sandbox.opened
+def test_what_was_chosen_stays_until_there_are_other_candidates(chosen_of: Choose, bench: Bench) -> None:
+    chosen_of((BREAKS, KEEPS))
+    assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []
+    assert chosen_of((KEEPS, BREAKS)) == Choice(0, (0,)) and bench.sandbox.opened
 
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_broken_machine_loses_no_answer(choose: Choose, bench: Bench, run: Run) -> None:
+def test_a_broken_machine_loses_no_answer(chosen_of: Choose, bench: Bench, run: Run) -> None:
     """Nothing is chosen, what the model answered stays, and the next run of it chooses."""
     menu = bench.instance("menu")
     bench.sandbox.broken[menu.image] = InfrastructureError("the engine is gone", cause="engine")
-    assert choose((BREAKS, KEEPS)) is None
+    assert chosen_of((BREAKS, KEEPS)) is None
     assert menu not in run.missing()
     bench.sandbox.broken.clear()
-    assert choose((BREAKS, KEEPS)) == Choice(1, (1, 0))
+    assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))

@@ -10,10 +10,11 @@ from tiny_library import Bench
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import digest, read_json, write_records
-from pipeline.predict.run import Experiment, Run, newest, open_run, resume
+from pipeline.llm.experiment import Experiment
+from pipeline.predict.run import Run, newest, open_run, resume
 
 REPO = factories.REPO
-EXPERIMENT = Experiment(REPO, "magentless", "model-a", "settings-1")
+EXPERIMENT = Experiment(str(REPO), "model-a", "magentless", "settings-1")
 
 
 def answer(run: Run, place: int = 0) -> None:
@@ -46,9 +47,25 @@ def test_anything_else_is_another_run_and_displaces_the_old_one(bench: Bench, ch
     assert second.name > first.name
     assert second.missing() == list(second.instances)
     assert newest(bench.store, experiment) == second.folder and not first.folder.exists()
-    (old,) = bench.store.archive_root.glob(f"*/03_predictions/magentless/*/model-a/{first.name}")
+    (old,) = bench.store.archive_root.glob(f"*/03_predictions/repair/magentless/*/model-a/{first.name}")
     assert read_json(old / "run.json")["settings"] == "settings-1"
     assert (old / "instances" / first.instances[0].instance_id / "manifest.json").exists()
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_a_stop_before_the_new_run_is_there_leaves_the_old(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old runs were moved away first: a stop in between left no run at all."""
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    first = open_run(bench.store, EXPERIMENT)
+    answer(first)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("pipeline.predict.run.write_json", killed)
+        open_run(bench.store, EXPERIMENT, fresh=True)
+    assert newest(bench.store, EXPERIMENT) == first.folder
+    assert len(resume(bench.store, EXPERIMENT).missing()) == len(first.instances) - 1
 
 
 def test_another_model_displaces_nothing(bench: Bench) -> None:
@@ -58,7 +75,7 @@ def test_another_model_displaces_nothing(bench: Bench) -> None:
 
 def test_oracles_run_follows_the_gold_patches(bench: Bench) -> None:
     """Its answers are the gold patches; an agent's run does not know them."""
-    oracle = Experiment(REPO, "oracle", "oracle")
+    oracle = Experiment(str(REPO), "oracle", "oracle")
     before = [open_run(bench.store, one).digest for one in (oracle, EXPERIMENT)]
     instances = open_run(bench.store, oracle).instances
     write_records(bench.store.dataset(REPO), [one.model_copy(update={"fix_patch": "other"}) for one in instances])
@@ -76,5 +93,5 @@ def test_a_single_step_without_a_run_says_what_to_do(bench: Bench) -> None:
 @pytest.mark.rule("bad-input")
 def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> None:
     with pytest.raises(UserError, match="acme/web has no dataset") as error:
-        open_run(bench.store, replace(EXPERIMENT, repo=REPO._replace(repo="web")))
+        open_run(bench.store, replace(EXPERIMENT, repo="acme/web"))
     assert "built are: acme/ui; run: just build-run acme/web" in str(error.value)

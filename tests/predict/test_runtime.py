@@ -7,16 +7,17 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tiny_library import Bench
 
-from pipeline.core.progress import Progress
 from pipeline.core.store import Unit, read_json
-from pipeline.predict.job import Job
-from pipeline.predict.runtime import work
-from tests.predict.conftest import KEY
+from pipeline.predict.host import RUNNING
+from pipeline.predict.request import Failure, Left
+from pipeline.predict.runtime import save
+from tests.predict.conftest import KEY, Job
 
 MakeJob = Callable[[str], Job]
 #: an agent that tells all that it can find
@@ -36,13 +37,6 @@ seen = {
 (out / "seen.json").write_text(json.dumps(seen))
 answer("a patch")
 """
-
-
-def done(job: Job) -> Unit:
-    """The unit of the job's instance, after the agent worked on it."""
-    with Progress("predicting", 1) as progress:
-        work(job, progress)
-    return job.run.unit(job.instance)
 
 
 def failure(unit: Unit) -> dict[str, str]:
@@ -65,15 +59,11 @@ def is_gone(session: int) -> bool:
     return False
 
 
-def answered(job: Job) -> bool:
-    return job.instance not in job.run.missing()
-
-
 @pytest.fixture
 def seen(job: MakeJob, monkeypatch: pytest.MonkeyPatch) -> dict:
     for name in ("GITHUB_TOKEN", "DEEPINFRA_API_KEY", "AWS_SECRET_ACCESS_KEY", "npm_config__authToken"):
         monkeypatch.setenv(name, "canary-of-the-host")
-    return json.loads((done(job(TELL)).folder / "seen.json").read_text())
+    return json.loads((job(TELL).done().folder / "seen.json").read_text())
 
 
 @pytest.mark.invariant(1)
@@ -110,7 +100,7 @@ def test_the_key_of_an_instance_is_in_no_file(job: MakeJob) -> None:
     """An agent may print its environment, or keep the headers of its requests."""
     tells = "print(os.environ)\n(out / 'log.txt').write_text(os.environ['OPENAI_API_KEY'])\nanswer('a patch')\n"
     for end in ("sys.exit(0)", "sys.exit(1)"):
-        folder = done(job(tells + end)).folder
+        folder = job(tells + end).done().folder
         kept = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
         assert {"agent.log", "log.txt"} <= set(kept)
         assert [name for name, data in kept.items() if KEY.encode() in data] == []
@@ -118,9 +108,9 @@ def test_the_key_of_an_instance_is_in_no_file(job: MakeJob) -> None:
 
 def test_an_answer_is_finished_with_all_that_the_agent_left(job: MakeJob) -> None:
     made = job("print('working')\n(out / 'trajectory.jsonl').write_text('{}')\nanswer('a patch', 'SUCCESSFUL_PATCH')")
-    unit = done(made)
+    unit = made.done()
     assert unit.result() == {"patch": "a patch", "outcome": "SUCCESSFUL_PATCH"}
-    assert answered(made)
+    assert made.is_answered
     assert (unit.folder / "agent.log").read_text() == "working\n"
     assert (unit.folder / "trajectory.jsonl").exists()
 
@@ -132,13 +122,13 @@ def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> No
     """Systems in use keep the error as an empty patch, so that a resume never asks again."""
     fails = "(out / 'error.json').write_text(json.dumps({'cause': 'rate_limit', 'message': '429'}))\nsys.exit(75)"
     first = job(fails)
-    unit = done(first)
+    unit = first.done()
     assert failure(unit) == {"cause": "rate_limit", "message": "429"}
-    assert not answered(first)
+    assert not first.is_answered
     second = job("answer('a patch')")
     assert second.run.name == first.run.name
-    assert done(second).result()["patch"] == "a patch"
-    assert answered(second) and not (unit.folder / "error.json").exists()
+    assert second.done().result()["patch"] == "a patch"
+    assert second.is_answered and not (unit.folder / "error.json").exists()
 
 
 def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_path: Path) -> None:
@@ -147,19 +137,19 @@ def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_
     tells = f"pathlib.Path({str(told)!r}).write_text(str(os.getsid(0)))"
     sleeps = job(f"subprocess.Popen(['sleep', '600'])\n{tells}\nos.wait()")
     with ThreadPoolExecutor(1) as pool:
-        unit = pool.submit(done, sleeps)
+        unit = pool.submit(sleeps.done)
         until(lambda: told.exists() and told.read_text())
         session = int(told.read_text())
-        assert {session} == sleeps.running != {os.getsid(0)}
-        sleeps.running.end()
+        assert {session} == RUNNING != {os.getsid(0)}
+        RUNNING.end()
         assert "exit code -9" in failure(unit.result())["message"]
     until(lambda: is_gone(session))
-    assert not answered(sleeps)
+    assert not sleeps.is_answered
 
 
 @pytest.mark.invariant(4)
 def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
-    assert failure(done(job("sys.exit(75)")))["cause"] == "provider"
+    assert failure(job("sys.exit(75)").done())["cause"] == "provider"
 
 
 @pytest.mark.invariant(7)
@@ -170,29 +160,39 @@ def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
         ("answer('a patch')\nsys.exit(2)", "agent_error", "exit code 2"),
         ("pass", "agent_error", "exit code 0"),
         ("os.kill(os.getpid(), 9)", "agent_error", "exit code -9"),
-        ("(out / 'patch.diff').write_text('a patch')", "FileNotFoundError", "metadata.json"),
-        ("answer()\n(out / 'metadata.json').write_text('no JSON')", "JSONDecodeError", ""),
-        ("answer()\n(out / 'patch.diff').write_bytes(b'\\xff')", "UnicodeDecodeError", ""),
+        ("(out / 'patch.diff').write_text('a patch')", "agent_error", "metadata.json"),
+        ("answer()\n(out / 'metadata.json').write_text('no JSON')", "agent_error", "JSONDecodeError"),
+        ("answer()\n(out / 'patch.diff').write_bytes(b'\\xff')", "agent_error", "UnicodeDecodeError"),
     ],
 )
 def test_an_agent_that_breaks_leaves_its_task_unanswered(job: MakeJob, code: str, cause: str, said: str) -> None:
     """No way to end raises: the other tasks go on."""
     made = job(code)
-    unit = done(made)
+    unit = made.done()
     assert failure(unit)["cause"] == cause and said in failure(unit)["message"]
-    assert not answered(made)
+    assert not made.is_answered
     assert (unit.folder / "agent.log").exists()
 
 
 def test_a_checkout_that_fails_is_recorded_too(job: MakeJob, bench: Bench) -> None:
     made = job("answer()")
-    base = made.instance.base.model_copy(update={"sha": "0" * 40})
-    unit = done(made._replace(instance=made.instance.model_copy(update={"base": base})))
+    made.ask = replace(made.ask, base="0" * 40)
+    unit = made.done()
     assert failure(unit)["cause"] == "UserError" and "the clone has no commit" in failure(unit)["message"]
 
 
 @pytest.mark.rule("budget")
-def test_without_money_a_task_is_not_begun(job: MakeJob) -> None:
-    unit = done(job("answer()")._replace(exhausted=lambda: True))
-    assert read_json(unit.folder / "error.json")["cause"] == "budget_exceeded"
-    assert sorted(path.name for path in unit.folder.iterdir()) == ["error.json"]
+def test_without_money_nothing_but_the_cause_is_written(job: MakeJob) -> None:
+    made = job("answer()")
+    save(made.run, made.instance, Left(failure=Failure("budget_exceeded", "reached")))
+    folder = made.run.unit(made.instance).folder
+    assert read_json(folder / "error.json")["cause"] == "budget_exceeded"
+    assert sorted(path.name for path in folder.iterdir()) == ["error.json"]
+
+
+@pytest.mark.invariant(5)
+def test_a_link_that_an_agent_leaves_is_not_followed(job: MakeJob, tmp_path: Path) -> None:
+    """It would bring a file of the host into the data."""
+    (tmp_path / "secret").write_text("canary-of-the-host")
+    made = job(f"(out / 'link').symlink_to({str(tmp_path / 'secret')!r})\nanswer('a patch')")
+    assert not (made.done().folder / "link").exists()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from pipeline.core.progress import Progress
-from pipeline.predict.runtime import Job, work
+from tests.predict.conftest import Job
 
 SHARED_KEY = "sk-canary-of-the-shared-one"
 #: an agent that embeds with the shared key, and keeps what it has embedded
@@ -25,13 +25,13 @@ answer("a patch")
 def told(job: Callable[[str], Job]) -> Callable[[], str]:
     """What the agent tells of one task."""
     one = job(INDEX)
-    more = {"command": (*one.agent.call.command, "{cache}"), "environment": {"OPENAI_SHARED_API_KEY": "{shared_key}"}}
-    one = one._replace(shared_key=SHARED_KEY, agent=one.agent._replace(call=one.agent.call.model_copy(update=more)))
+    call = one.ask.agent.call
+    more = {"command": (*call.command, "{cache}"), "environment": {"OPENAI_SHARED_API_KEY": "{shared_key}"}}
+    agent = one.ask.agent._replace(call=call.model_copy(update=more))
+    one.ask = replace(one.ask, shared_key=SHARED_KEY, agent=agent)
 
     def run() -> str:
-        with Progress("predicting", 1) as progress:
-            work(one, progress)
-        return (one.run.unit(one.instance).folder / "told.json").read_text()
+        return (one.done().folder / "told.json").read_text()
 
     return run
 

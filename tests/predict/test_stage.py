@@ -155,9 +155,9 @@ def test_the_same_model_is_refused_and_another_is_not(bench: Bench) -> None:
     """Two runs of one model would write the same files; two models may run side by side."""
     nop = Predictor(bench.store, REPO, "nop", "nop", models=SHIPPED)
     oracle(bench).preprocess()
-    with bench.store.lock("predict", REPO, "oracle-oracle"):
+    with bench.store.lock("predict", REPO, "oracle", "oracle"):
         for step in (oracle(bench).preprocess, oracle(bench).runtime, oracle(bench).postprocess):
-            with pytest.raises(UserError, match="predict of acme/ui oracle-oracle is under way"):
+            with pytest.raises(UserError, match="predict of acme/ui oracle oracle is under way"):
                 step()
         assert len(nop.predict()) == len(QUALIFIED)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.records import Environment
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
 from tests.factories import make_environment
@@ -37,7 +38,9 @@ class Bench:
 
     def make(self) -> list[str]:
         """Make both layers; the deviations."""
-        deviations = self.sandbox.images.environment(self.spec, self.environment, self.manifests, self.said.append)
+        deviations = self.sandbox.images.environment(
+            installation(self.spec), self.environment, self.manifests, self.said.append
+        )
         self.sandbox.images.instance(self.environment, self.instance, self.checkout)
         return deviations
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import SANDBOXES, open_sandbox
 from pipeline.sandbox.base import Completed, InstallFailed, Limits, Workspace
 from pipeline.sandbox.images import Directory, Kept, Kit
@@ -283,7 +284,7 @@ def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> No
     """`yarn install || true` hides it, and the tests then fail for want of modules."""
     (tmp_path / "package.json").write_text('{"dependencies": {"is-number": "99.99.99"}}')
     with pytest.raises(InstallFailed) as caught:
-        bench.sandbox.images.environment(bench.spec, uuid.uuid4().hex, tmp_path, print)
+        bench.sandbox.images.environment(installation(bench.spec), uuid.uuid4().hex, tmp_path, print)
     assert "ETARGET" in caught.value.log
     assert "npm install" in str(caught.value)
 
@@ -293,7 +294,7 @@ def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_pat
     broken = bench.spec.model_copy(update={"install": ("sh", "-c", "echo no; exit 3")})
     for _ in range(2):
         with pytest.raises(InstallFailed, match="ended with 3"):
-            bench.sandbox.images.environment(broken, digest, bench.manifests, print)
+            bench.sandbox.images.environment(installation(broken), digest, bench.manifests, print)
 
 
 # -- the runner's cache ----------------------------------------------------------------------------------------------

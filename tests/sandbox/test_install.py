@@ -7,10 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.errors import InfrastructureError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.ecosystems.installation import SCRIPTS, faults, installation
+from pipeline.sandbox import install
 from pipeline.sandbox.base import Completed, InstallFailed
-from pipeline.sandbox.install import CA_BUNDLES, SCRIPTS, check, failure, host_ca, run_all, variables
+from pipeline.sandbox.install import CA_BUNDLES, check, host_ca, run_all, variables
 from tests.factories import make_environment
+
+
+def failure(message: str, log: str, registry: str = "") -> A11yBenchError:
+    """The error for a failed install, as all managers put it."""
+    return install.failure(message, log, faults(), registry)
+
 
 MACHINE = [
     ("npm error code ECONNRESET\nnpm error syscall read", "registry"),
@@ -32,6 +40,12 @@ MACHINE = [
     ("➤ YN0001: │ RequestError: read ECONNRESET\n    at ClientRequest", "registry"),
     (" ERR_PNPM_META_FETCH_FAIL  GET https://registry.example.org/a: reason: read ECONNRESET", "registry"),
     (" ERR_PNPM_FETCH_503  GET https://registry.example.org/a: Service Unavailable - 503", "registry"),
+    (
+        "npm error code EEXIST\nnpm error path /h/.npm/_cacache/index-v5/a1\nnpm error EEXIST: file already exists",
+        "cache",
+    ),
+    ("npm ERR! code ENOTEMPTY\nnpm ERR! ENOTEMPTY: directory not empty, rename '/h/a' -> '/h/.a'", "cache"),
+    ("npm error ENOENT: no such file or directory, rename '/h/.npm/_cacache/tmp/1' -> '/h/b'", "cache"),
     ("npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write", "disk"),
 ]
 
@@ -106,7 +120,7 @@ def test_install_scripts_of_named_packages_run_after_the_install() -> None:
         ran.append(argv)
         return Completed(0, b"", 1)
 
-    run_all(make_environment(rebuild=("canvas",)), REGISTRY, execute)
+    run_all(installation(make_environment(rebuild=("canvas",))), REGISTRY, execute)
     scripts = [("npm", "run", name, "--if-present", "--prefix=node_modules/canvas") for name in SCRIPTS]
     assert ran == [("npm", "ci"), *scripts]
 
@@ -126,12 +140,12 @@ def test_end_of_the_log_is_kept() -> None:
 )
 def test_a_limit_is_the_machines_fault(done: Completed, why: str) -> None:
     with pytest.raises(InfrastructureError, match=why):
-        check(("npm", "ci"), done)
+        check(("npm", "ci"), done, faults())
 
 
 def test_an_exit_code_is_the_repositorys_fault() -> None:
     with pytest.raises(InstallFailed, match="npm ci ended with 3"):
-        check(("npm", "ci"), Completed(3, b"", 1))
+        check(("npm", "ci"), Completed(3, b"", 1), faults())
 
 
 @pytest.mark.invariant(6)
@@ -139,13 +153,13 @@ def test_addresses_lose_their_passwords() -> None:
     """A private registry's address, with its password, stands in what managers print."""
     done = Completed(1, b"error https://me:secret@registry.example.org/x: 404", 1)
     with pytest.raises(InstallFailed) as failed:
-        check(("npm", "ci"), done)
+        check(("npm", "ci"), done, faults())
     assert failed.value.log == "error https://***@registry.example.org/x: 404"
 
 
 def test_specification_wins_over_our_variables() -> None:
     spec = make_environment(install_env={"npm_config_cache": "/elsewhere", "MINE": "1"})
-    found = variables(spec, "/tmp/x", "https://registry.example.org/", None)
+    found = variables(installation(spec), "/tmp/x", "https://registry.example.org/", None)
     assert (found["npm_config_cache"], found["MINE"]) == ("/elsewhere", "1")
 
 

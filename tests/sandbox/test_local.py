@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import node
+from pipeline.sandbox.installation import Package
 from pipeline.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import Bench
 
@@ -54,10 +56,11 @@ def test_broken_registry_is_not_the_repositorys_fault(
     changes = {"manager": manager, "manager_version": release, "install": install}
     variables = {**FLAKY, "YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1", "YARN_NPM_REGISTRY_SERVER": broken_registry}
     spec = local.spec.model_copy(update=changes | {"install_env": variables})
-    node.prefix(local.sandbox.cache, node.exact(local.sandbox.cache, node.manager(spec, node.version())))
+    tools = installation(spec).tools(node.version(), node.architecture())
+    node.prefix(local.sandbox.cache, *(node.exact(local.sandbox.cache, package) for package in tools))
     monkeypatch.setenv("npm_config_registry", broken_registry)
     with pytest.raises(InfrastructureError) as caught:
-        local.sandbox.images.environment(spec, uuid.uuid4().hex, local.manifests, print)
+        local.sandbox.images.environment(installation(spec), uuid.uuid4().hex, local.manifests, print)
     assert caught.value.cause == "registry"
 
 
@@ -66,17 +69,15 @@ def test_registry_that_is_away_is_not_the_repositorys_fault(tmp_path: Path, monk
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
     monkeypatch.setenv("npm_config_fetch_retries", "0")
     with pytest.raises(InfrastructureError) as caught:
-        node.exact(tmp_path, node.Package("yarn", "1"))
+        node.exact(tmp_path, Package("yarn", "1"))
     assert caught.value.cause == "registry"
 
 
 def test_layers_are_made_once_by_many(local: Bench) -> None:
     digest, said = uuid.uuid4().hex, []
+    more = (installation(local.spec), digest, local.manifests, said.append)
     with ThreadPoolExecutor(4) as pool:
-        made = [
-            pool.submit(local.sandbox.images.environment, local.spec, digest, local.manifests, said.append)
-            for _ in "1234"
-        ]
+        made = [pool.submit(local.sandbox.images.environment, *more) for _ in "1234"]
         assert [future.result() for future in made] == [[]] * 4
     assert len([line for line in said if line.startswith("installing") and "done" in line]) == 1
 
@@ -84,7 +85,7 @@ def test_layers_are_made_once_by_many(local: Bench) -> None:
 def test_another_node_is_a_deviation(local: Bench) -> None:
     digest, spec = uuid.uuid4().hex, local.spec.model_copy(update={"node": "14.21.3", "install": ("true",)})
     for _ in range(2):
-        said = local.sandbox.images.environment(spec, digest, local.manifests, print)
+        said = local.sandbox.images.environment(installation(spec), digest, local.manifests, print)
         assert said == [f"Node {node.version()} of this machine in place of 14.21.3"]
 
 

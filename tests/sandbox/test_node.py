@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from pipeline.sandbox.base import InstallFailed
-from pipeline.sandbox.node import Package, deviations, major, manager, npm_for, releases
-from tests.factories import make_environment
-
-
-@pytest.mark.parametrize(
-    ("name", "release", "package"),
-    [
-        ("npm", "", "npm@10"),
-        ("npm", "9.8.1", "npm@9.8.1"),
-        ("yarn", "1.22.22", "yarn@1.22.22"),
-        ("yarn", "4.3.1", "@yarnpkg/cli-dist@4.3.1"),
-        ("pnpm", "9", "pnpm@9"),
-    ],
-)
-def test_package_of_a_manager(name: str, release: str, package: str) -> None:
-    """Yarn 2 and later are another package than yarn 1."""
-    assert str(manager(make_environment(manager=name, manager_version=release), "20.19.5")) == package
-
-
-@pytest.mark.parametrize(
-    ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
-)
-def test_npm_of_a_node(node: str, npm: str) -> None:
-    assert npm_for(node) == Package("npm", npm)
+from pipeline.sandbox.installation import Package
+from pipeline.sandbox.node import deviations, major, prefix, releases
 
 
 def test_release_within_the_range_is_no_deviation() -> None:
@@ -52,3 +31,28 @@ def test_npm_is_asked_once_for_each_setting(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setenv("npm_config_registry", registry)
         assert releases("left-pad") == ["1.0.0", "2.0.0"]
     assert (tmp_path / "log").read_text().splitlines() == ["asked", "asked"]
+
+
+#: an npm that fails as the real one does when another one writes the same cache: `mkdir` says who was first
+COLLIDING = """#!/bin/sh
+for word; do case $word in --cache=*) cache=${word#--cache=};; --prefix=*) target=${word#--prefix=};; esac; done
+cache=${cache:-$HOME/.npm}
+mkdir -p "$cache"
+mkdir "$cache/_cacache" || { echo "npm error code EEXIST" >&2; echo "npm error path $cache/_cacache" >&2; exit 1; }
+sleep 1
+rmdir "$cache/_cacache"
+mkdir -p "$target/bin"
+"""
+
+
+@pytest.mark.trap("shared-install-cache")
+def test_two_fetches_side_by_side_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They collided in the shared cache of the host's npm, and the candidate was rejected for it."""
+    (tmp_path / "npm").write_text(COLLIDING)
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    wanted = [Package("pnpm", "9.15.9"), Package("yarn", "1.22.22")]
+    with ThreadPoolExecutor(2) as both:
+        made = list(both.map(lambda package: prefix(tmp_path / "cache", package), wanted))
+    assert all((folder / "bin").is_dir() for folder in made)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.errors import InfrastructureError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed
 from pipeline.sandbox.scripted import Files, ScriptedSandbox
 from tests.factories import make_environment
@@ -27,7 +28,7 @@ def test_function_answers_and_writes_files(tmp_path: Path) -> None:
 
 def test_it_remembers_the_layers(tmp_path: Path) -> None:
     sandbox = ScriptedSandbox(tmp_path)
-    assert sandbox.images.environment(make_environment(), "e", tmp_path, print) == []
+    assert sandbox.images.environment(installation(make_environment()), "e", tmp_path, print) == []
     sandbox.images.instance("e", "i", tmp_path)
     assert (sandbox.images.environments, sandbox.images.instances) == (["e"], {"i": "e"})
 
@@ -36,5 +37,5 @@ def test_it_remembers_the_layers(tmp_path: Path) -> None:
 def test_it_fails_as_it_is_told(tmp_path: Path, error: Exception) -> None:
     sandbox = ScriptedSandbox(tmp_path, failures={"e": error})
     with pytest.raises(type(error)):
-        sandbox.images.environment(make_environment(), "e", tmp_path, print)
+        sandbox.images.environment(installation(make_environment()), "e", tmp_path, print)
     assert sandbox.images.environments == []

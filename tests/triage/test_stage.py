@@ -1,4 +1,4 @@
-"""Ratings: one of each rater for each candidate, refused where there is no such candidate."""
+"""Ratings: appended, the newest of each rater for each candidate counts; refused where there is no such candidate."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Review
+from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store, read_records, write_records
 from pipeline.triage.stage import add, import_file
 
@@ -25,17 +26,40 @@ def store(tmp_path: Path) -> Store:
 
 
 def kept(store: Store) -> list[tuple[str, str, str]]:
-    return [(one.instance_id, one.rater, one.status) for one in read_records(store.reviews(REPO), Review)]
+    return [(one.instance_id, one.rater, one.status) for one in newest_reviews(store, REPO)]
 
 
-def test_a_later_rating_of_the_same_rater_counts(store: Store) -> None:
+@pytest.mark.rule("reviews-append-only")
+def test_a_later_rating_of_the_same_rater_counts(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    """It replaces nothing: what was said before stays in the file, and the change is said."""
     add(store, REPO, [factories.make_review(1), factories.make_review(2)])
+    before = store.reviews(REPO).read_bytes()
     add(store, REPO, [factories.make_review(1, status="bad"), factories.make_review(1, rater="bob", status="ok")])
     assert kept(store) == [
         ("acme__ui-1", "ann", "bad"),
         ("acme__ui-2", "ann", "super"),
         ("acme__ui-1", "bob", "ok"),
     ]
+    assert store.reviews(REPO).read_bytes().startswith(before)
+    assert all(one.time for one in read_records(store.reviews(REPO), Review))
+    assert "acme__ui-1: ann said super before, and now bad" in capsys.readouterr().err
+
+
+@pytest.mark.rule("reviews-append-only")
+def test_an_older_rating_that_is_imported_later_does_not_count(store: Store, tmp_path: Path) -> None:
+    add(store, REPO, [factories.make_review(1)])
+    old = factories.make_review(1, status="bad", time="2020-01-02T03:04:05Z")
+    write_records(tmp_path / "old.jsonl", [old])
+    import_file(store, REPO, tmp_path / "old.jsonl")
+    assert kept(store) == [("acme__ui-1", "ann", "super")]
+    assert old in read_records(store.reviews(REPO), Review)
+
+
+def test_the_same_words_once_more_add_nothing(store: Store) -> None:
+    add(store, REPO, [factories.make_review(1)])
+    before = store.reviews(REPO).read_bytes()
+    add(store, REPO, [factories.make_review(1)])
+    assert store.reviews(REPO).read_bytes() == before
 
 
 @pytest.mark.rule("bad-input")
@@ -49,7 +73,9 @@ def test_an_unknown_candidate_lists_what_there_is_and_writes_nothing(store: Stor
 def test_ratings_come_from_a_file(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "ratings.jsonl"
     write_records(path, [factories.make_review(1), factories.make_review(2, rater="model-a")])
-    assert import_file(store, REPO, path) == read_records(path, Review) == read_records(store.reviews(REPO), Review)
+    found = import_file(store, REPO, path)
+    assert found == read_records(store.reviews(REPO), Review) == newest_reviews(store, REPO)
+    assert [one.model_copy(update={"time": ""}) for one in found] == read_records(path, Review)
 
 
 @pytest.mark.rule("bad-input")

@@ -41,7 +41,8 @@ class Issue(Record):
 class Task(Record):
     """What the agent is told of an instance."""
 
-    schema_version: Literal[1]
+    schema_version: Literal[2]
+    tool: str = ""
     instance_id: str
     org: str
     repo: str

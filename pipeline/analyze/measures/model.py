@@ -11,7 +11,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
 from pipeline.analyze.measures.group import WHO, attempts
 from pipeline.analyze.measures.shares import percent
-from pipeline.core.records import Outcome
+from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
 
 
@@ -88,7 +88,7 @@ def _answered(frames: Frames, reached: pd.DataFrame) -> Iterator[tuple[tuple[str
 
 
 def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
-    ran = rows["outcome"].isin([Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT])
+    ran = rows["outcome"].isin(RAN)
     counts = {"tests run": ran.sum(), "resolved": rows["resolved"].sum()}
     found = pd.DataFrame([(place + n, *one) for n, one in enumerate(counts.items(), 1)])
     return found.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])

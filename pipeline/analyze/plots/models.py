@@ -24,6 +24,7 @@ from pipeline.analyze.plots.style import (
     GRID,
     INK,
     LINES,
+    ORANGE,
     PURPLE,
     SKY,
     VERMILION,
@@ -47,11 +48,12 @@ MARKS = {
     Outcome.NOT_APPLIED: (PURPLE, "A"),
     Outcome.NO_PREDICTION: (DARK_GREY, "P"),
     Outcome.TAMPERED: (VERMILION, "X"),
+    Outcome.CRASHED: (ORANGE, "C"),
     Outcome.TIMEOUT: (GREEN, "T"),
     Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),
 }
 #: outcome -> the pattern of its part of a bar
-PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "\\\\", ""), strict=True))
+PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""), strict=True))
 #: what the size of a patch is measured in
 MEASURES = ("files", "lines", "hunks")
 #: a grid of more instances is nothing to look at: the frame `predictions` and the report's pages have them

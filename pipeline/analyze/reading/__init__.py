@@ -7,7 +7,7 @@
     answered    03_predictions: the newest run of each agent and model, and what the agent says of it
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: what the accessibility oracle says of them
-    spent       costs.csv and the ledger
+    spent       costs.csv and the ledger, of this track
     rechecked   ratings of patches by hand
     sampled     verdicts in other data directories: further attempts, for pass@k
     attempts    one row per agent, model and instance, from all of these
@@ -36,6 +36,7 @@ from pipeline.analyze.reading import (
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
+from pipeline.core.records import REPAIR
 from pipeline.core.store import Store
 
 
@@ -71,7 +72,7 @@ def read(store: Store, wanted: Wanted) -> Rows:
 
 def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
     stages = ("00_viewer", "01_raw", "02_dataset")
-    agents = [path.relative_to(store.root).as_posix() for path in sorted(store.root.glob("03_predictions/*"))]
+    agents = [path.relative_to(store.root).as_posix() for path in sorted(store.root.glob(f"03_predictions/{REPAIR}/*"))]
     repos = {repo for stage in (*stages, *agents) for repo in store.repositories(stage)}
     if not repos:
         raise UserError("nothing to analyse", path=store.root, hint="collect first, or name another folder with --data")

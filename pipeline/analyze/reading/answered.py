@@ -14,7 +14,7 @@ from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, each_record, read_json, unique
+from pipeline.core.store import Store, each_record, read_json, unique, whose_run
 
 
 class Run(NamedTuple):
@@ -30,12 +30,12 @@ class Run(NamedTuple):
 def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> dict[Who, Run]:
     """Add `stages` and patches of a repository; returns its newest runs."""
     runs = {}
-    for model in sorted(store.root.glob(f"03_predictions/*/{repo.slug}/*/")):
+    for model in store.predicted_in(repo):
         for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
-            records = [_checked(one, known, path) for one in unique(each_record(path, Prediction), path)]
-            if who := _who(records, path):
-                runs[who] = _run(records, path)
-                _add(rows, who, runs[who], path)
+            who = whose_run(path.parent)
+            records = [_checked(one, who, known, path) for one in unique(each_record(path, Prediction), path)]
+            runs[who] = _run(records, path)
+            _add(rows, who, runs[who], path)
     return runs
 
 
@@ -47,20 +47,12 @@ def seen(metadata: Mapping[str, Any], gold: frozenset[str]) -> dict[str, int]:
     return {step: len(gold & {path for one in sets for path in one.get(step, ())}) for step in ("located", "shown")}
 
 
-def _checked(record: Prediction, known: Mapping[str, Known], path: Path) -> Prediction:
-    """Predictions in SWE-bench's form name no agent: the folder does."""
-    named = record if record.agent else record.model_copy(update={"agent": path.parents[3].name})
+def _checked(record: Prediction, who: Who, known: Mapping[str, Known], path: Path) -> Prediction:
+    """A prediction of the run's own agent and model. Those in SWE-bench's form name no agent."""
+    named = record if record.agent else record.model_copy(update={"agent": who[0]})
     checks.known(named, known, path)
-    checks.of_folder(named.agent, named.model_name_or_path, path.parents[1], path)
+    checks.of_run(named, who, path)
     return named
-
-
-def _who(records: list[Prediction], path: Path) -> Who | None:
-    """A run without any answer is told by its `run.json`."""
-    if records:
-        return records[0].agent, records[0].model_name_or_path
-    run = _optional(path.with_name("run.json"))
-    return (run["agent"], run["model"]) if {"agent", "model"} <= run.keys() else None
 
 
 def _run(records: list[Prediction], path: Path) -> Run:

@@ -22,7 +22,7 @@ def read(
 ) -> Assessments:
     """Those of a repository. Raises UserError for one that is of no instance or belies its verdict."""
     found: Assessments = {}
-    for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/assessments.jsonl")):
+    for path in (folder / "assessments.jsonl" for folder in store.evaluated_in(repo)):
         for one in unique(each_record(path, Assessment), path):
             checks.known(one, known, path)
             checks.of_folder(one.agent, one.model, path.parent, path)

@@ -14,7 +14,7 @@ from pipeline.analyze.reading.assessed import Assessments
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import Hands
 from pipeline.analyze.reading.rows import Known, Rows, Who
-from pipeline.analyze.reading.spent import Spending
+from pipeline.analyze.reading.spent import SpentBy
 from pipeline.analyze.structure import changed_files, match, structure
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
@@ -28,7 +28,7 @@ class Said(NamedTuple):
 
     verdicts: Verdicts
     assessments: Assessments
-    spending: Spending
+    spending: SpentBy
     hands: Hands
 
 

@@ -52,6 +52,13 @@ def known(record: Any, instances: Container[str], path: Path) -> None:
         raise UserError(f"{record.instance_id} is not in the dataset", path=path, field="instance_id", hint=hint)
 
 
+def of_run(record: Prediction, who: tuple[str, str], path: Path) -> None:
+    """A prediction is of the agent and model that its run is of."""
+    if (record.agent, record.model_name_or_path) != who:
+        message = f"a record of {record.agent}, {record.model_name_or_path} in a run of {', '.join(who)}"
+        raise UserError(message, path=path, hint="move it to the folder of that model")
+
+
 def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
     """A record is of the agent and model that its folder (agent/repository/model) is named by."""
     if (folder_name(agent), folder_name(model)) != (folder.parents[1].name, folder.name):

@@ -14,7 +14,7 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Verdict
 from pipeline.core.store import Store, each_record, unique
 
-#: verdicts by agent, model and instance, without the tests that tell nothing
+#: verdicts by agent, model and instance
 Verdicts = dict[tuple[str, str, str], Verdict]
 
 
@@ -27,7 +27,7 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
         if holds(one, runs.get(who), known[one.instance_id]):
             _agrees(store, repo, one, runs.get(who))
             rows.extend("results", _telling(one))
-            found[*who, one.instance_id] = one.model_copy(update={"tests": {}})
+            found[*who, one.instance_id] = one
         else:
             stale[who] += 1
     evaluated = {key[:2] for key in found} | set(stale)
@@ -45,7 +45,7 @@ def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None
 
 def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
     """All verdicts on a repository, checked."""
-    for path in sorted(store.root.glob(f"04_evaluation/*/{repo.slug}/*/verdicts.jsonl")):
+    for path in (folder / "verdicts.jsonl" for folder in store.evaluated_in(repo)):
         for one in unique(each_record(path, Verdict), path):
             yield _checked(one, known, path)
 
@@ -60,8 +60,7 @@ def _checked(verdict: Verdict, known: Mapping[str, Known], path: Path) -> Verdic
 def _telling(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
     for effect in ("fixed", "unfixed", "broken"):
         for name in getattr(verdict, effect):
-            status = verdict.tests.get(name)
-            yield verdict.agent, verdict.model, verdict.instance_id, name, effect, status and status.value
+            yield verdict.agent, verdict.model, verdict.instance_id, name, effect, verdict.tests[name].value
 
 
 def _notes(repo: Repo, predicted: set[Who], evaluated: set[Who], stale: Counter[Who]) -> Iterator[str]:

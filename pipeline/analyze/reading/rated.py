@@ -9,7 +9,8 @@ from typing import Any
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.names import Repo
 from pipeline.core.records import PRINCIPLES, Review
-from pipeline.core.store import Store, each_record, unique
+from pipeline.core.reviews import newest_reviews
+from pipeline.core.store import Store
 
 #: what raters say together of an instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
@@ -17,10 +18,9 @@ Ratings = dict[str, dict[str, Any]]
 
 def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
     """Add `reviews` and `criteria` of a repository; returns what is said of each instance."""
-    path, place = store.reviews(repo), {"repo": repo}
     reviews: dict[str, list[Review]] = defaultdict(list)
-    for one in unique(each_record(path, Review), path, ("instance_id", "rater")):
-        rows.add("reviews", Review=one, Case=place)
+    for one in newest_reviews(store, repo):
+        rows.add("reviews", Review=one, Case={"repo": repo})
         reviews[one.instance_id].append(one)
     ratings = {}
     for name, said in sorted(reviews.items()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.errors import UserError
 from pipeline.core.names import parse_repo
-from pipeline.core.records import CostRow
+from pipeline.core.records import REPAIR, CostRow
 from pipeline.core.store import Store, unique
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import EXACT, total
@@ -45,19 +45,18 @@ class Spent(NamedTuple):
 
 
 #: by agent, model and holder: an instance, or `shared`
-Spending = dict[tuple[str, str, str], Spent]
+SpentBy = dict[tuple[str, str, str], Spent]
 
 
-def read(rows: Rows, store: Store) -> Spending:
-    """Add `costs` and `requests`; returns what was spent by holder.
+def read(rows: Rows, store: Store) -> SpentBy:
+    """Add `costs` and `requests`; returns what was spent by holder. Other tracks are left out.
 
     Raises UserError for a broken row (with line and field), an experiment that stands twice, and a broken ledger.
     """
-    costs = [one for one in _costs(store) if parse_repo(one.repo) in rows.repos]
-    requests = [one for one in _requests(store) if parse_repo(one.repo) in rows.repos]
+    costs, requests = (list(filter(_of(rows), found)) for found in (_costs(store), _requests(store)))
     for one in costs:
         rows.add("costs", CostRow=one.model_copy(update={"repo": str(parse_repo(one.repo))}))
-    spending: Spending = defaultdict(Spent)
+    spending: SpentBy = defaultdict(Spent)
     for one in requests:
         rows.add("requests", Request=one._replace(repo=str(parse_repo(one.repo))))
         key = one.agent, one.key_model, one.holder
@@ -67,12 +66,17 @@ def read(rows: Rows, store: Store) -> Spending:
     return spending
 
 
+def _of(rows: Rows) -> Callable[[CostRow | Request], bool]:
+    """Whether money was spent on repairing these repositories: other tracks have tables of their own."""
+    return lambda one: one.track == REPAIR and parse_repo(one.repo) in rows.repos
+
+
 def _costs(store: Store) -> list[CostRow]:
     if not store.costs.exists():
         return []
     with store.costs.open(encoding="utf-8", newline="") as lines:
         found = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
-    return list(unique(found, store.costs, ("repo", "model", "agent", "embed")))
+    return list(unique(found, store.costs, ("track", "repo", "model", "agent", "embed")))
 
 
 def _requests(store: Store) -> list[Request]:

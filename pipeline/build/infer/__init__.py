@@ -1,8 +1,8 @@
 """The environment of a base commit, inferred from its own files: Node, package manager, install, runner, test command.
 
-Reads files through a Tree and nothing else; tables (TOML) and no code say what is known of managers, runners and
-continuous integration, and there is nothing per repository. Every field's evidence is kept. Raises Unsupported where a
-commit's tests can not be run this way. Does not cover repairing what has rotted.
+Reads files through a Tree and nothing else. What is known of managers and runners stands in their folders (ecosystems),
+of Node and continuous integration in tables here; there is nothing per repository. Every field's evidence is kept.
+Raises Unsupported where a commit's tests can not be run this way. Does not cover repairing what has rotted.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ def infer(
         "manager": installation.manager,
         "manager_version": installation.version,
         "install": (installation.words, installation.evidence),
-        "install_env": (installation.env, "managers.toml"),
+        "install_env": (installation.env, "the manager's own"),
         "runner": tests.runner,
         "runner_version": tests.version,
         "folder": tests.folder,
         "configuration": tests.configuration,
-        "entries": (tests.entries, "runners.toml"),
+        "entries": (tests.entries, "the runner's own"),
         "test": (tests.test, tests.evidence),
-        "selection": (tests.selection, "runners.toml"),
+        "selection": (tests.selection, "the runner's own"),
         "everything": (tests.everything, tests.evidence),
         "test_env": (tests.env, tests.evidence),
-        "parser": (tests.parser, "runners.toml"),
+        "parser": (tests.parser, "the runner's own"),
     }
     fields = inferred | dict(fixed or {})
     evidence = {field: why for field, (value, why) in fields.items() if value not in ((), {})}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.build.infer import versions
 from pipeline.build.infer.tree import table
+from pipeline.ecosystems import versions
 
 #: words for the newest release, and for the newest long-term one
 _NEWEST, _LONG_TERM = ("node", "latest", "current", "stable"), ("lts/*", "lts", "lts/latest")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pipeline.build.infer import versions
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, table
-from pipeline.sandbox.node import npm_for
-
-#: where a release of yarn lies in a repository: `yarnPath: .yarn/releases/yarn-3.0.1.cjs`, `yarn-path "…"`
-_RELEASE = re.compile(r"^yarn-?[pP]ath:? ['\"]?([^\s'\"]*yarn-(\d+\.\d+\.\d+)[^\s'\"]*)", re.MULTILINE)
+from pipeline.ecosystems import versions
+from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
 
 
 class Installation(NamedTuple):
-    """How dependencies are installed; `version` may be empty: the npm that comes with Node."""
+    """How dependencies are installed; `version` may be empty: the manager that comes with Node."""
 
     manager: Found
     version: Found
@@ -26,26 +23,31 @@ class Installation(NamedTuple):
 def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, Found]) -> Installation:
     """The installation; what is `fixed` (manager, manager_version) is not asked for. Raises Unsupported."""
     manager = fixed.get("manager") or _manager(tree, manifest)
-    lock = next((r["path"] for r in table("managers.toml")["lock"] if _is(r, manager) and r["path"] in tree.paths), "")
-    if not lock and manager.value != "npm":
-        detail = f"{manager.value} without its lock file: nothing pins the dependencies"
-        raise Unsupported("environment_failed", detail)
-    version = fixed.get("manager_version") or _version(tree, manifest, manager.value, lock, node)
-    release = _release(tree)
-    row = next(row for row in table("managers.toml")["install"] if _fits(row, manager, version, bool(lock), release))
+    own = all_managers().get(manager.value)
+    if own is None:
+        raise Unsupported("environment_failed", f"no package manager that is known here: {manager.value}")
+    lock = own.lock_of(tree.paths)
+    if not lock:
+        _refuse_unpinned(tree, own)
+    version = fixed.get("manager_version") or _version(tree, manifest, own, lock, node)
+    release = _release(tree, own)
+    row = own.install_for(version.value, lock=bool(lock), release=bool(release))
+    if row is None:
+        raise Unsupported("environment_failed", f"no exact install is known of {own.name} {version.value}")
     fill = {"{release}": release[0] if release else "", "{date}": date[:10]}
-    words = tuple(_filled(word, fill) for word in row["words"])
-    return Installation(manager, version, words, row.get("env", {}), lock or "no lock file")
+    words = tuple(_filled(word, fill) for word in row.words)
+    return Installation(manager, version, words, row.env, lock or "no lock file")
 
 
 def _manager(tree: Tree, manifest: Manifest) -> Found:
+    known = "|".join(map(re.escape, all_managers()))
     for name, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
-        if match := re.match(r"(npm|yarn|pnpm)\b", text):
+        if match := re.match(rf"({known})\b", text):
             return Found(match[1], f"package.json: {name}")
-    for row in table("managers.toml")["lock"]:
-        if row["path"] in tree.paths:
-            return Found(row["manager"], row["path"])
-    return Found("npm", "no lock file")
+    for one in all_managers().values():
+        if lock := one.lock_of(tree.paths):
+            return Found(one.name, lock)
+    return Found(without_lock().name, "no lock file")
 
 
 def _development(manifest: Manifest) -> str:
@@ -55,45 +57,51 @@ def _development(manifest: Manifest) -> str:
     return f"{named.get('name', '')}@{named.get('version', '')}" if isinstance(named, dict) else ""
 
 
-def _version(tree: Tree, manifest: Manifest, manager: str, lock: str, node: str) -> Found:
-    if match := re.match(rf"{manager}@(\d+\.\d+\.\d+)", manifest.text("packageManager")):
+def _version(tree: Tree, manifest: Manifest, own: Manager, lock: str, node: str) -> Found:
+    if match := re.match(rf"{own.name}@(\d+\.\d+\.\d+)", manifest.text("packageManager")):
         return Found(match[1], "package.json: packageManager")
-    if versions.exact(pinned := manifest.table("volta").get(manager, "")):
-        return Found(versions.exact(pinned), f"package.json: volta.{manager}")
-    if manager == "yarn" and (release := _release(tree)):
+    if versions.exact(pinned := manifest.table("volta").get(own.name, "")):
+        return Found(versions.exact(pinned), f"package.json: volta.{own.name}")
+    if release := _release(tree, own):
         return Found(release[1], f"{release[0]}: its name")
-    by_lock = _by_lock(manager, lock, tree.text(lock), node)
-    wanted = manifest.table("engines").get(manager, "")
+    by_lock = _by_lock(own, lock, tree.text(lock), node)
+    wanted = manifest.table("engines").get(own.name, "")
     if versions.exact(wanted).count(".") == 2 and not versions.satisfies(versions.full(by_lock.value), wanted):
-        return Found(versions.exact(wanted), f"package.json: engines.{manager}")
+        return Found(versions.exact(wanted), f"package.json: engines.{own.name}")
     return by_lock
 
 
-def _release(tree: Tree) -> tuple[str, str] | None:
-    """The release of yarn that the repository brings, and its version."""
-    match = _RELEASE.search(tree.text(".yarnrc.yml") + "\n" + tree.text(".yarnrc"))
+def _release(tree: Tree, own: Manager) -> tuple[str, str] | None:
+    """The manager's own program that the repository brings, and its version."""
+    match = re.search(own.release, "\n".join(map(tree.text, own.settings)), re.MULTILINE) if own.release else None
     path = match[1].removeprefix("./") if match else ""
     return (path, match[2]) if match and path in tree.paths else None
 
 
-def _by_lock(manager: str, lock: str, text: str, node: str) -> Found:
-    for row in table("managers.toml")["format"]:
-        if _is(row, Found(manager, "")) and re.search(row["pattern"], text[:2000], re.MULTILINE):
-            version = row["version"]
-            if manager == "npm" and version and int(version) > int(npm_for(node).version):
-                version = ""
-            return Found(version, f"{lock}: its format" if lock else "no lock file")
-    raise Unsupported("environment_failed", f"{lock}: no known format of {manager}'s lock file")
+def _by_lock(own: Manager, lock: str, text: str, node: str) -> Found:
+    """By the lock file's format; no later version than the one that comes with Node, where one does."""
+    row = next((one for one in own.format if re.search(one.pattern, text[:2000], re.MULTILINE)), None)
+    if row is None:
+        raise Unsupported("environment_failed", f"{lock}: no known format of {own.name}'s lock file")
+    with_node = own.with_node(node)
+    newer = with_node and row.version and int(row.version) > int(with_node)
+    return Found("" if newer else row.version, f"{lock}: its format" if lock else "no lock file")
 
 
-def _fits(row: dict[str, Any], manager: Found, version: Found, lock: bool, release: object) -> bool:
-    """Whether a row of the installs is for this manager, this version, and what the repository brings."""
-    in_range = "versions" not in row or versions.satisfies(versions.full(version.value), row["versions"])
-    return _is(row, manager) and row["lock"] == lock and in_range and (bool(release) or not row.get("release"))
+def _refuse_unpinned(tree: Tree, own: Manager) -> None:
+    """Raise Unsupported where another's lock file pins the dependencies, or this manager needs one."""
+    if foreign := _foreign(tree):
+        raise Unsupported("environment_failed", f"{foreign}: a lock file that no known package manager reads")
+    if all(row.lock for row in own.install):
+        detail = f"{own.name} without its lock file: nothing pins the dependencies"
+        raise Unsupported("environment_failed", detail)
 
 
-def _is(row: dict[str, Any], manager: Found) -> bool:
-    return row["manager"] == manager.value
+def _foreign(tree: Tree) -> str:
+    """A lock file of a manager that has no folder; empty where there is none."""
+    claimed = {path for one in all_managers().values() for path in one.locks}
+    unclaimed = re.compile("|".join(f"(?:{row['path']})" for row in table("foreign.toml")["lock"]))
+    return next((path for path in tree.matching(unclaimed.search) if path not in claimed), "")
 
 
 def _filled(word: str, places: dict[str, str]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.build.infer import ci, lines, versions
+from pipeline.build.infer import ci, lines
 from pipeline.build.infer.tree import Found, Manifest, Tree, table
+from pipeline.ecosystems import versions
+from pipeline.ecosystems.manager_folder import all_managers
 
 
 def find(tree: Tree, manifest: Manifest, date: str) -> Found:
@@ -53,10 +55,10 @@ def _allows(manifest: Manifest, version: str) -> bool:
 def _likely(tree: Tree, manifest: Manifest, date: str) -> Found:
     """No file names one version. The likeliest line that engines allow, and that the lock file's manager ran on."""
     candidates, why = _by_types(manifest, date)
-    for row in table("node.toml")["lock"]:
-        fitting = [line for line in candidates if versions.satisfies(line.last, row["node"])]
-        if re.search(row["pattern"], tree.text(row["path"])[:2000], re.MULTILINE) and fitting != candidates:
-            candidates, why = fitting, f"{why}; {row['path']} is of {row['says']}"
+    for row in (row for one in all_managers().values() for row in one.runs_on):
+        fitting = [line for line in candidates if versions.satisfies(line.last, row.node)]
+        if re.search(row.pattern, tree.text(row.path)[:2000], re.MULTILINE) and fitting != candidates:
+            candidates, why = fitting, f"{why}; {row.path} is of {row.says}"
     wanted = manifest.table("engines").get("node", "")
     if wanted and (allowed := lines.within(wanted, candidates) or lines.within(wanted, lines.preferred(date))):
         return Found(allowed, f"package.json: engines.node {wanted}; {why}")

@@ -14,6 +14,7 @@ from functools import cache
 from pipeline.build.infer import uses, workspaces
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
+from pipeline.ecosystems.runner_folder import all_runners, runner
 
 #: from a folder to the uses of its package, the likeliest first
 Known = Callable[[str], list[Use]]
@@ -50,7 +51,7 @@ def _own(files: Sequence[str]) -> list[str]:
 
 
 def _tool(file: str) -> str:
-    return next((row["tool"] for row in table("runners.toml")["foreign"] if re.search(row["files"], file)), "")
+    return next((row["tool"] for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), "")
 
 
 def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
@@ -64,7 +65,7 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
     folder = fixed.get("folder", Found("", "the root"))
     found = known(folder.value)
     wanted = fixed.get("runner") or (Found(found[0].runner, found[0].evidence) if found else None)
-    if wanted is None or wanted.value not in uses.runners():
+    if wanted is None or wanted.value not in all_runners():
         raise Unsupported("runner_unsupported", f"no known runner: {wanted.value if wanted else 'none'}")
     bare = Use(folder.value, wanted.value, wanted.evidence)
     return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
@@ -73,13 +74,13 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
 def _nothing(manifest: Manifest) -> str:
     script = manifest.table("scripts").get("test")
     said = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
-    return f"package.json names none of: {', '.join(uses.runners())}{said}"
+    return f"package.json names none of: {', '.join(all_runners())}{said}"
 
 
 def _aggregates(tree: Tree, use: Use, manifest: Manifest) -> bool:
     """Whether the runner's configuration at the root is one for several packages."""
-    row = uses.row(use.runner)
-    if "aggregate" not in row:
+    own = runner(use.runner)
+    if not own.aggregate:
         return False
-    texts = [tree.text(path) for path in tree.matching(re.compile(row["configuration"]).search) if "/" not in path]
-    return any(re.search(row["aggregate"], text) for text in [*texts, str(manifest.data.get(row.get("key", ""), ""))])
+    texts = [tree.text(path) for path in tree.matching(re.compile(own.configuration).search) if "/" not in path]
+    return any(re.search(own.aggregate, text) for text in [*texts, str(manifest.data.get(own.key, ""))])

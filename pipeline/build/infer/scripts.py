@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.ecosystems.manager_folder import all_managers
 
 #: the scripts that are asked, in this order
 NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
-#: programs that call scripts by name
-_MANAGERS = ("npm", "yarn", "pnpm", "bun", "run-s", "run-p", "npm-run-all")
+#: programs that call scripts by name, beside the package managers
+_CALLERS = ("run-s", "run-p", "npm-run-all")
 _OPERATORS = re.compile(r"^[&|;()]+$")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -51,8 +52,8 @@ def _of_script(
 ) -> Iterator[Call]:
     for words in commands(scripts[name]):
         index = next((i for i, word in enumerate(words) if program(word) in programs and word != "node"), None)
-        manager = next((i for i, word in enumerate(words) if word in _MANAGERS), len(words))
-        others = [word for word in words[manager:] if word in scripts and word not in (*seen, name)]
+        calling = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
+        others = [word for word in words[calling:] if word in scripts and word not in (*seen, name)]
         if others:
             for other in others:
                 further = f"{trail} -> {other}"

@@ -5,30 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline.build.infer import scripts
 from pipeline.build.infer.scripts import Call
-from pipeline.build.infer.tree import Manifest, Tree, table
+from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
 
 class Use(NamedTuple):
-    """One way of running the tests of the package in `folder`; `wrapper` is a row of the wrappers, empty for none."""
+    """One way of running the tests of the package in `folder`; `wrapper` is what brings it along, if anything."""
 
     folder: str
     runner: str
     evidence: str
     call: Call = Call("", (), {}, (), "")
-    wrapper: dict[str, Any] = {}
-
-
-def row(runner: str) -> dict[str, Any]:
-    """The runner's table."""
-    return table("runners.toml")["runner"][runner]
-
-
-def runners() -> list[str]:
-    return list(table("runners.toml")["runner"])
+    wrapper: Wrapper | None = None
 
 
 def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
@@ -44,35 +36,41 @@ def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
 
 def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
     """The runners that these tests import by name, as far as they are there before the patch."""
-    patterns = {name: own for name in runners() if (own := row(name).get("imports"))}
+    patterns = {name: own.imports for name, own in all_runners().items() if own.imports}
     return frozenset(name for file in files for name, own in patterns.items() if re.search(own, tree.text(file)))
 
 
 def wrappers(manifest: Manifest) -> list[str]:
     """The packages that bring a runner along and that this one depends on."""
-    return [one["package"] for one in table("runners.toml")["wrapper"] if one["package"] in manifest.dependencies]
+    return [one.package for _, one in _wrappers() if one.package in manifest.dependencies]
 
 
 def _by_scripts(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
     for call in scripts.calls(tree, folder, manifest, tuple(_programs())):
-        runner, wrapper = _programs()[call.program]
-        command = (wrapper or row(runner)).get("command")
-        if command is None or command in call.words[:1]:
-            yield Use(folder, runner, call.evidence, call, wrapper)
+        own, wrapper = _programs()[call.program]
+        command = (wrapper or own).command
+        if not command or command in call.words[:1]:
+            yield Use(folder, own.name, call.evidence, call, wrapper)
 
 
 def _by_dependencies(folder: str, manifest: Manifest) -> Iterator[Use]:
-    for runner in runners():
-        for package in row(runner)["packages"]:
+    for own in all_runners().values():
+        for package in own.packages:
             if package in manifest.dependencies:
-                yield Use(folder, runner, f"{manifest.path}: depends on {package}")
-    for wrapper in table("runners.toml")["wrapper"]:
-        if wrapper["package"] in manifest.dependencies:
-            yield Use(folder, wrapper["runner"], f"{manifest.path}: depends on {wrapper['package']}", wrapper=wrapper)
+                yield Use(folder, own.name, f"{manifest.path}: depends on {package}")
+    for own, wrapper in _wrappers():
+        if wrapper.package in manifest.dependencies:
+            yield Use(folder, own.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
+
+
+def _wrappers() -> list[tuple[Runner, Wrapper]]:
+    return [(own, wrapper) for own in all_runners().values() for wrapper in own.wrapper]
 
 
 @cache
-def _programs() -> dict[str, tuple[str, dict[str, Any]]]:
+def _programs() -> dict[str, tuple[Runner, Wrapper | None]]:
     """Program -> its runner, and its wrapper where it is one."""
-    own: dict[str, tuple[str, dict[str, Any]]] = {name: (r, {}) for r in runners() for name in row(r)["programs"]}
-    return own | {one["program"]: (one["runner"], one) for one in table("runners.toml")["wrapper"]}
+    programs: dict[str, tuple[Runner, Wrapper | None]] = {
+        name: (own, None) for own in all_runners().values() for name in own.programs
+    }
+    return programs | {wrapper.program: (own, wrapper) for own, wrapper in _wrappers()}

@@ -17,7 +17,7 @@ from pipeline.collect.github import queries
 from pipeline.collect.github.graphql import Answer, GraphQL, Refused
 from pipeline.collect.github.limits import Patience, Tokens, tokens_of_environment
 from pipeline.collect.sources import Merged, Options, Page, Patches
-from pipeline.collect.sources.clone import clone_path, pick
+from pipeline.collect.sources.clone import pick
 from pipeline.core.console import say
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import open_clone
@@ -62,8 +62,7 @@ class GitHubSource:
             raise
 
     def describe(self) -> dict[str, str]:
-        clone = {"path": clone_path(self.clone)} if self.clone else {}
-        return {"kind": "github", "url": self.url} | clone
+        return {"kind": "github", "url": self.url}
 
     def pages(self, after: str) -> Iterator[Page]:
         """Pages of 100; while one is decided on, the next is under way. A cursor that expired means from the start."""

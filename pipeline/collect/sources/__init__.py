@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pipeline.core.errors import A11yBenchError, UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Issue, PullRequest
+
+if TYPE_CHECKING:
+    import git
 
 #: source -> (module with `open_source`, what it reads)
 SOURCES = {
@@ -72,8 +75,11 @@ class Options(NamedTuple):
 class Source(Protocol):
     """One repository's merged pull requests."""
 
+    #: where the patches come from and later stages read the sources, None where there is no clone
+    clone: git.Repo | None
+
     def describe(self) -> dict[str, str]:
-        """What `source.json` says of it; `path` is the clone that later stages use."""
+        """What `source.json` says of it, without the clone: `kind` and what tells it from others of the kind."""
 
     def pages(self, after: str) -> Iterator[Page]:
         """All pull requests after a cursor."""

@@ -33,7 +33,7 @@ class CloneSource:
         self.texts = {issue.number: issue for issue in read_issues(issues)}
 
     def describe(self) -> dict[str, str]:
-        return {"kind": "git", "path": clone_path(self.clone)}
+        return {"kind": "git"}
 
     def pages(self, after: str) -> Iterator[Page]:
         """Always all of them: what the clone lacked before may be there now."""
@@ -62,10 +62,6 @@ def read_issues(path: Path | None) -> list[Issue]:
     if not path.exists():
         raise UserError("no such file", path=path, hint="--issues takes a JSON Lines file of issues")
     return read_records(path, Issue)
-
-
-def clone_path(clone: git.Repo) -> str:
-    return str(Path(clone.git_dir).absolute())
 
 
 def paged(pulls: Iterator[Merged], size: int = 500) -> Iterator[Page]:

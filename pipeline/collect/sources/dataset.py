@@ -108,12 +108,12 @@ class DatasetSource:
     """The records of one repository in a file of instances."""
 
     def __init__(self, repo: Repo, path: Path) -> None:
-        self.repo, self.path = repo, path
+        self.repo, self.path, self.clone = repo, path, None
         if next(self._all(), None) is None:
             raise UserError(f"the file holds nothing of {repo}", path=path)
 
     def describe(self) -> dict[str, str]:
-        return {"kind": "dataset", "file": str(self.path.absolute())}
+        return {"kind": "dataset", "file": self.path.name}
 
     def pages(self, after: str) -> Iterator[Page]:
         return paged(self._all())

@@ -50,7 +50,8 @@ def command(
     --stories builds the repository's stories and audits those that show what the patches touch in a real browser.
     --judge lets a model rate the patches; its costs stand in DATA/costs.csv under the agent `judge`.
     Reads the verdicts of `evaluate`, and changes none.
-    Writes DATA/04_evaluation/<agent>/<repo>/<model>/assessments.jsonl. What was run or rated already is not again.
+    Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/assessments.jsonl.
+    What was run or rated already is not again.
     \b
     Examples: a11y-bench assess grommet/grommet GLM-4.6
               a11y-bench assess grommet/grommet GLM-4.6 --judge DeepSeek-V3.1-Terminus --judge-budget 2

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from pipeline.browser.trees import Trees, Viewer
+from pipeline.browser import Browser, Page, Trees
 from pipeline.core.assessment import Likeness
 from pipeline.evaluate.assess import markup
 from pipeline.evaluate.assess.markup import Markup, Unparsable
@@ -23,9 +23,17 @@ class Compared(NamedTuple):
     reason: str = ""
 
 
-def compare(viewer: Viewer, gold: Markup, new: Markup) -> Compared:
-    """Show both and compare their trees."""
-    return differ(viewer.trees(gold), viewer.trees(new))
+def compare(browser: Browser, gold: Markup, new: Markup) -> Compared:
+    """Show both and compare their trees. Raises Unparsable for one that the browser can not show."""
+    return differ(trees(browser, "gold", gold), trees(browser, "patch", new))
+
+
+def trees(browser: Browser, name: str, shown: Markup) -> Trees:
+    """Both trees of a snapshot. Raises Unparsable."""
+    seen = browser.look(Page(name, shown))
+    if seen.trees is None:
+        raise Unparsable(f"the browser does not show the snapshot of {name}: {seen.cause}")
+    return seen.trees
 
 
 def differ(gold: Trees, new: Trees) -> Compared:

@@ -1,6 +1,6 @@
 """What the oracle finds out about one prediction in sandboxes: new snapshots, and audits of what the tests render.
 
-Each part is kept in `04_evaluation/oracle/` by what decides it (patch, image, command, the part's version), so that
+Each part is kept in `04_evaluation/evidence/` by what decides it (patch, image, command, the part's version), so that
 models with the same patch share it, and all share the base and gold. The instance border: what breaks is a note.
 """
 
@@ -15,7 +15,6 @@ from pydantic import TypeAdapter
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import write_bytes
 from pipeline.evaluate.assess import snapshots, updated
 from pipeline.evaluate.assess.axe import audit
 from pipeline.evaluate.assess.axe.audit import Audit
@@ -135,11 +134,10 @@ class Part(NamedTuple):
 def kept(case: Case, patch: str, part: Part) -> Any:
     """The result of a part for one patch, from the store where it is there."""
     inputs = case.bench.inputs(case.instance, patch) | {"part": part.version}
-    unit = case.bench.unit("oracle", inputs)
+    unit = case.bench.unit("evidence", inputs)
     file, form = unit.folder / "result.json.gz", TypeAdapter(part.kind)
     if unit.is_done(**inputs):
         return form.validate_json(gzip.decompress(file.read_bytes()))
     made = case.bench.patiently(case.instance, part.words, part.run)
-    write_bytes(file, gzip.compress(form.dump_json(made), mtime=0))
-    unit.finish(**inputs)
+    unit.keep({file.name: gzip.compress(form.dump_json(made), mtime=0)}, **inputs)
     return made

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from pipeline.browser.trees import Markup, Node
+from pipeline.browser import Markup, Node
 from pipeline.core.errors import A11yBenchError
 
 #: what stands around elements without being one

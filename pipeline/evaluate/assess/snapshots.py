@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.browser.trees import Viewer
+from pipeline.browser import Browser
 from pipeline.core.assessment import SnapshotVerdict
 from pipeline.core.records import Outcome, Status, Verdict
-from pipeline.evaluate.assess import markup, snapfile
+from pipeline.ecosystems import parser as named
+from pipeline.evaluate.assess import markup
 from pipeline.evaluate.assess.compare import Compared, compare, dressed
 from pipeline.evaluate.assess.markup import Unparsable
-from pipeline.evaluate.assess.updated import UPDATE, Updated, is_of
+from pipeline.evaluate.assess.updated import Updated, is_of
 from pipeline.execution.runs import Run
 
 #: from best to worst
@@ -35,7 +36,7 @@ def obstacle(verdict: Verdict, run: Run, parser: str) -> str:
     others = sorted(set(failing(verdict)) - run.by_snapshot)
     if others:
         return f"not by snapshot alone: {others[0]}" + (f" and {len(others) - 1} more" if others[1:] else "")
-    return "" if parser in UPDATE else f"the runner of {parser} keeps no snapshots"
+    return "" if named(parser).snapshots else f"the runner of {parser} keeps no snapshots"
 
 
 def still_failing(names: tuple[str, ...], updated: Updated) -> str:
@@ -46,9 +47,9 @@ def still_failing(names: tuple[str, ...], updated: Updated) -> str:
     return f"fails with new snapshots, too: {others[0]}" if others else ""
 
 
-def look(viewer: Viewer, names: tuple[str, ...], updated: Updated) -> SnapshotVerdict:
+def look(browser: Browser, names: tuple[str, ...], updated: Updated) -> SnapshotVerdict:
     """Compare the snapshots of these tests with gold's."""
-    found = {name: _of_test(viewer, name, updated) for name in names}
+    found = {name: _of_test(browser, name, updated) for name in names}
     return SnapshotVerdict(
         likeness=max((one.likeness for one in found.values()), key=ORDER.index),
         tests={name: one.likeness for name, one in found.items()},
@@ -56,45 +57,42 @@ def look(viewer: Viewer, names: tuple[str, ...], updated: Updated) -> SnapshotVe
     )
 
 
-def is_blind(viewer: Viewer, names: tuple[str, ...], base: Updated) -> bool:
+def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
     """Whether none of these tests, which gold fixes, tells the base from gold: then equality says nothing."""
     passed = [name for name in names if base.results.get(name) == Status.PASSED]
     return (
         bool(names)
         and passed == list(names)
-        and all(_of_test(viewer, name, base).likeness != "a11y-different" for name in names)
+        and all(_of_test(browser, name, base).likeness != "a11y-different" for name in names)
     )
 
 
-def _of_test(viewer: Viewer, name: str, updated: Updated) -> Compared:
-    gold, new = (_snapshots(name, files) for files in (updated.gold, updated.new))
+def _of_test(browser: Browser, name: str, updated: Updated) -> Compared:
+    gold, new = (_snapshots(updated.parser, name, files) for files in (updated.gold, updated.new))
     if gold == new:
         return Compared("unparsable", "it fails by a snapshot that stands in no file")
     if gold.keys() != new.keys():
         return Compared("a11y-different", f"other snapshots are taken: {', '.join(sorted(gold.keys() ^ new.keys()))}")
     try:
-        return _compared(viewer, gold, new)
+        return _compared(browser, gold, new)
     except Unparsable as error:
         return Compared("unparsable", str(error))
 
 
-def _compared(viewer: Viewer, gold: Snapshots, new: Snapshots) -> Compared:
+def _compared(browser: Browser, gold: Snapshots, new: Snapshots) -> Compared:
     """The first difference. What is no markup and the same in both is no difference."""
     keys = [key for key in gold if gold[key] != new[key] or markup.shows(gold[key])]
     before, after = dressed(keys, gold), dressed(keys, new)
     if before.keys() != after.keys():
         return Compared("a11y-different", "one snapshot holds styles only")
-    compared = (compare(viewer, before[key], after[key]) for key in before if before[key] != after[key])
+    compared = (compare(browser, before[key], after[key]) for key in before if before[key] != after[key])
     return next((one for one in compared if one.likeness != "cosmetic"), Compared("cosmetic"))
 
 
-def _snapshots(name: str, files: Mapping[str, str]) -> dict[str, str]:
+def _snapshots(parser: str, name: str, files: Mapping[str, str]) -> dict[str, str]:
     """A test's snapshots in the files of its file."""
-    test = name.partition(" > ")[0]
+    test, form = name.partition(" > ")[0], named(parser).snapshot_form()
     read = {
-        key: text
-        for path, content in files.items()
-        if is_of(path, test)
-        for key, text in snapfile.read(content).items()
+        key: text for path, content in files.items() if is_of(path, test) for key, text in form.read(content).items()
     }
-    return {key: read[key] for key in snapfile.of_test(name, read)}
+    return {key: read[key] for key in form.of_test(name, read)}

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.browser.trees import Viewer, viewing
+from pipeline import browser
+from pipeline.browser import Browser
 from pipeline.core.assessment import Assessment, SnapshotVerdict
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
@@ -20,7 +21,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Call, Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
 from pipeline.evaluate.assess.axe.findings import delta
@@ -66,7 +67,7 @@ def assess(
     check(instances, answers, clone, how.sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     verdicts = _verdicts(store, subject, answers, instances)
-    lock = store.lock("evaluate", subject.repo, f"{subject.agent}-{subject.model}")
+    lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "assess.log"):
         with Progress("assessing", len(instances)) as progress:
             bench = Bench(store, subject.repo, how, clone, progress)
@@ -103,7 +104,8 @@ def _found(
         case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
         return found
 
-    found = {one.verdict.instance_id: one for one in each(cases, look, jobs=jobs, interrupts=interrupts)}
+    requests = [Call(one.instance.instance_id, partial(look, one)) for one in cases]
+    found = {request.name: one for request, one in each(requests, jobs=jobs, interrupts=interrupts)}
     return [found[one.instance.instance_id] for one in cases]
 
 
@@ -121,19 +123,19 @@ def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Seque
 def _look(found: Sequence[Evidence]) -> list[Assessment]:
     """Let the browser look at what needs it: one page, one after the other."""
     with ExitStack() as stack:
-        viewer = stack.enter_context(viewing()) if any(one.updated for one in found) else None
+        viewer = stack.enter_context(browser.opened()) if any(one.updated for one in found) else None
         return [_assessment(one, viewer) for one in found]
 
 
-def _seen(found: Evidence, viewer: Viewer) -> SnapshotVerdict:
+def _seen(found: Evidence, viewer: Browser) -> SnapshotVerdict:
     seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
-    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, found.verdict.unfixed, found.base):
+    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, tuple(found.verdict.unfixed), found.base):
         why = "the oracle does not tell the base from gold"
         return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
     return seen
 
 
-def _assessment(found: Evidence, viewer: Viewer | None) -> Assessment:
+def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
     seen = _seen(found, viewer) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})

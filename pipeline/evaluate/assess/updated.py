@@ -12,13 +12,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from pipeline.core.records import Status
+from pipeline.ecosystems import parser
 from pipeline.execution import runs
 from pipeline.execution.applying import listed, must
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
-
-#: the parser of a runner's report -> how the runner is told to write snapshots anew
-UPDATE = {"jest-json": "--updateSnapshot", "jest20-json": "--updateSnapshot", "vitest-json": "--update"}
 
 #: raised whenever snapshots are made or read differently: older ones are stale
 VERSION = 1
@@ -26,19 +24,24 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Updated:
-    """What the tests did with snapshots written anew, and the snapshot files before (gold's) and after, by path."""
+    """What the tests did with snapshots written anew, and the snapshot files before (gold's) and after, by path.
+
+    The files are in the form of the runner that `parser` reads.
+    """
 
     end: str = "ran"
     results: dict[str, Status] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     gold: dict[str, str] = field(default_factory=dict)
     new: dict[str, str] = field(default_factory=dict)
+    parser: str = "jest-json"
 
 
 def run_updated(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str]) -> Updated:
     """Run the tests on a candidate and take the snapshots of the test files `tests`. Raises PatchFailed."""
     environment = plan.environment
-    words = (*environment.test, UPDATE[environment.parser])
+    snapshots = parser(environment.parser).snapshots
+    words = (*environment.test, *([snapshots.update] if snapshots else ()))
     again = replace(plan, environment=environment.model_copy(update={"test": words}))
     with runs.prepared(plan, candidate, fix_patch, test_patch) as (workspace, _):
         gold = _read(workspace, tests)
@@ -46,7 +49,7 @@ def run_updated(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tes
             must(workspace, "rm", "-f", "--", *there)
         run = runs.run_tests(workspace, again)
         new = _read(workspace, tests) if run.end == "ran" else {}
-    return Updated(run.end, run.results, run.faults, gold, new)
+    return Updated(run.end, run.results, run.faults, gold, new, environment.parser)
 
 
 def is_of(snapshots: str, test: str) -> bool:

@@ -11,6 +11,7 @@ variables of the install are given to that one command; so neither is in an imag
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,6 @@ from docker.models.containers import Container
 from pipeline.core.cache import lock
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.names import folder_name
-from pipeline.core.records import Environment
 from pipeline.core.store import digest as digest_of
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
@@ -42,13 +42,11 @@ from pipeline.sandbox.docker.names import (
     environment_image,
     instance_image,
 )
+from pipeline.sandbox.installation import Installation, Package
 from pipeline.sandbox.progress import telling
 
 INSTALL_FOLDER = "a11y-install"
 DELETE = ("-exec", "rm", "-f", "{}", "+")
-
-#: architectures, as the engine and as npm packages call them
-ARCHITECTURES = {"amd64": "x64", "arm64": "arm64"}
 
 Say = Callable[[str], None]
 Fill = Callable[[Container], None]
@@ -60,7 +58,7 @@ class Layers:
     def __init__(self, engine: Engine, cache: Path) -> None:
         self.engine, self.cache = engine, cache
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Say) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> list[str]:
         """The layer of dependencies. Returns the deviations from `spec`, which the image remembers."""
         image = environment_image(digest)
         if found := self.engine.image(image):
@@ -90,17 +88,18 @@ class Layers:
         return image
 
     # -- tools ------------------------------------------------------------------------------------------------------
-    def _tools(self, spec: Environment, say: Say) -> tuple[str, list[str]]:
+    def _tools(self, spec: Installation, say: Say) -> tuple[str, list[str]]:
         """The image with Node and the package manager, and what is not as specified."""
-        runtime = node.Package(f"node-linux-{ARCHITECTURES[self.engine.architecture]}", spec.node)
+        architecture = node.ARCHITECTURES[self.engine.architecture]
+        runtime = node.runtime(spec.node, architecture)
         found = node.exact(self.cache, runtime)
-        wanted = {package.name: package for package in (node.npm_for(found.version), node.manager(spec, found.version))}
-        managers = [node.exact(self.cache, package) for package in wanted.values()]
+        wanted = spec.tools(found.version, architecture)
+        managers = [node.exact(self.cache, package) for package in wanted]
         image = self._node(found, say)
-        pairs = zip((runtime, *wanted.values()), (found, *managers), strict=True)
+        pairs = zip((runtime, *wanted), (found, *managers), strict=True)
         return self._managers(image, managers, say), node.deviations({str(a): str(b) for a, b in pairs})
 
-    def _node(self, package: node.Package, say: Say) -> str:
+    def _node(self, package: Package, say: Say) -> str:
         def fill(container: Container) -> None:
             with telling(say, f"fetching {package}"):
                 program = node.prefix(self.cache, package) / "lib" / "node_modules" / package.name / "bin"
@@ -108,23 +107,23 @@ class Layers:
 
         return self._tool_layer(f"a11y-bench/node:{package.version}", base_image(), [package], fill)
 
-    def _managers(self, parent: str, packages: list[node.Package], say: Say) -> str:
+    def _managers(self, parent: str, packages: list[Package], say: Say) -> str:
         def fill(container: Container) -> None:
             with telling(say, f"fetching {', '.join(map(str, packages))}"):
                 tools = node.prefix(self.cache, *packages)
                 put(container, "/usr", tar.of_folder(tools, "local", tar.ROOT))
 
-        name = "-".join((parent, *(folder_name(str(package)) for package in packages)))
+        name = "-".join((parent, *(_tag(package) for package in packages)))
         return self._tool_layer(name, parent, packages, fill)
 
-    def _tool_layer(self, image: str, parent: str, packages: list[node.Package], fill: Fill) -> str:
+    def _tool_layer(self, image: str, parent: str, packages: list[Package], fill: Fill) -> str:
         """A layer that follows its parent: a new base image gets new tools."""
         found = self.engine.image(parent)
         labels = {LAYER: "node", DIGEST: digest_of(found.id if found else "", *map(str, packages))}
         return self._layer(image, parent, labels, fill)
 
     # -- dependencies -----------------------------------------------------------------------------------------------
-    def _install(self, container: Container, spec: Environment, manifests: Path, say: Say) -> None:
+    def _install(self, container: Container, spec: Installation, manifests: Path, say: Say) -> None:
         start(container)
         scratch, ca = f"/tmp/{INSTALL_FOLDER}", install.host_ca()
         put(container, PARENT, tar.of_folder(manifests, "repo"))
@@ -133,12 +132,17 @@ class Layers:
         registry = node.registry()
         env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
-        with telling(say, f"installing: {' '.join(spec.install)}"), timed("install"):
+        with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         _settle(container, ["rm", "-rf", scratch])
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
         _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
+
+
+def _tag(package: node.Package) -> str:
+    """A package in the characters of an image's tag; what the image was made of stands in its labels."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", str(package)).strip("._")
 
 
 def _bundle(ca: Path | None) -> dict[str, bytes | None]:

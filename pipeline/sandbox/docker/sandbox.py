@@ -14,11 +14,11 @@ from typing import Any
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
+from pipeline.sandbox import node
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Limits
 from pipeline.sandbox.docker import tools as agent_tools
 from pipeline.sandbox.docker.engine import Engine, start
 from pipeline.sandbox.docker.images import DockerImages
-from pipeline.sandbox.docker.layers import ARCHITECTURES
 from pipeline.sandbox.docker.names import base_image, instance_image
 from pipeline.sandbox.docker.reach import relayed, way_to
 from pipeline.sandbox.docker.runner_cache import RunnerCache
@@ -51,8 +51,8 @@ class DockerSandbox:
             raise UserError(str(error), hint=hint) from None
         if found is None:
             raise UserError(f"the engine has no image {base_image()}", hint="run: just base-build")
-        if self._engine.architecture not in ARCHITECTURES:
-            raise unknown("architecture of an engine", self._engine.architecture, list(ARCHITECTURES))
+        if self._engine.architecture not in node.ARCHITECTURES:
+            raise unknown("architecture of an engine", self._engine.architecture, list(node.ARCHITECTURES))
 
     def abort(self) -> None:
         self._engine.containers.end()

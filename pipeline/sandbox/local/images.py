@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.cache import once
-from pipeline.core.records import Environment
 from pipeline.core.store import Unit, digest, read_json, write_json
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import refused
 from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
+from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local import disk as local_disk
 from pipeline.sandbox.local import process
 from pipeline.sandbox.local.workspace import copy, environ
@@ -35,11 +35,11 @@ class LocalImages:
     def __init__(self, cache: Path, running: process.Running) -> None:
         self._cache, self._running = cache, running
 
-    def environment(self, spec: Environment, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         made = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
         return made["deviations"]
 
-    def _install(self, spec: Environment, folder: Path, manifests: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    def _install(self, spec: Installation, folder: Path, manifests: Path, say: Callable[[str], None]) -> dict[str, Any]:
         here = node.version()
         tools, deviations = self._tools(spec, here, say)
         scratch, ca = folder / "scratch", install.host_ca()
@@ -49,19 +49,19 @@ class LocalImages:
         env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, ca and str(ca))
         limits, running = install.LIMITS, self._running
         run = partial(process.run, folder=folder / "tree", env=env, limits=limits, running=running)
-        with telling(say, f"installing: {' '.join(spec.install)}"), timed("install"):
+        with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
         return {"tools": str(tools), "deviations": deviations}
 
-    def _tools(self, spec: Environment, here: str, say: Callable[[str], None]) -> tuple[Path, list[str]]:
-        """The folder of the package manager's programs, and what is not as specified."""
-        wanted = node.manager(spec, here)
-        found = node.exact(self._cache, wanted)
-        with telling(say, f"fetching {found}"):
-            tools = node.prefix(self._cache, found) / "bin"
+    def _tools(self, spec: Installation, here: str, say: Callable[[str], None]) -> tuple[Path, list[str]]:
+        """The folder of the tools' programs, and what is not as specified."""
+        wanted = spec.tools(here, node.architecture())
+        found = [node.exact(self._cache, package) for package in wanted]
+        with telling(say, f"fetching {', '.join(map(str, found))}"):
+            tools = node.prefix(self._cache, *found) / "bin"
         host = f"Node {here} of this machine" if node.major(here) != node.major(spec.node) else spec.node
-        return tools, node.deviations({spec.node: host, str(wanted): str(found)})
+        return tools, node.deviations({spec.node: host} | dict(zip(map(str, wanted), map(str, found), strict=True)))
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         def make(folder: Path) -> str:

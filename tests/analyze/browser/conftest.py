@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipeline import analyze
+from pipeline import analyze, browser
 from pipeline.analyze.handcheck import sheet
-from pipeline.browser import program as browser
+from pipeline.browser import axe as pinned
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
-from pipeline.evaluate.assess.axe import findings
 from tests.analysis_data import generate
 from tests.analyze.conftest import UI, add_run, add_verdicts
 from tests.factories import make_prediction, make_verdict
@@ -84,7 +83,7 @@ def opened(chromium: Any, folder: Path, width: int, scheme: str = "light") -> It
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    return findings.source().decode()
+    return pinned.source().decode()
 
 
 def violations(page: Any, axe: str) -> list[str]:

@@ -103,7 +103,7 @@ def test_a_word_that_is_no_rating_is_refused_with_its_line(store, exported):
 
 def test_a_patch_that_is_no_prediction_any_more_is_refused(store, exported):
     fill(exported, {FIRST: "no"})
-    for path in store.root.glob("03_predictions/*/acme__ui/*/*/predictions.jsonl"):
+    for path in store.root.glob("03_predictions/repair/*/acme__ui/*/*/predictions.jsonl"):
         write_records(path, [])
     assert refusal(store, exported).field == "check"
 

@@ -14,6 +14,8 @@ from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Verdict
 from pipeline.core.store import Store, write_bytes, write_json, write_records
+from pipeline.llm.ledger import Booking, Key, Ledger
+from pipeline.llm.prices import Usage
 from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
 from tests.factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
 
@@ -127,7 +129,7 @@ def test_a_verdict_in_another_models_folder_is_refused(store):
 
 
 def test_a_resolved_verdict_with_broken_tests_is_refused(store):
-    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken=("opens",))])
+    path = add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.RESOLVED, broken={"opens": "FAILED"})])
     error = refusal(store)
     assert (error.path, error.field) == (path, "outcome")
 
@@ -151,9 +153,11 @@ def test_a_candidate_that_is_kept_and_rejected_is_refused_with_both_files(store)
     assert error.path == folder / "rejections.jsonl" and str(folder / "candidates.jsonl") in error.message
 
 
-def test_a_rater_who_rates_twice_is_refused(store):
-    write_records(store.reviews(UI), [make_review(1), make_review(1, status="bad")])
-    assert refusal(store).path == store.reviews(UI)
+@pytest.mark.rule("reviews-append-only")
+def test_the_newest_rating_of_a_rater_counts(store):
+    write_records(store.reviews(UI), [make_review(1, rater="zoe"), make_review(1, rater="zoe", status="bad")])
+    reviews = analyze.load(store).reviews
+    assert list(reviews[reviews.rater == "zoe"].status) == ["bad"]
 
 
 def test_a_broken_funnel_names_the_field(store):
@@ -163,7 +167,7 @@ def test_a_broken_funnel_names_the_field(store):
 
 def test_a_broken_cost_row_names_line_and_field(store):
     with store.costs.open("a") as lines:
-        lines.write("acme/ui,m,a,,1,1,free,0,0,0\n")
+        lines.write("repair,acme/ui,m,a,,1,1,free,0,0,0\n")
     error = refusal(store)
     assert (error.line, error.field) == (5, "cost_llm_usd")
 
@@ -183,6 +187,31 @@ def test_costs_that_disagree_with_the_ledger_are_said(store):
     fill_ledger(store)
     notes = analyze.load(store).notes
     assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction makes it anew." in notes
+
+
+@pytest.mark.rule("tracks")
+def test_another_tracks_money_is_not_counted(store):
+    """For pages, `repo` is the case set: no repository's name, or by chance one's."""
+    before = analyze.load(store)
+    lines = store.costs.read_text().splitlines()
+    pages = [line.replace("repair,", "pages,", 1) for line in lines[1:]]
+    write_bytes(store.costs, "\n".join([*lines, *pages, "pages,forms,m,a,,1,1,9,0,0,0", ""]).encode())
+    ledger = Ledger(store.ledger)
+    for name in ("forms", "acme/ui"):
+        ledger.issue(name, Key("alias", name, name, "m", "a", "s", "acme__ui-1", track="pages"))
+        ledger.book(ledger.open(name, "m", "llm"), Booking("ok", Usage(1, 1), Decimal(9)))
+    ledger.close()
+    after = analyze.load(store)
+    assert after.costs.equals(before.costs) and len(after.requests) == len(before.requests)
+    assert after.predictions.equals(before.predictions)
+
+
+@pytest.mark.rule("tracks")
+def test_costs_from_before_there_were_tracks_are_repair(store):
+    before = analyze.load(store).costs
+    text = store.costs.read_text().replace("track,", "").replace("repair,", "")
+    write_bytes(store.costs, text.encode())
+    assert analyze.load(store).costs.equals(before)
 
 
 def test_a_verdict_in_another_image_is_of_another_dataset(store):

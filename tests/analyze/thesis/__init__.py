@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.names import Repo, parse_repo
-from pipeline.core.records import CostRow, Instance, Outcome, Prediction
+from pipeline.core.records import REPAIR, CostRow, Instance, Outcome, Prediction
 from pipeline.core.store import Store, write_bytes, write_json, write_records
 from tests.factories import make_instance, make_prediction, make_verdict
 
@@ -94,6 +94,6 @@ def _outcome(prediction: Prediction, model: str) -> Outcome:
 
 def _costs(store: Store) -> None:
     """Table 4.2 has no column for the agent: all experiments were MagentLess's."""
-    rows: list[dict[str, Any]] = [{**row, "agent": "magentless"} for row in printed("costs")]
+    rows: list[dict[str, Any]] = [{**row, "agent": "magentless", "track": REPAIR} for row in printed("costs")]
     lines = [",".join(CostRow.model_fields), *(",".join(row[name] for name in CostRow.model_fields) for row in rows)]
     write_bytes(store.costs, "\n".join([*lines, ""]).encode())

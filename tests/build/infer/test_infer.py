@@ -12,7 +12,7 @@ from pipeline.build.infer import Unsupported
 
 def test_every_field_has_its_evidence() -> None:
     found = read(tree({"jest.config.js": ""}))
-    said = found.model_dump(exclude={"schema_version", "evidence"})
+    said = found.model_dump(exclude={"evidence"})
     assert set(found.evidence) == {field for field, value in said.items() if value not in ((), {})}
     assert all(found.evidence.values())
 

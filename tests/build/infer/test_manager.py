@@ -6,7 +6,6 @@ import pytest
 from trees import BERRY, YARN_1, of, package, read, tree
 
 from pipeline.build.infer import Unsupported
-from pipeline.build.infer.tree import table
 
 JEST = {"package.json": package(devDependencies={"jest": "^29"})}
 RELEASE = ".yarn/releases/yarn-3.0.1.cjs"
@@ -130,6 +129,16 @@ def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str
     assert error.value.reason == "environment_failed"
 
 
-def test_every_format_has_an_install() -> None:
-    rows = table("managers.toml")
-    assert {row["manager"] for row in rows["format"]} == {row["manager"] for row in rows["install"]}
+@pytest.mark.trap("lock-file-of-another")
+@pytest.mark.parametrize(
+    "path",
+    ["bun.lockb", "deno.lock", "vlt-lock.json", "common/config/rush/pnpm-lock.yaml", "common/config/rush/yarn.lock"],
+)
+@pytest.mark.parametrize("named", [{}, {"packageManager": "npm@10.2.0"}])
+def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[str, str]) -> None:
+    """It was read, silently, as npm without a lock file: another environment than the repository's own."""
+    files = {"package.json": package(devDependencies={"jest": "^29"}, **named), path: "{}"}
+    with pytest.raises(Unsupported, match=f"^{path}: a lock file that no known package manager reads") as error:
+        read(of(files))
+    assert error.value.reason == "environment_failed"
+    assert read(of(files | {"package-lock.json": "{}"})).evidence["install"] == "package-lock.json"

@@ -8,7 +8,7 @@ import pytest
 from trees import LOCK, YARN_1, of, package, read, tree
 
 from pipeline.build.infer import Unsupported
-from pipeline.ecosystems.reports import PARSERS
+from pipeline.ecosystems.runner_folder import all_parsers
 
 JEST, VITEST = {"devDependencies": {"jest": "^29"}}, {"devDependencies": {"vitest": "^1"}}
 BOTH = {"devDependencies": {"jest": "^29", "vitest": "^1"}}
@@ -35,7 +35,7 @@ def test_the_runner(manifest: dict[str, Any], runner: str, parser: str) -> None:
     found = read(tree(**manifest))
     assert (found.runner, found.parser) == (runner, parser)
     assert found.test[0] == "node" and "{files}" in found.test
-    assert parser in PARSERS
+    assert parser in all_parsers()
     assert "{report}" in " ".join((*found.test, *found.test_env.values()))
 
 

@@ -62,7 +62,7 @@ def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
     assert (multi.body, multi.resolved_issues[0].number, multi.statement_source) == ("", 3, "issue")
     assert {one.field for one in multi.a11y_reason} == {"issue 3 title"}
     assert (swe.title, swe.resolved_issues[0].body) == ("Menu: no aria-label", "A screen reader says nothing.")
-    assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": str(tmp_path / "dataset.jsonl")}
+    assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": "dataset.jsonl"}
 
 
 def test_the_funnel_is_the_same(store: Store, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.browser.trees import Viewer, viewing
-from pipeline.evaluate.assess import snapfile
+from pipeline import browser
+from pipeline.browser import Browser
+from pipeline.ecosystems.runners.jest import snapshots as snapfile
 
 LIBRARY = Path(__file__).parent / "library" / "__snapshots__" / "components.test.js.snap"
 
@@ -19,6 +20,6 @@ def snapshots() -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def viewer() -> Iterator[Viewer]:
-    with viewing() as viewer:
+def viewer() -> Iterator[Browser]:
+    with browser.opened() as viewer:
         yield viewer

@@ -7,7 +7,7 @@ from benchmarks.assess import figures, judge
 from snapshot_mutations import KINDS, mutations
 
 from pipeline.evaluate.assess import markup
-from pipeline.evaluate.assess.compare import compare, differ, dressed
+from pipeline.evaluate.assess.compare import compare, differ, dressed, trees
 from pipeline.evaluate.assess.markup import Unparsable
 
 pytestmark = pytest.mark.engine("browser")
@@ -34,9 +34,9 @@ def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
     names = [key.split()[0] for key in snapshots if key.endswith("plain, Berth 1")]
     assert len(names) == 36
     for name in names:
-        element = viewer.trees(markup.parse(snapshots[f"{name} plain, Berth 1"]))
+        element = trees(viewer, name, markup.parse(snapshots[f"{name} plain, Berth 1"]))
         for form in ("react-test-renderer", "a string of HTML"):
-            other = viewer.trees(markup.parse(snapshots[f"other forms of {name} {form} 1"]))
+            other = trees(viewer, form, markup.parse(snapshots[f"other forms of {name} {form} 1"]))
             assert differ(element, other).reason == ""
 
 
@@ -98,5 +98,5 @@ def test_a_snapshot_runs_no_script(viewer):
     script = (
         '"<img src=x onerror=\\"document.body.innerHTML = 1\\"><script>document.body.innerHTML = 2</script><p>a</p>"'
     )
-    viewer.trees(markup.parse(script))
-    assert "paragraph: a" in viewer.trees(markup.parse(script)).aria
+    trees(viewer, "script", markup.parse(script))
+    assert "paragraph: a" in trees(viewer, "script", markup.parse(script)).aria

@@ -58,9 +58,9 @@ def test_without_any_part_there_is_no_score_and_the_parts_are_shown():
     ("outcome", "verdict", "value"),
     [
         (Outcome.RESOLVED, {}, 1),
-        (Outcome.UNRESOLVED, {"fixed": ("a",), "unfixed": ("b", "c", "d")}, 0.25),
-        (Outcome.UNRESOLVED, {"fixed": ("a",), "broken": ("b",)}, 0),
-        (Outcome.UNRESOLVED, {"unfixed": ("a",)}, 0),
+        (Outcome.UNRESOLVED, {"fixed": ("a",), "unfixed": dict.fromkeys("bcd", "FAILED")}, 0.25),
+        (Outcome.UNRESOLVED, {"fixed": ("a",), "broken": {"b": "FAILED"}}, 0),
+        (Outcome.UNRESOLVED, {"unfixed": {"a": "FAILED"}}, 0),
         (Outcome.TAMPERED, {"fixed": ("a",)}, 0),
         (Outcome.EMPTY, {}, 0),
         (Outcome.NOT_EVALUATED, {}, None),

@@ -19,7 +19,7 @@ def entry(text: str, number: int = 1) -> str:
 
 
 def verdict(**fields):
-    given = {"outcome": Outcome.UNRESOLVED, "unfixed": (SHOWS,), "broken": ()}
+    given = {"outcome": Outcome.UNRESOLVED, "unfixed": {SHOWS: "FAILED"}, "broken": {}}
     return factories.make_verdict(factories.make_prediction(), **given | fields)
 
 
@@ -33,9 +33,9 @@ def updated(gold: str, new: str, **fields) -> Updated:
     ("given", "by_snapshot", "why"),
     [
         ({}, {SHOWS}, ""),
-        ({"broken": (WORKS,)}, {SHOWS}, f"not by snapshot alone: {WORKS}"),
-        ({"broken": (WORKS,)}, {SHOWS, WORKS}, ""),
-        ({"unfixed": (SHOWS, WORKS)}, set(), f"not by snapshot alone: {SHOWS} and 1 more"),
+        ({"broken": {WORKS: "FAILED"}}, {SHOWS}, f"not by snapshot alone: {WORKS}"),
+        ({"broken": {WORKS: "FAILED"}}, {SHOWS, WORKS}, ""),
+        ({"unfixed": {SHOWS: "FAILED", WORKS: "NONE"}}, set(), f"not by snapshot alone: {SHOWS} and 1 more"),
         ({"outcome": Outcome.TAMPERED}, {SHOWS}, "the verdict is tampered"),
     ],
     ids=["snapshot", "behaviour", "both-by-snapshot", "two", "tampered"],

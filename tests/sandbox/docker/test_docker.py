@@ -13,6 +13,7 @@ import pytest
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.sandbox.docker.engine import OPEN_FILES, Engine
 from pipeline.sandbox.docker.sandbox import DockerSandbox
@@ -243,7 +244,9 @@ def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, c
 
 def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
     with pytest.raises(InstallFailed, match="999"):
-        DockerSandbox(cache).images.environment(spec.model_copy(update={"node": "999"}), "none", manifests, print)
+        DockerSandbox(cache).images.environment(
+            installation(spec.model_copy(update={"node": "999"})), "none", manifests, print
+        )
 
 
 # -- the engine ------------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def make_task() -> Callable[..., Task]:
     def make(*issues: dict[str, Any], hints: str = "") -> Task:
         statement = issues or ({"number": 3, "title": "IconButton has no name", "body": "The image needs alt text."},)
         names = {"instance_id": "org__lib-12345", "org": "org", "repo": "lib", "lang": "ts"}
-        return Task.model_validate({"schema_version": 1, **names, "statement": statement, "hints": hints})
+        return Task.model_validate({"schema_version": 2, **names, "statement": statement, "hints": hints})
 
     return make
 

@@ -14,7 +14,7 @@ from pipeline.llm.models import SHIPPED, load_models
 def task_data(**changes):
     names = {"instance_id": "org__lib-1", "org": "org", "repo": "lib", "lang": "ts"}
     issue = {"number": 1, "title": "T", "body": "B", "labels": ["a11y"], "state": "closed"}
-    return {"schema_version": 1, **names, "statement": [issue], "hints": "", **changes}
+    return {"schema_version": 2, **names, "statement": [issue], "hints": "", **changes}
 
 
 def loaded(tmp_path, data):
@@ -40,7 +40,7 @@ def test_a_task_that_carries_a_patch_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"schema_version": 2}, {"statement": []}, {"statement": [{"title": 3}]}],
+    [{"schema_version": 3}, {"statement": []}, {"statement": [{"title": 3}]}],
     ids=["version", "none", "type"],
 )
 def test_a_broken_task_is_refused_with_file_and_field(tmp_path, changes):

@@ -12,15 +12,16 @@ import json
 from importlib.resources import files
 from typing import NamedTuple
 
+from pipeline.browser import axe
 from pipeline.evaluate.assess.axe import findings
 from pipeline.evaluate.assess.axe.documents import NotAudited, Rendered, render
-from pipeline.evaluate.assess.axe.findings import AXE, Found
+from pipeline.evaluate.assess.axe.findings import Found
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
 
 #: what decides an audit beside the patch; the number is raised whenever documents are kept or audited differently
-VERSION = f"2 {AXE.name}"
+VERSION = f"2 {axe.AXE.name}"
 
 
 class Audit(NamedTuple):
@@ -56,7 +57,7 @@ def audit(workspace: Workspace, rendered: Rendered) -> Found:
     folder = f"{workspace.scratch}/axe"
     lines = [json.dumps({"test": test, "html": html}) for test, html in rendered.documents]
     script = files(__package__).joinpath("audit.cjs").read_bytes()
-    given = {"audit.cjs": script, "axe.js": findings.source(), "page.js": findings.page_function().encode()}
+    given = {"audit.cjs": script, "axe.js": axe.source(), "page.js": axe.function().encode()}
     for name, data in (given | {"documents.jsonl": "\n".join(lines).encode()}).items():
         workspace.write(f"{folder}/{name}", data)
     done = workspace.run(["node", f"{folder}/audit.cjs", folder, rendered.jsdom])

@@ -1,7 +1,7 @@
 """What the tests render: they run once more with a hook that keeps the document of each test at its end.
 
 Reads and writes in the sandbox only. Does not cover what is rendered and gone again before a test ends, shadow trees,
-and runners that are not in the table.
+and runners whose folder has no such hook.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Record, Status
-from pipeline.evaluate.assess.axe.hooks import HOOKS, texts
+from pipeline.ecosystems import parser
 from pipeline.execution import runs
 from pipeline.execution.runs import Plan, Run
 from pipeline.sandbox.base import Workspace
@@ -47,17 +47,18 @@ class Rendered(NamedTuple):
 def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rendered:
     """Run the tests on a candidate. Raises NotAudited, PatchFailed, InfrastructureError."""
     environment = plan.environment
-    hook = HOOKS.get(environment.parser)
+    own = parser(environment.parser)
+    hook = own.documents
     if hook is None:
         raise NotAudited(f"there is no hook for {environment.runner} {environment.runner_version}")
     with runs.prepared(plan, candidate, fix_patch, test_patch) as (workspace, _):
         folder = f"{workspace.scratch}/axe-{token_hex(8)}"
-        own = environment.configuration and posixpath.join(
+        configuration = environment.configuration and posixpath.join(
             workspace.root, environment.folder, environment.configuration
         )
-        for name, text in texts(hook, own):
+        for name, text in own.hook_files(configuration):
             workspace.write(f"{folder}/{name}", text)
-        run = runs.run_tests(workspace, replace(plan, environment=hook.changed(environment, folder)))
+        run = runs.run_tests(workspace, replace(plan, environment=hook.told(environment, folder)))
         return _read(workspace, folder, run)
 
 

@@ -1,38 +1,17 @@
-"""What axe-core finds in a page, as our violations, and what a patch changes of them.
-
-Reads axe-core from npm, pinned, once. Does not cover how a page comes to be: `audit` has the tests' own DOM, and a
-browser's page needs `source()` and then `page_function()`, in a world of its own.
-"""
+"""What axe-core finds in a page, as our violations, and what a patch changes of them. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
-from pipeline.browser.npm_package import NpmPackage
 from pipeline.core.assessment import AxeDelta, Violation
 
-AXE = NpmPackage(
-    "axe-core@4.14.1",
-    "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
-    "axe.min.js",
-)
 _NAME = re.compile(r' "(?:\\.|[^"\\])*"')
 
 Found = tuple[Violation, ...]
-
-
-def source() -> bytes:
-    """axe-core's script. Raises InfrastructureError where npm can not get it."""
-    return AXE.file().read_bytes()
-
-
-def page_function() -> str:
-    """The audit as a function expression of JavaScript: of rules to leave out; gives rows for `violations`."""
-    return files(__package__).joinpath("page.js").read_text(encoding="utf-8")
 
 
 def violations(rows: Iterable[Mapping[str, Any]]) -> Found:

@@ -1,7 +1,7 @@
 """Asking one model about the patches of a repository, several times about each.
 
-Writes the samples to `04_evaluation/judge/`, and what they cost to the ledger and `costs.csv`: on an experiment of its
-own, whose agent is `judge`. What a provider or a budget owes is not kept, and is asked for again by the next run.
+Writes the samples to `04_evaluation/ratings/`, and what they cost to the ledger and `costs.csv`: on an experiment of
+its own, whose agent is `judge`. What a provider or a budget owes is not kept, and is asked for again by the next run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.store import Store, digest
-from pipeline.core.work import Interrupts, each
+from pipeline.core.work import Call, Interrupts, each
 from pipeline.evaluate.assess.judge import prompt, reply
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.judge.reply import BadAnswer
@@ -60,12 +60,12 @@ class Panel:
         self.given = os.environ if asked.given is None else asked.given
         model = load_models(asked.models).ready(asked.model, self.given, "chat")
         settings = digest(prompt.RUBRIC, prompt.AGAIN, parameters, model.entry, VERSION)
-        self.account = Experiment(str(repo), asked.model, AGENT, settings)
+        self.experiment = Experiment(str(repo), asked.model, AGENT, settings)
 
     def samples(self, question: Question) -> Samples:
         """What there is about a patch."""
-        root = self.store.root / "04_evaluation" / AGENT / self.repo.slug
-        return Samples(root, question, self.asked.model, self.account.settings_digest, self.asked.samples)
+        root = self.store.root / "04_evaluation" / "ratings" / self.repo.slug
+        return Samples(root, question, self.asked.model, self.experiment.settings, self.asked.samples)
 
     def judge(self, questions: Sequence[Question], progress: Progress, log: Path, jobs: int) -> dict[Question, str]:
         """Ask for all that is missing; the gateway writes `log`. Returns why patches still lack samples."""
@@ -86,11 +86,12 @@ class Panel:
 
             def work(question: Question) -> tuple[Question, str]:
                 progress.step(question.task.instance_id, f"asking {self.asked.model}")
-                key = gateway.issue_key(self.account, question.task.instance_id, self.asked.budget)
+                key = gateway.issue_key(self.experiment, question.task.instance_id, self.asked.budget)
                 return question, self._complete(partial(chat, line, key), question)
 
-            done = each(questions, work, jobs=jobs, interrupts=Interrupts(progress.stopping))
-            return {question: cause for question, cause in done if cause}
+            requests = [Call(one.task.instance_id, partial(work, one)) for one in questions]
+            done = each(requests, jobs=jobs, interrupts=Interrupts(progress.stopping))
+            return {question: cause for _, (question, cause) in done if cause}
 
     def _complete(self, chat: Callable[..., str], question: Question) -> str:
         """Make the samples that are missing. Returns why one could not be, empty when all are there."""

@@ -1,4 +1,7 @@
-"""Which predictions of a run a judge rates, and what it says of each. Verdicts are read and never changed."""
+"""Which predictions of a run a judge rates, and what it says of each. Verdicts are read and never changed.
+
+Rated are patches that were run: the others are none, or no change of these sources.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.core.progress import Progress
-from pipeline.core.records import Outcome
+from pipeline.core.records import RAN
 from pipeline.evaluate.assess.evidence import FAILED, Case
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.said import Said
 
-#: outcomes of patches that were run: the others have none, or one that is no change of these sources
-RATED = {Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.TIMEOUT}
-
 
 def rule(panel: Panel, cases: Sequence[Case], log: Path, jobs: int) -> list[Said]:
     """What the judge says of each case. The gateway writes `log`."""
-    questions = [_question(one) for one in cases if one.verdict.outcome in RATED]
+    questions = [_question(one) for one in cases if one.verdict.outcome in RAN]
     with Progress("judging", len(questions)) as progress:
         owed = panel.judge(questions, progress, log, jobs)
-    return [_said(panel, one, owed) if one.verdict.outcome in RATED else _silent(one) for one in cases]
+    return [_said(panel, one, owed) if one.verdict.outcome in RAN else _silent(one) for one in cases]
 
 
 def _question(case: Case) -> Question:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from pydantic import Base64Bytes
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.patches import is_protected, select
+from pipeline.core.patches import select
+from pipeline.ecosystems.protection import is_protected
 from pipeline.evaluate.assess.stories import script
 from pipeline.execution import runs
 from pipeline.execution.applying import apply

@@ -1,6 +1,6 @@
 """The part of the evidence that stories give: built and audited on base, gold and a patch.
 
-Keeps the built sites and the audits in `04_evaluation/oracle/`, by what decides them.
+Keeps the built sites and the audits in `04_evaluation/evidence/`, by what decides them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def _compared(base: Audited, gold: Audited, patch: Audited) -> AxeDelta:
     """The delta of the stories that base and gold show. Raises Silent when the patch hides one, or there is none."""
     both = set(base.shown) & set(gold.shown)
     if hidden := sorted(both - set(patch.shown)):
-        raise Silent(f"not audited, because a story of base and gold is not shown with the patch: {hidden[0]}")
+        name, why = hidden[0], patch.causes.get(hidden[0], "")
+        said = f"{name} ({why})" if why else name
+        raise Silent(f"not audited, because a story of base and gold is not shown with the patch: {said}")
     if not both:
         raise Silent("not audited, because base and gold show none of the stories")
     return delta(*(_of(both, one.violations) for one in (base, gold, patch)), len(both))

@@ -11,8 +11,8 @@ import factories
 import pytest
 
 from pipeline.core.errors import InfrastructureError
+from pipeline.ecosystems import parser
 from pipeline.evaluate.assess.axe.audit import Audit, doubt, run_audited
-from pipeline.evaluate.assess.axe.hooks import HOOKS, texts
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Completed
 from pipeline.sandbox.scripted import ScriptedSandbox
@@ -43,10 +43,10 @@ class Runner:
         return Completed(0, b"", 0)
 
     def test(self, argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        hook = next(path for path in files if path.endswith("/jest.cjs"))
+        hook = next(path for path in files if path.endswith("/documents.cjs"))
         for name, kept in (("captured.jsonl", "captured"), ("jsdom", "jsdom")):
             if self.how[kept] is not None:
-                files[hook.replace("jest.cjs", name)] = self.how[kept]
+                files[hook.replace("documents.cjs", name)] = self.how[kept]
         report = next(word for word in argv if word.startswith("--outputFile=")).partition("=")[2]
         case = {"title": "shows", "ancestorTitles": ["Avatar"], "status": "passed", "failureMessages": []}
         suite = {"name": "/repo/src/a.test.js", "status": "passed", "assertionResults": [case]}
@@ -119,12 +119,12 @@ def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
 
 def test_hooks_leave_the_rest_of_a_command_as_it_is():
     environment = factories.make_environment(test_env={"NODE_OPTIONS": "--no-warnings", "A": "b"})
-    jest, vitest = (HOOKS[name].changed(environment, "/hook") for name in ("jest-json", "vitest-json"))
-    assert jest.test_env == {"NODE_OPTIONS": "--no-warnings --require=/hook/jest.cjs", "A": "b"}
+    jest, vitest = (parser(name).documents.told(environment, "/hook") for name in ("jest-json", "vitest-json"))
+    assert jest.test_env == {"NODE_OPTIONS": "--no-warnings --require=/hook/documents.cjs", "A": "b"}
     assert vitest.test == (*environment.test, "--config=/hook/vitest.config.mjs")
 
 
 def test_vitest_keeps_the_repositorys_own_configuration():
-    written = dict(texts(HOOKS["vitest-json"], "/repo/vitest.config.mts"))
+    written = dict(parser("vitest-json").hook_files("/repo/vitest.config.mts"))
     assert b'from "/repo/vitest.config.mts"' in written["vitest.config.mjs"]
-    assert b'from "data:text/javascript,' in dict(texts(HOOKS["vitest-json"], ""))["vitest.config.mjs"]
+    assert b'from "data:text/javascript,' in dict(parser("vitest-json").hook_files(""))["vitest.config.mjs"]

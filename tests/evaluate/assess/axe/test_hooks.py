@@ -16,7 +16,7 @@ PASSED, WAITED, THREW = "<b></b>", "<i></i>", "<u></u>"
 
 
 def captured(folder: Path, runner: str) -> list[dict]:
-    hook = shutil.copy(files("pipeline.evaluate.assess.axe").joinpath("jest.cjs"), folder)
+    hook = shutil.copy(files("pipeline.ecosystems.runners.jest").joinpath("documents.cjs"), folder)
     command = ["node", f"--require={hook}", str(RUNNERS), runner]
     subprocess.run(command, env=os.environ | {"FOLDER": str(folder)}, check=True)
     return [json.loads(line) for line in (folder / "captured.jsonl").read_text().splitlines()]

@@ -88,7 +88,7 @@ def test_its_money_is_its_own(court):
     here = court(3)
     panel = here.panel()
     here.ask(panel, "patch")
-    assert panel.account.agent == "judge"
+    assert panel.experiment.agent == "judge"
     (authorization,) = {one.authorization for one in here.speaker.requests}
     key = authorization.removeprefix("Bearer ")
     booked = here.gateway.ledger.key(key_hash(key))

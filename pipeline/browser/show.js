@@ -1,0 +1,31 @@
+// Shows elements in an empty page: exactly these, whatever HTML's parser would make of such a nesting.
+({ styles, nodes }) => {
+  const SVG = "http://www.w3.org/2000/svg";
+
+  const text = (node) => document.createTextNode(node);
+  const html = (node) => {
+    const template = document.createElement("template");
+    template.innerHTML = node.html;
+    return template.content;
+  };
+  const element = ([tag, attributes, children], outer) => {
+    const svg = tag === "svg" || (outer === SVG && tag !== "foreignObject");
+    const made = svg ? document.createElementNS(SVG, tag) : document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      try {
+        made.setAttribute(name, value);
+      } catch {
+        // a name that only a framework knows
+      }
+    }
+    made.append(...children.map((child) => build(child, made.namespaceURI)));
+    return made;
+  };
+  const build = (node, outer) =>
+    typeof node === "string" ? text(node) : Array.isArray(node) ? element(node, outer) : html(node);
+
+  const sheet = document.createElement("style");
+  sheet.textContent = styles;
+  document.head.replaceChildren(sheet);
+  document.body.replaceChildren(...nodes.map((node) => build(node)));
+}

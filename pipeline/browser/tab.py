@@ -1,0 +1,177 @@
+"""One page of a running browser: shown, looked at within its time, and closed whatever it does.
+
+Our scripts run in a world of their own: it has the page's document, and nothing of its scripts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+from contextlib import suppress
+from functools import cache, partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from pipeline.browser import axe
+from pipeline.browser.outline import outline
+from pipeline.browser.page import Markup, Page, Seen, Served, Trees
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, CDPSession, Route
+    from playwright.async_api import Page as Playwrights
+
+#: what no page gets
+SETTINGS = {"offline": True, "reduced_motion": "reduce", "service_workers": "block", "accept_downloads": False}
+#: seconds in which a browser says that a page has crashed, after its requests to the page have failed
+NEWS = 0.5
+#: seconds for what must not take any time: to close a page, to stop its script
+PROMPTLY = 5
+
+#: the empty page for markup, in which only our scripts run
+BLANK = Served({"": b"<!doctype html><html><body></body></html>"}, "")
+NO_SCRIPTS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"}
+
+
+class Tab:
+    """A page in a context of its own, for one page after the other where these run no scripts."""
+
+    def __init__(self, page: Playwrights, devtools: CDPSession) -> None:
+        self._page, self._devtools = page, devtools
+        self._crashed = asyncio.get_running_loop().create_future()
+        page.on("crash", lambda _: self._crashed.done() or self._crashed.set_result(None))
+
+    @classmethod
+    async def of(cls, browser: Browser, shows: Markup | Served) -> Tab:
+        """An empty page. Raises playwright's Error where the browser gives none."""
+        context = await browser.new_context(**SETTINGS)
+        page = await context.new_page()
+        tab = cls(page, await context.new_cdp_session(page))
+        if isinstance(shows, Served):
+            await context.route("**/*", partial(_answer, shows, {}))
+        else:
+            await context.route("**/*", partial(_answer, BLANK, NO_SCRIPTS))
+            await tab._go(BLANK)
+        return tab
+
+    async def look(self, page: Page) -> Seen:
+        """What is wanted of a page, or the cause why there is nothing."""
+        from playwright.async_api import Error
+
+        looking = asyncio.ensure_future(self._look(page))
+        await asyncio.wait({looking, self._crashed}, timeout=page.seconds, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            if looking.done() and not self._crashed.done():
+                return looking.result()
+            cause = f"it takes longer than {page.seconds:g} s"
+        except Error as error:
+            cause = error.message.partition("\n")[0]
+            await asyncio.wait({self._crashed}, timeout=NEWS)
+        await _given_up(looking)
+        return Seen(page.name, "the page crashed" if self._crashed.done() else cause)
+
+    async def close(self) -> bool:
+        """Stop what runs and close the page; False for a browser that can not any more."""
+        from playwright.async_api import Error
+
+        with suppress(Error, TimeoutError):
+            if not self._crashed.done():
+                await asyncio.wait_for(self._devtools.send("Runtime.terminateExecution"), PROMPTLY)
+        try:
+            await asyncio.wait_for(self._page.context.close(), PROMPTLY)
+        except (Error, TimeoutError):
+            return False
+        return True
+
+    async def _look(self, page: Page) -> Seen:
+        world = await self._shown(page.shows)
+        if page.ready and not await world.call(page.ready):
+            return Seen(page.name, "it does not show itself")
+        return Seen(page.name, **{_LOOKS[want][0]: await _LOOKS[want][1](self, world) for want in page.wants})
+
+    async def _shown(self, shows: Markup | Served) -> World:
+        if isinstance(shows, Served):
+            await self._go(shows)
+        world = await World.of(self._devtools)
+        if isinstance(shows, Markup):
+            await world.call(_script("show.js"), shows._asdict())
+        return world
+
+    async def _go(self, to: Served) -> None:
+        await self._page.goto(f"{to.origin}/{to.path}", timeout=0)
+
+    async def _audited(self, world: World) -> tuple[dict[str, Any], ...]:
+        await world.load(axe.source().decode())
+        return tuple(await world.call(axe.function(), []))
+
+    async def _trees(self, world: World) -> Trees:
+        await world.call(_script("stops.js"))
+        aria = await self._page.locator("body").aria_snapshot(timeout=0)
+        tree = (await self._devtools.send("Accessibility.getFullAXTree"))["nodes"]
+        document = (await self._devtools.send("DOM.getDocument", {"depth": -1}))["root"]
+        return Trees(aria, outline(tree, document))
+
+    async def _screenshot(self, _world: World) -> bytes:
+        return await self._page.screenshot(full_page=True, animations="disabled", timeout=0)
+
+
+#: what may be wanted of a page -> the field of Seen, and how it is found out
+_LOOKS = {
+    "axe": ("violations", Tab._audited),
+    "trees": ("trees", Tab._trees),
+    "screenshot": ("screenshot", Tab._screenshot),
+}
+
+
+class World:
+    """An isolated world of a page."""
+
+    def __init__(self, devtools: CDPSession, context: int) -> None:
+        self._devtools, self._context = devtools, context
+
+    @classmethod
+    async def of(cls, devtools: CDPSession) -> World:
+        frame = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        made = await devtools.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "a11y-bench"})
+        return cls(devtools, made["executionContextId"])
+
+    async def load(self, script: str) -> None:
+        await self._devtools.send("Runtime.evaluate", {"expression": script, "contextId": self._context})
+
+    async def call(self, function: str, *arguments: Any) -> Any:
+        """What a function gives for plain data, awaited. Raises playwright's Error for one that throws."""
+        from playwright.async_api import Error
+
+        how = {"executionContextId": self._context, "awaitPromise": True, "returnByValue": True}
+        given = [{"value": one} for one in arguments]
+        said = await self._devtools.send(
+            "Runtime.callFunctionOn", {"functionDeclaration": function, "arguments": given, **how}
+        )
+        if failure := said.get("exceptionDetails"):
+            raise Error(failure.get("exception", {}).get("description", failure["text"]))
+        return said["result"].get("value")
+
+
+async def _answer(served: Served, headers: dict[str, str], route: Route) -> None:
+    """A file of the site, or nothing."""
+    from playwright.async_api import Error
+
+    url = urlsplit(route.request.url)
+    path = unquote(url.path).lstrip("/")
+    with suppress(Error):  # the page is closed already
+        if f"{url.scheme}://{url.netloc}" != served.origin or path not in served.files:
+            return await route.abort()
+        kind = mimetypes.guess_type(path)[0] if path else "text/html"
+        found = {"Content-Type": kind or "application/octet-stream", **headers}
+        return await route.fulfill(body=served.files[path], headers=found)
+
+
+async def _given_up(task: asyncio.Future[Any]) -> None:
+    """End a task that nobody waits for, whatever it still says."""
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@cache
+def _script(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

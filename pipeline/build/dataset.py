@@ -1,0 +1,88 @@
+"""A repository's dataset as a build leaves it: what is decided, and what was decided before and is not yet again.
+
+A dataset never shrinks in silence. An instance that would be decided anew stays, marked as stale with the reason, until
+another outcome takes its place: a build that was stopped, that asks for some candidates only, or whose engine is dead
+takes none away. Writes `02_dataset/<repo>.jsonl`, rejections and environments; what is replaced is archived first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.build import environments
+from pipeline.build.batch import save
+from pipeline.build.plan import Planned
+from pipeline.build.qualify import NOT_EVALUATED, Outcome, kind
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Instance, Rejection
+from pipeline.core.store import Store, read_records
+
+#: input of a unit that is another than it was -> why its instance is stale
+WHY = {
+    "candidate": "its commits or patches are others",
+    "environment": "its environment is inferred otherwise",
+    "files": "other test files are selected",
+    "settings": "",
+    "running": "tests are run by another law",
+    "reading": "reports are read by another law",
+}
+
+
+class Dataset:
+    """`decided` are the newest outcomes by instance, `kept` the instances of before that nothing has replaced yet."""
+
+    def __init__(self, store: Store, repo: Repo, units: Sequence[Planned]) -> None:
+        self.store, self.repo, self.units = store, repo, units
+        before = read_records(store.dataset(repo), Instance)
+        self.kept = {one.instance_id: one for one in before}
+        self.decided: dict[str, Outcome] = {}
+        for one in units:
+            if outcome := one.outcome():
+                self.decided[one.name] = marked(outcome, why(one))
+
+    def judge_anew(self) -> None:
+        """Give those outcomes anew that another law of reading decides, and for which what is stored suffices."""
+        for one in self.units:
+            if not one.is_done and one.is_readable and (result := one.judged_anew()):
+                save(self.store, one, result)
+                self.decided[one.name] = result.outcome
+
+    def decide(self, outcome: Outcome) -> None:
+        """An outcome takes the place of the one before; where the machine failed, an instance stays as it was."""
+        before = self.decided.get(outcome.instance_id) or self.kept.get(outcome.instance_id)
+        if kind(outcome) == NOT_EVALUATED and isinstance(before, Instance):
+            self.kept[outcome.instance_id] = marked(before, before.stale or "it could not be evaluated anew")
+        self.decided[outcome.instance_id] = outcome
+
+    def outcomes(self) -> list[Outcome]:
+        """Every outcome of the repository, old and new, by number."""
+        return sorted(self.decided.values(), key=lambda one: parse_instance_id(one.instance_id)[1])
+
+    def instances(self) -> list[Instance]:
+        """The dataset: what is decided, and what is kept of before, by number."""
+        decided = {one.instance_id: one for one in self.decided.values() if isinstance(one, Instance)}
+        replaced = {name for name, one in self.decided.items() if kind(one) != NOT_EVALUATED}
+        kept = {name: self._stale(one) for name, one in self.kept.items() if name not in replaced}
+        return sorted((decided | kept).values(), key=lambda one: one.number)
+
+    def _stale(self, one: Instance) -> Instance:
+        return marked(one, one.stale or "its candidate or its unit is gone")
+
+    def write(self) -> None:
+        instances = self.instances()
+        self.store.replace_records(self.store.dataset(self.repo), instances)
+        environments.write(self.store, self.repo, instances)
+        there = {one.instance_id for one in instances}
+        rejections = [one for one in self.outcomes() if isinstance(one, Rejection) and one.instance_id not in there]
+        self.store.replace_records(self.store.qualification(self.repo) / "rejections.jsonl", rejections)
+
+
+def why(unit: Planned) -> str:
+    """Why the outcome that a unit holds would be another today; empty when it would not."""
+    known, wanted = unit.unit.inputs(), {**unit.inputs, **unit.readings}
+    return "; ".join(text for name, text in WHY.items() if text and known.get(name) != wanted[name])
+
+
+def marked(outcome: Outcome, reason: str) -> Outcome:
+    """An instance with the reason why it is stale."""
+    return outcome.model_copy(update={"stale": reason}) if isinstance(outcome, Instance) else outcome

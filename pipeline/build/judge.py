@@ -1,0 +1,112 @@
+"""From what the three runs said to an instance, or to the reason why there is none.
+
+Pure: an outcome follows from a candidate, what was run (`Ran`) and the runs, so that it is judged anew from what is
+stored. Raises Rejected with a reason of the closed list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Literal
+
+from pipeline.build.reasons import REASONS, Rejected
+from pipeline.core import verdict
+from pipeline.core.law import register
+from pipeline.core.patches import paths, select
+from pipeline.core.records import Candidate, Environment, Instance, Record, Status
+from pipeline.execution.law import of_run
+from pipeline.execution.run import Run
+
+register("qualifying", __package__, "judge.py")
+
+#: the runs of a qualification, in their order
+RUNS = ("run", "test", "fix")
+Runs = Mapping[str, Sequence[Run]]
+
+
+class Ran(Record):
+    """What was run: everything of an instance that neither the candidate nor the tests say."""
+
+    environment: Environment
+    environment_digest: str
+    manifests: str
+    image: str
+    sandbox: str
+    scope: Literal["touched", "full"]
+    files: tuple[str, ...]
+    repeats: int
+    deviations: tuple[str, ...]
+
+
+def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
+    """The instance. Raises Rejected."""
+    for name in RUNS:
+        for run in runs[name]:
+            require_trust(run, name)
+    runs = _with_files(runs)
+    agreed = {name: verdict.agree([run.results for run in several]) for name, several in runs.items()}
+    quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
+    results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
+    log = _text(runs["fix"][0])
+    if not results["fix"]:
+        detail = ", ".join(ran.files) or "there is no file that a runner runs"
+        raise Rejected("no_tests_run", detail, log=log)
+    triples = verdict.transitions(results["run"], results["test"], results["fix"])
+    qualification = verdict.qualify(triples)
+    if qualification.reason:
+        detail = "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
+        raise Rejected(qualification.reason, detail, log=log)
+    by_snapshot = frozenset.intersection(*(run.by_snapshot for run in runs["test"]))
+    return Instance(
+        **carried(candidate),
+        **{name: getattr(ran, name) for name in Ran.model_fields},
+        lang=_language(candidate.fix_patch),
+        tests=verdict.written(triples, by_snapshot),
+        quarantine=quarantine,
+        law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
+    )
+
+
+def require_trust(run: Run, name: str) -> None:
+    """Raise Rejected for a run of which nothing can be said."""
+    if run.end != "ran":
+        reason = run.end if run.end in REASONS else "not_evaluated"
+        log = _text(run) if run.end == "no_report" else ""
+        raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s", log=log)
+    if run.faults:
+        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults), log=_text(run))
+
+
+#: what an instance takes over from its candidate as it is
+_CARRIED = {
+    "org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch",
+    "merge_sha", "merged_at", "a11y_reason", "statement_source", "chosen_by_hand",
+}  # fmt: skip
+
+
+def carried(candidate: Candidate) -> dict[str, Any]:
+    """What an instance has of its candidate: it follows the candidate's texts and evidence without being run again."""
+    return {"instance_id": candidate.instance_id} | {name: getattr(candidate, name) for name in _CARRIED}
+
+
+def _with_files(runs: Runs) -> dict[str, list[Run]]:
+    """A file that could not run in one of the runs is a test in all of them: PASSED where it could."""
+    broken = {f for several in runs.values() for run in several for f, s in run.suites.items() if s is Status.FAILED}
+    return {name: [run.with_files(broken) for run in several] for name, several in runs.items()}
+
+
+def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict[str, Status]:
+    return {name: status for name, status in results.items() if name not in quarantine}
+
+
+def _text(run: Run) -> str:
+    return run.log.decode(errors="replace")
+
+
+def _describe(name: str, triple: verdict.Triple) -> str:
+    return f"{name}: {triple.run} -> {triple.test} -> {triple.fix}"
+
+
+def _language(fix_patch: str) -> str:
+    """Multi-SWE-bench's `lang`: ts when any changed source is TypeScript, else js."""
+    return "ts" if paths(select(fix_patch, lambda path: path.endswith((".ts", ".tsx", ".mts", ".cts")))) else "js"

@@ -1,0 +1,134 @@
+"""What there is to do for a candidate: its unit under `02_dataset/<repo>/units/`, and whether it is done.
+
+A unit is done when its manifest names the same inputs. Under another law of reading or qualifying its outcome is judged
+anew from the logs and reports that it holds; for everything else it runs again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import git
+
+from pipeline.build import faults
+from pipeline.build.infer import Unsupported
+from pipeline.build.judge import RUNS, Ran, carried, judge
+from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
+from pipeline.build.reasons import Rejected
+from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.retry import Patience
+from pipeline.core.store import Store, Unit, digest, read_json
+from pipeline.execution.law import of_run
+from pipeline.execution.reading import read
+from pipeline.execution.run import Run, unpack
+
+#: the file of a unit that says what was run and how each run ended, beside logs and reports
+STORED = "runs.json"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One candidate: its request, its unit, and the digests of all that decides its outcome: `inputs` run it again,
+    `readings` judge it again."""
+
+    request: Qualify
+    unit: Unit
+    inputs: dict[str, str]
+    readings: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.request.name
+
+    @property
+    def is_done(self) -> bool:
+        known = self.unit.inputs()
+        return known in ({**self.inputs, **self.readings}, {**self.inputs, **self.readings, **repair()})
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether all that decides what was run is the same, so that the outcome can be judged anew."""
+        return self.inputs.items() <= self.unit.inputs().items() and (self.unit.folder / STORED).exists()
+
+    def outcome(self) -> Outcome | None:
+        """What was decided last, by whatever law, with the candidate's texts of today; None for nothing."""
+        if not self.unit.inputs():
+            return None
+        result = self.unit.result()
+        if "reason" in result:
+            return Rejection.model_validate(result)
+        return Instance.model_validate(result).model_copy(update=carried(self.request.candidate))
+
+    def finished(self, outcome: Outcome) -> dict[str, str]:
+        """The inputs that a unit's manifest names: a rejection may be stale when more can be repaired."""
+        more = repair() if isinstance(outcome, Rejection) else {}
+        return {**self.inputs, **self.readings, **more}
+
+    def judged_anew(self) -> Qualified | None:
+        """The outcome once more from what is stored; None where that does not suffice: a rejection of which there was
+        none before may be repaired, which takes new runs."""
+        stored = read_json(self.unit.folder / STORED)
+        ran = Ran.model_validate(stored["ran"])
+        files = {path.name: path.read_bytes() for path in self.unit.folder.iterdir() if path.suffix == ".gz"}
+        try:
+            outcome: Outcome = judge(self.request.candidate, ran, _runs(stored["runs"], ran, files))
+        except Rejected as end:
+            outcome = self.request.rejected(end.reason, end.detail)
+            before = self.unit.result()
+            if before.get("reason") != outcome.reason:
+                return None
+        return Qualified(outcome, files, stored)
+
+
+def repair() -> dict[str, str]:
+    """What decides a rejection beside the inputs of its unit."""
+    return {"repair": faults.table_digest()}
+
+
+def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> dict[str, list[Run]]:
+    """The stored runs, read anew."""
+
+    def once(name: str) -> Run:
+        return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
+
+    return {name: [once(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}
+
+
+def unit_of(store: Store, candidate: Candidate) -> Unit:
+    """The unit of work of one candidate; its folder holds the logs."""
+    return Unit(store.qualification(candidate.repository) / "units" / candidate.instance_id)
+
+
+def planned(
+    store: Store,
+    clone: git.Repo,
+    settings: Settings,
+    repeats: Mapping[int, int],
+    patience: Patience,
+    candidate: Candidate,
+) -> Planned:
+    """What there is to do for a candidate. Raises UserError when the clone lacks a commit."""
+    own = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
+    try:
+        made = recipe(clone, candidate)
+        inferred, parser = made.environment_digest, made.environment.parser
+        environment = digest(made.image, made.environment.decisive)
+    except Unsupported as error:
+        inferred, environment, parser = "", digest(error.reason, str(error)), ""
+    inputs = {
+        "candidate": digest(candidate.base.sha, candidate.merge_sha, candidate.fix_patch, candidate.test_patch),
+        "environment": environment,
+        "files": digest(selected(clone, candidate, own.scope)),
+        "settings": digest(own.sandbox.name, own.repeats, vars(own.limits), own.scope),
+        "running": of_run("running", parser=parser),
+    }
+    readings = {"reading": of_run("reading", "qualifying", parser=parser)}
+    asked = request(own, clone, candidate, inferred, patience)
+    return Planned(asked, unit_of(store, candidate), inputs, readings)
+
+
+def in_order(units: Iterable[Planned]) -> list[Planned]:
+    """In the order of merging: neighbours in time share environments."""
+    return sorted(units, key=lambda one: one.request.candidate.merged_at)

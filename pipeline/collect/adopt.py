@@ -1,0 +1,112 @@
+"""Repositories without pages (they were collected before there were any, or lost them): made from what is there, once.
+
+Reads `collect.sqlite`, or the files alone where it is gone, too. What was chosen by hand becomes a decision; a person's
+other changes of that time can no longer be told from what the source said.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pipeline.collect.export import FILES, digests
+from pipeline.collect.links import Link
+from pipeline.collect.pages import Seen, member, write_pages
+from pipeline.collect.settle import Outcome, parsed
+from pipeline.core.decisions import decide, decided, fold, make
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Candidate, Evidence, Issue
+from pipeline.core.store import Store, each_record
+
+_SIZE = 500
+_EVIDENCE = ", ".join(Evidence.model_fields)
+_LINK = ", ".join(Link._fields)
+_TEXTS = ("title", "body", "author", "base", "merge_sha", "merged_at", "updated_at")
+
+
+def adopt(store: Store, repo: Repo, pages: Path, index: Path) -> None:
+    """Make the pages of a repository that has none. Raises UserError for a file that can not be read."""
+    folder = store.raw(repo)
+    if pages.exists() or not (index.exists() or digests(folder)):
+        return
+    try:
+        with closing(sqlite3.connect(index)) as database:
+            database.row_factory = sqlite3.Row
+            seen, state = list(_rows(database)), dict(database.execute("select key, value from state").fetchall())
+    except sqlite3.DatabaseError:
+        seen, state = [], {}
+    if not seen:
+        seen = [_of_record(one) for name, kind in FILES.items() for one in each_record(folder / name, kind)]
+    if not seen and not digests(folder):
+        return
+    _keep_choices(store, repo, [one.outcome for one in seen])
+    write_pages(pages, _members(seen, state, _exported(state, digests(folder))))
+
+
+def _exported(state: dict[str, str], files: dict[str, str]) -> dict[str, Any]:
+    """What was written last, so that changes since then are seen; of a run that was killed nothing is known."""
+    if known := json.loads(state.get("exported", "{}")):
+        return {key: known[key] for key in ("files", "decisions")}
+    noted = {name: state[name] for name in files if state.get(name)}
+    return {"files": files if state.get("unfinished") else files | noted, "decisions": 0}
+
+
+def _members(seen: list[Seen], state: dict[str, str], exported: dict[str, Any]) -> Iterator[bytes]:
+    rows = iter(seen)
+    while page := list(islice(rows, _SIZE)):
+        yield member([one.line() for one in page], {})
+    yield member([], {key: state[key] for key in ("cursor", "settings") if state.get(key)})
+    yield member([], {"exported": exported})
+
+
+def _rows(database: sqlite3.Connection) -> Iterator[Seen]:
+    """Every pull request of such a database."""
+    texts = {row["number"]: row for row in database.execute("select * from issues")}
+    for row in database.execute("select * from pull_requests order by number"):
+        if "said" in row.keys() and not row["said"]:  # noqa: SIM118 - no mapping
+            continue  # a person added it: a decision
+        number = (row["number"],)
+        links = [Link(*one) for one in database.execute(f"select {_LINK} from links where pull = ?", number)]
+        found = database.execute(
+            "select field, pattern, text, place from evidence where pull = ? order by rowid", number
+        )
+        yield Seen(
+            number=row["number"],
+            **{name: row[name] or "" for name in _TEXTS},
+            labels=json.loads(row["labels"] or "[]"),
+            files=json.loads(row["files"] or "[]"),
+            links=links,
+            issues=[_issue(texts[n]) for n in dict.fromkeys(one.number for one in links) if n in texts],
+            evidence=[dict(one) for one in found],
+            outcome=_outcome(row),
+        )
+
+
+def _issue(row: sqlite3.Row) -> Issue:
+    return Issue.model_validate({**row, "labels": json.loads(row["labels"])})
+
+
+def _outcome(row: sqlite3.Row) -> Outcome:
+    record = json.loads(row["said" if "said" in row.keys() else "record"])  # noqa: SIM118 - no mapping
+    del record["schema_version"]
+    return parsed(record)
+
+
+def _of_record(one: Outcome) -> Seen:
+    return Seen(number=parse_instance_id(one.instance_id)[1], outcome=one)
+
+
+def _keep_choices(store: Store, repo: Repo, outcomes: list[Outcome]) -> None:
+    standings = fold(decided(store, repo))
+    chosen = [one.instance_id for one in outcomes if isinstance(one, Candidate) and one.chosen_by_hand]
+    new = [name for name in chosen if name not in standings or not standings[name].chosen]
+    decide(
+        store,
+        repo,
+        (make(name, "choose", author="unknown", reason="chosen before decisions were kept") for name in new),
+    )

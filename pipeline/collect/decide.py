@@ -1,0 +1,132 @@
+"""`a11y-bench decide`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option, repo_argument
+
+
+@click.command()
+@repo_argument
+@click.option("--pr", "numbers", type=int, multiple=True, help="The pull request that is decided on.")
+@click.option("--exclude", metavar="REASON", help="Take it out of the candidates.")
+@click.option("--include", is_flag=True, help="Take it in, whatever the filters say; an exclusion ends.")
+@click.option("--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Give a field another value.")
+@click.option("--comment", metavar="TEXT", help="Say something about it.")
+@click.option("--undo", is_flag=True, help="Take back the last decision on it that still counts.")
+@click.option("--list", "list_", is_flag=True, help="Show the decisions on REPO, or on --pr.")
+@click.option("--json", "as_json", is_flag=True, help="Show them as JSON Lines.")
+@data_option
+def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, store: Any, **what: Any) -> None:
+    """Decide on pull requests of REPO: no later collect takes that back, and --undo does.
+
+    \b
+    Appends to DATA/00_viewer/decisions/<repo>.jsonl, under your name (A11Y_BENCH_AUTHOR), and writes
+    DATA/01_raw/<repo>/ anew. A value is JSON where the field is no text. What the filters turned away needs its
+    patches yet: they come with the next `collect --pr N`.
+    \b
+    Examples: a11y-bench decide grommet/grommet --pr 7428 --exclude "only a story changes"
+              a11y-bench decide grommet/grommet --pr 7428 --set title="Anchor has a name"
+              a11y-bench decide grommet/grommet --list
+    """
+    from pipeline.core.console import say
+    from pipeline.core.decisions import decided, words
+
+    asked = any(what.values())
+    if not asked and not (list_ or as_json):
+        raise click.UsageError("nothing is decided: --exclude, --include, --set, --comment or --undo; or --list")
+    if asked and not numbers:
+        raise click.UsageError("decide on what? name it by --pr N")
+    if asked:
+        for one in _decide(store, repo, numbers, **what):
+            say(words(one))
+    if list_ or as_json:
+        names = {repo.instance_id(number) for number in numbers}
+        _show(repo, [one for one in decided(store, repo) if not names or one.instance_id in names], as_json)
+
+
+def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **what: Any) -> list[Any]:
+    """Append what is decided on each of the numbers, and write the files. Raises UserError; nothing is decided then."""
+    from pipeline.collect.collected import Collected
+    from pipeline.core.console import say
+    from pipeline.core.records import Candidate
+
+    with Collected(store, repo) as collected:
+        new = [one for number in numbers for one in _decisions(collected, number, **what)]
+        collected.decide(new)
+        collected.export()
+        if what["include"]:
+            missing = [n for n in numbers if not isinstance(collected.database.record(n), Candidate)]
+            for number in missing:
+                say(f"its patches are not here yet: just collect-run {repo} --pr {number}")
+    return new
+
+
+def _decisions(
+    collected: Any, number: int, exclude: str | None, include: bool, fields: Any, comment: str | None, undo: bool
+) -> Iterator[Any]:
+    from pipeline.core.decisions import in_force, make
+    from pipeline.core.errors import UserError, unknown
+
+    name = collected.repo.instance_id(number)
+    record, said = (getattr(collected.database, one)(number) for one in ("record", "said"))
+    before = [one for one in in_force(collected.decisions) if one.instance_id == name]
+    if record is None and not before:
+        hint = f"collect it: just collect-run {collected.repo} --pr {number}"
+        raise UserError(f"{collected.repo}#{number} is not collected", hint=hint)
+    if undo and not before:
+        raise UserError(f"nothing is decided on {name}", hint=f"a11y-bench decide {collected.repo} --list")
+    if undo:
+        yield make(name, "undo", undoes=before[-1].id)
+    if include:
+        yield make(name, "choose" if _is_rejected(said) else "include")
+    if exclude:
+        yield make(name, "exclude", reason=exclude)
+    for field, value in (_field(record, text) for text in fields):
+        if field not in _settable(record):
+            raise unknown("field", field, _settable(record))
+        yield make(name, "set", field=field, value=value, before=said and said.model_dump(mode="json").get(field))
+    if comment:
+        yield make(name, "comment", reason=comment)
+
+
+def _is_rejected(said: Any) -> bool:
+    from pipeline.core.records import Rejection
+
+    return isinstance(said, Rejection)
+
+
+def _settable(record: Any) -> list[str]:
+    from pipeline.collect.settle import IDENTITY
+
+    return sorted(set(type(record).model_fields) - IDENTITY)
+
+
+def _field(record: Any, text: str) -> tuple[str, Any]:
+    """`FIELD=VALUE`; text stays as it is, everything else is JSON where it can be read so."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"'{text}' is no FIELD=VALUE")
+    if isinstance(getattr(record, name, ""), str):
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _show(repo: Any, decisions: list[Any], as_json: bool) -> None:
+    from pipeline.core.console import table
+    from pipeline.core.decisions import in_force, words
+
+    if as_json:
+        click.echo("".join(f"{one.model_dump_json()}\n" for one in decisions), nl=False)
+        return
+    counting = {one.id for one in in_force(decisions)}
+    rows = [(one.id, one.time, one.author, words(one), "yes" if one.id in counting else "") for one in decisions]
+    table(f"Decisions on {repo}", ("id", "time", "author", "what", "counts"), rows)

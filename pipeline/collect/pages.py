@@ -1,0 +1,151 @@
+"""`pages.jsonl.gz`: what a source said of every pull request, page by page. Append-only: the database is made from it.
+
+A page is a gzip member of its own: a line for each pull request (`Seen`), then one with the state after it (the cursor,
+or what was exported). A page that a killed process left half written is cut off before the next is appended.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.collect.funnel import Sifted
+from pipeline.collect.links import Link
+from pipeline.core.errors import UserError
+from pipeline.core.records import Candidate, Evidence, Issue, Record, Rejection
+from pipeline.core.store import write_bytes
+
+#: bytes before a place in the file that tell whether it is still the same file
+_TAIL = 1 << 16
+_LEVEL = 3
+
+
+class Seen(Record):
+    """One pull request as its source gave it, and what the filters made of it. A page holds no schema version."""
+
+    number: int
+    title: str = ""
+    body: str = ""
+    author: str = ""
+    labels: tuple[str, ...] = ()
+    base: str = ""
+    merge_sha: str = ""
+    merged_at: str = ""
+    updated_at: str = ""
+    files: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    outcome: Candidate | Rejection
+
+    @classmethod
+    def of(cls, one: Sifted) -> Seen:
+        pull = one.merged.pull
+        return cls(
+            **pull.model_dump(include={"number", "title", "body", "author", "labels", "merge_sha", "merged_at"}),
+            base=pull.base.sha,
+            updated_at=one.merged.updated_at,
+            files=one.merged.files,
+            links=one.links,
+            issues=tuple(issue for issue in one.issues if issue.number),
+            evidence=one.evidence,
+            outcome=one.outcome,
+        )
+
+    def line(self) -> str:
+        return self.model_dump_json(exclude={"outcome": {"schema_version"}})
+
+
+class Place(NamedTuple):
+    """The end of a page, and the digest of what stands before it."""
+
+    end: int = 0
+    tail: str = ""
+
+
+class Page(NamedTuple):
+    """A page of the file: lines of `Seen`, the state after them, and where it ends."""
+
+    lines: list[bytes]
+    state: dict[str, Any]
+    end: int
+
+    def seen(self) -> Iterator[tuple[Seen, str]]:
+        """Its pull requests with their lines."""
+        return ((Seen.model_validate_json(line), line.decode()) for line in self.lines)
+
+
+class Pages:
+    """The pages of one repository at `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, lines: Iterable[str], state: dict[str, Any]) -> Place:
+        """Add a page; it is on disk when this returns."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("ab") as file:
+            file.write(member(lines, state))
+            file.flush()
+            os.fsync(file.fileno())
+            return self.place(file.tell())
+
+    def each(self, after: int = 0) -> Iterator[Page]:
+        """The whole pages after a place, one by one. Raises UserError for what is no page."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(after)
+            rest = b""
+            while True:
+                unpack, parts = zlib.decompressobj(wbits=31), []
+                while not unpack.eof:
+                    if not (block := rest or file.read(_TAIL)):
+                        return
+                    rest = b""
+                    parts.append(self._unpacked(unpack, block))
+                rest = unpack.unused_data
+                *lines, state = b"".join(parts).splitlines()
+                yield Page(lines, json.loads(state), file.tell() - len(rest))
+
+    def _unpacked(self, unpack: Any, block: bytes) -> bytes:
+        try:
+            return unpack.decompress(block)
+        except zlib.error as error:
+            hint = "put back a copy of it, or move it away: the next collect asks its source again"
+            raise UserError(f"no page of pull requests: {error}", path=self.path, hint=hint) from None
+
+    def place(self, end: int) -> Place:
+        """The place after so many bytes."""
+        if not end:
+            return Place()
+        with self.path.open("rb") as file:
+            file.seek(max(0, end - _TAIL))
+            return Place(end, hashlib.sha256(file.read(min(end, _TAIL))).hexdigest())
+
+    def holds(self, place: Place) -> bool:
+        """Whether this is the file in which that place was noted."""
+        size = self.path.stat().st_size if self.path.exists() else 0
+        return size >= place.end and self.place(place.end) == place
+
+    def cut(self, end: int) -> None:
+        """Take away what a killed process left after the last whole page."""
+        if self.path.exists() and self.path.stat().st_size > end:
+            os.truncate(self.path, end)
+
+
+def member(lines: Iterable[str], state: dict[str, Any]) -> bytes:
+    """A page as it stands in the file; the same page gives the same bytes."""
+    text = "".join(f"{line}\n" for line in (*lines, json.dumps(state, sort_keys=True)))
+    return gzip.compress(text.encode(), _LEVEL, mtime=0)
+
+
+def write_pages(path: Path, pages: Iterable[bytes]) -> None:
+    """Write all pages at once, the file whole or not at all."""
+    write_bytes(path, b"".join(pages))

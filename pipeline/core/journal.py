@@ -1,0 +1,71 @@
+"""Append-only files of records, JSON Lines: what people decide. Nothing that stands in one is ever rewritten.
+
+Several processes may append at once: each writes whole lines under a lock on the file, and they are on disk when it
+returns. What a writer that was killed left half written is no record: readers leave it out, the next writer removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from pipeline.core.records import Record
+from pipeline.core.store import each_record
+
+R = TypeVar("R", bound=Record)
+
+
+def append(path: Path, records: Iterable[Record]) -> None:
+    """Add records at the end, all or none, making the file's folder. Raises OSError, for a full disk for example."""
+    data = "".join(f"{record.model_dump_json()}\n" for record in records).encode()
+    if not data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begin = _mend(file)
+        try:
+            while data:
+                data = data[file.write(data) :]
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(begin)
+            raise
+
+
+def read(path: Path, kind: type[R]) -> list[R]:
+    """All records, the oldest first; a missing file is none. Raises UserError with file, line and field."""
+    if not path.exists():
+        return []
+    whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
+    if whole and _is_torn(whole[-1]):
+        whole.pop()
+    return list(islice(each_record(path, kind), len(whole)))
+
+
+def _mend(file: BinaryIO) -> int:
+    """End the last line, or take it away where it is torn; returns the file's size."""
+    file.seek(0)
+    content = file.read()
+    last = content[content.rfind(b"\n") + 1 :]
+    if _is_torn(last):
+        file.truncate(len(content) - len(last))
+    elif last:
+        file.write(b"\n")
+    return file.seek(0, os.SEEK_END)
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether a last line is the beginning of one: it has no end, and is no JSON."""
+    if not line or line.endswith(b"\n"):
+        return False
+    try:
+        json.loads(line)
+    except ValueError:
+        return True
+    return False

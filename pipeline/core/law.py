@@ -1,0 +1,63 @@
+"""The law: a computed digest of all code and tables that decide something, in place of versions raised by hand.
+
+A floor registers the files that decide under a chapter; records keep the digest of the chapters that decided them, and
+are stale under another one. Python counts without comments, docstrings and blank lines, every other file as it is. The
+chapters: `running` decides what a run of tests leaves (patches, protection, control, commands, reporters), `reading`
+what its log and report say (readers, transitions), `qualifying` and `grading` what that means for an instance and for
+a patch. So under another `running` tests run again, and under another of the rest records are made anew from what is
+stored. Does not cover what a sandbox does, which is in a record's identity, and versions of libraries.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+from pipeline.core.store import digest
+
+Chapter = Literal["running", "reading", "qualifying", "grading"]
+
+_registered: dict[Chapter, set[tuple[str, str]]] = {}
+
+
+def register(chapter: Chapter, package: str, *names: str) -> None:
+    """Let these files of a package decide. Raises FileNotFoundError for one that is not there."""
+    for name in names:
+        if not files(package).joinpath(name).is_file():
+            raise FileNotFoundError(f"{package}: {name}")
+        _registered.setdefault(chapter, set()).add((package, name))
+
+
+def registered(*chapters: Chapter) -> frozenset[tuple[str, str]]:
+    """Package and name of every file of these chapters."""
+    return frozenset(pair for chapter in chapters for pair in _registered.get(chapter, ()))
+
+
+def law(*chapters: Chapter) -> str:
+    """The digest of these chapters."""
+    decisive = sorted(registered(*chapters))
+    return digest(*(part for pair in decisive for part in (":".join(pair), _decisive(*pair))))
+
+
+@cache
+def _decisive(package: str, name: str) -> bytes:
+    """What of a file decides."""
+    data = files(package).joinpath(name).read_bytes()
+    return without_remarks(data.decode()).encode() if name.endswith(".py") else data
+
+
+def without_remarks(source: str) -> str:
+    """Python without its comments, docstrings and blank lines: the same for every version of Python."""
+    lines, begins = source.splitlines(), True
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        (row, column), (last, _) = token.start, token.end
+        if token.type == tokenize.COMMENT:
+            lines[row - 1] = lines[row - 1][:column]
+        elif token.type == tokenize.STRING and begins:
+            lines[row - 1 : last] = [""] * (last - row + 1)
+        if token.type not in (tokenize.COMMENT, tokenize.NL):
+            begins = token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    return "\n".join(line.rstrip() for line in lines if line.strip())

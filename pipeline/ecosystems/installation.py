@@ -1,0 +1,60 @@
+"""From an environment to what a sandbox needs to install it: tools, commands, variables, and who is to blame.
+
+The one place where what the managers' folders say becomes what sandboxes know. Pure; does not cover which Node and
+which release of a tool a range stands for (`sandbox.node.exact`), nor the manifests (`edits`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Environment
+from pipeline.ecosystems.manager_folder import all_managers, manager, with_node
+from pipeline.sandbox.installation import Faults, Installation, Package
+
+#: what a package may run when it is installed
+SCRIPTS = ("preinstall", "install", "postinstall")
+
+
+def installation(environment: Environment) -> Installation:
+    """How the dependencies of an environment are installed. Raises UserError for an unknown manager."""
+    return Installation(
+        environment.node,
+        partial(tools, environment),
+        (environment.install, *_scripts(environment)),
+        variables(environment),
+        faults(),
+    )
+
+
+def tools(environment: Environment, node: str, architecture: str) -> tuple[Package, ...]:
+    """The npm packages that an install needs on a Node: the npm that comes with it, and the manager.
+
+    A manager without a version is the one that comes with the Node. Raises UserError where none brings it.
+    """
+    own, first = manager(environment.manager), with_node()
+    version = environment.manager_version or own.with_node(node)
+    row = own.package_for(version, architecture)
+    if row is None:
+        raise UserError(f"no npm package brings {own.name} {version} for {architecture}", field="manager_version")
+    both = (Package(first.package[0].name, first.with_node(node)), Package(row.name, version, row.programs))
+    return tuple({package.name: package for package in both}.values())
+
+
+def variables(environment: Environment) -> dict[str, str]:
+    """The variables of an install, unfilled: those of the manager that comes with Node, the manager's, the record's."""
+    first, own = with_node(), manager(environment.manager)
+    return {**first.variables_for(""), **own.variables_for(environment.manager_version), **environment.install_env}
+
+
+def faults() -> Faults:
+    """What logs say when the machine or the registry is to blame, as each manager puts it: one may call another."""
+    return tuple((row.pattern, row.cause) for one in all_managers().values() for row in one.blame)
+
+
+def _scripts(environment: Environment) -> list[tuple[str, ...]]:
+    """The install scripts of single packages: all others are off."""
+    npm = ("npm", "run")
+    named = [(name, script) for name in environment.rebuild for script in SCRIPTS]
+    return [(*npm, script, "--if-present", f"--prefix=node_modules/{name}") for name, script in named]

@@ -1,0 +1,64 @@
+"""Which files of a repository are manifests, and which decide how tests run: those a candidate must not decide.
+
+Every folder of a runner or manager says which are its own, and what belongs to none of them stands here. Looks at paths
+and nothing else; which files are tests is the mining patterns' (core.patches).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from pipeline.core.patches import is_test_file
+from pipeline.ecosystems.manager_folder import all_managers
+from pipeline.ecosystems.runner_folder import all_runners
+
+#: manifests that several managers read
+_MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/")
+#: what decides for several runners how tests run: Node's version, compilers, set-up files, folders of tools
+_CONFIGURATION = (
+    r"(?:^|/)\.(?:nvmrc|node-version)$",
+    r"(?:^|/)babel[.-][^/]*\.(?:[cm]?[jt]sx?|json)$",
+    r"(?:^|/)\.(?:babelrc|swcrc|browserslistrc)[^/]*$",
+    r"(?:^|/)tsconfig[^/]*\.json$",
+    r"(?:^|/)test[-_.]set-?up\.[cm]?[jt]sx?$",
+    r"(?:^|/)set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))+\.[cm]?[jt]sx?$",
+    r"^(?:src/)?set-?up\.[cm]?[jt]sx?$",
+    r"(?:^|/)(?:\.git|node_modules)/",
+)
+
+
+def is_manifest(path: str) -> bool:
+    """Whether an install needs to see this file: a manifest, a lock file, a manager's settings or patches."""
+    return bool(_manifests().search(path)) and "node_modules" not in path.split("/")
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a path is a manifest, or configuration or set-up of a test runner."""
+    return bool(is_manifest(path) or _configuration().search(path))
+
+
+def is_protected(path: str) -> bool:
+    """Whether a candidate must not decide this file: it is as gold has it when tests run."""
+    return is_test_file(path) or is_configuration(path)
+
+
+def patterns() -> tuple[str, ...]:
+    """All patterns by which a path is protected, beside the tests': what a verdict follows from."""
+    return (_manifests().pattern, _configuration().pattern)
+
+
+@cache
+def _manifests() -> re.Pattern[str]:
+    return _any([*_MANIFESTS, *(pattern for one in all_managers().values() for pattern in one.manifests)])
+
+
+@cache
+def _configuration() -> re.Pattern[str]:
+    named = [pattern for one in (*all_runners().values(), *all_managers().values()) for pattern in one.protected]
+    return _any([*_CONFIGURATION, *named])
+
+
+def _any(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns)))

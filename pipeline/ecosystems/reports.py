@@ -1,0 +1,106 @@
+"""What the tests of a run said, whatever the runner: the record that all readers give, and what they share.
+
+A test is `file > group > title`: its name holds no duration, two files never share one, and the second of two equal
+names in a file is `… [2]`. Every reader audits itself: what it read must add up to the runner's own totals.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.records import Status
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+#: how runners in JavaScript call what became of a test
+STATUSES = {
+    "passed": Status.PASSED,
+    "failed": Status.FAILED,
+    "pending": Status.SKIPPED,
+    "skipped": Status.SKIPPED,
+    "disabled": Status.SKIPPED,
+    "todo": Status.SKIPPED,
+}
+
+
+class ReportError(A11yBenchError):
+    """A report that is missing, broken, or does not add up."""
+
+
+class Case(NamedTuple):
+    """One test as the runner reported it; `file` is empty where the runner knows of none."""
+
+    file: str
+    path: tuple[str, ...]
+    status: Status
+    by_snapshot: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """One run: `tests` by name, `suites` by file (FAILED: it could not run), tests that failed by snapshot only."""
+
+    tests: dict[str, Status]
+    suites: dict[str, Status]
+    by_snapshot: frozenset[str] = field(default=frozenset())
+    success: bool = True
+
+
+def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> Report:
+    """Name the cases and put a report together."""
+    tests: dict[str, Status] = {}
+    by_snapshot = set()
+    for file, path, status, alone in cases:
+        name = free(" > ".join((file, *path) if file else path), tests)
+        tests[name] = status
+        if alone:
+            by_snapshot.add(name)
+    return Report(tests, suites, frozenset(by_snapshot), success)
+
+
+def free(name: str, taken: Collection[str]) -> str:
+    """The name, or with the first number that is not taken; a title may itself end in `[2]`."""
+    if name not in taken:
+        return name
+    return next(one for one in (f"{name} [{number}]" for number in count(2)) if one not in taken)
+
+
+def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:
+    """Raise ReportError unless the tests' statuses add up to the runner's own totals."""
+    counted = Counter(statuses)
+    wrong = [f"{s}: {counted[s]} read, {n} reported" for s, n in totals.items() if counted[s] != n]
+    if wrong:
+        raise ReportError("the report does not add up: " + "; ".join(wrong))
+
+
+def load(text: bytes) -> dict[str, Any]:
+    """Parse the JSON. Raises ReportError."""
+    try:
+        data = _parsed(text)
+    except (ValueError, RecursionError) as error:
+        raise ReportError(f"the report is no JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise ReportError("the report is no JSON object")
+    return data
+
+
+def _parsed(text: bytes) -> Any:
+    """By a fast reader, which refuses half an emoji (a lone surrogate): no record could hold one, so U+FFFD does."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(_SURROGATE.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)))
+
+
+def relative(name: str, root: str) -> str:
+    """A file's path in the repository."""
+    return name.removeprefix(root.rstrip("/") + "/")

@@ -1,0 +1,235 @@
+"""What is known of a test runner: its folder's table, `runners/<name>/runner.toml`, and what stands beside it.
+
+    runner.toml    how it is recognized, its words by version, the files that configure it, its parsers
+    report.py      the reader of its report: `read(text, root) -> Report` (a parser may name another module)
+    reporter.*     a reporter that it is handed, where its own do not say enough; nothing is installed for it
+    control.js     its negative control, where the common one does not suit it
+    snapshots.py   the form of its snapshot files: `read(text)`, `of_test(name, keys)`
+    others         hooks that keep the documents of its tests
+
+Reads tables and writes nothing. What a folder lacks lowers the assurance of its verdicts: `Parser.lacks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Protocol
+
+from pydantic import Field
+
+from pipeline.core.errors import unknown
+from pipeline.core.records import Environment
+from pipeline.ecosystems import folders
+from pipeline.ecosystems.folders import Folder, Table
+from pipeline.ecosystems.reports import Report
+
+#: a module that exports what a runner without configuration has
+_NO_CONFIGURATION = "data:text/javascript,export default {}"
+
+
+class Words(Table):
+    """Words of a command line for a range of versions. The rows that fit are put together."""
+
+    versions: str = ""
+    words: tuple[str, ...] = ()
+    selection: tuple[str, ...] | None = None
+    env: dict[str, str] = {}
+    parser: str = ""
+
+
+class Wrapper(Table):
+    """A program that brings the runner along; `through` is its own file and words, where it is called itself."""
+
+    program: str
+    package: str
+    command: str
+    through: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+
+
+class Control(Table):
+    """How a test file gets at the runner's `it` and `expect`; `$title` is a word that no file holds."""
+
+    it: str = '(typeof it === "function" ? it : test)'
+    expect: str = "expect"
+    imports: str = ""
+
+
+class Snapshots(Table):
+    """The flag that writes snapshots anew, and the runner in whose form (`snapshots.py`) its files are: its own."""
+
+    update: str
+    form: str = ""
+
+
+class Documents(Table):
+    """Files that make the runner keep what its tests render, and how it is told of them in `{folder}`."""
+
+    files: tuple[str, ...]
+    node_options: str = ""
+    words: tuple[str, ...] = ()
+
+    def told(self, environment: Environment, folder: str) -> Environment:
+        """The environment in which the runner knows of the files in `folder`."""
+        variables = dict(environment.test_env)
+        if self.node_options:
+            options = (variables.get("NODE_OPTIONS", ""), self.node_options.replace("{folder}", folder))
+            variables["NODE_OPTIONS"] = " ".join(filter(None, options))
+        words = tuple(word.replace("{folder}", folder) for word in self.words)
+        return environment.model_copy(update={"test": (*environment.test, *words), "test_env": variables})
+
+
+class SnapshotForm(Protocol):
+    """The module `snapshots` of a runner's folder."""
+
+    def read(self, text: str) -> dict[str, str]: ...
+    def of_test(self, name: str, keys: Any) -> list[str]: ...
+
+
+class Parser(Table):
+    """One way of reading what a runner says; its name stands in `Environment.parser`.
+
+    `announcement` begins the line with which the runner says, at its end, that it wrote its report.
+    """
+
+    name: str = ""
+    runner: str = ""
+    reader: str = "report"
+    reporter: str = ""
+    log: bool = Field(default=False, description="what the runner prints is its report")
+    names_files: bool = True
+    announcement: str = ""
+    control: Control | None = None
+    snapshots: Snapshots | None = None
+    documents: Documents | None = None
+
+    def read(self, text: bytes, root: str) -> Report:
+        """Read a report; `root` is the repository's folder as the runner saw it. Raises ReportError."""
+        return import_module(folders.module("runner", self.runner, self.reader)).read(text, root)
+
+    def announced(self, output: bytes, report: str) -> bool:
+        """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder).
+
+        Of one that says nothing, and of a log, the totals alone must do.
+        """
+        name, lines = report.rpartition("/")[2], output.decode(errors="replace").splitlines()
+        said = (line for line in lines if line.startswith(self.announcement))
+        return not self.announcement or any(line.rstrip().endswith(name) for line in said)
+
+    def reporter_file(self) -> Traversable | None:
+        """The reporter that the runner is given, None where its own is read."""
+        return self.file(self.reporter) if self.reporter else None
+
+    def control_text(self) -> str:
+        """The template of the negative control: the runner's own, else the common one."""
+        own = self.file("control.js")
+        template = own if own.is_file() else files(__package__).joinpath("control.js")
+        return template.read_text(encoding="utf-8")
+
+    def snapshot_form(self) -> SnapshotForm:
+        """The reader of the runner's snapshot files. Of a parser that has `snapshots`."""
+        form = self.snapshots.form if self.snapshots else ""
+        return import_module(folders.module("runner", form or self.runner, "snapshots"))  # type: ignore[return-value]
+
+    def hook_files(self, configuration: str) -> Iterator[tuple[str, bytes]]:
+        """The files that keep documents, by name. They stand on the runner's own `configuration` (a path, if any)."""
+        for name in self.documents.files if self.documents else ():
+            text = self.file(name).read_text(encoding="utf-8")
+            yield name, text.replace("CONFIGURATION", configuration or _NO_CONFIGURATION).encode()
+
+    def lacks(self) -> tuple[str, ...]:
+        """What verdicts do without where this parser reads them, in short words that stay: lower assurance."""
+        return tuple(word for word, there in self._assurances().items() if not there)
+
+    def decides_run(self) -> tuple[Any, ...]:
+        """All that decides, beside the instance's own command, what a run leaves behind: reporter and control."""
+        reporter = self.reporter_file()
+        control = (self.control, self.control_text()) if self.control else ()
+        return (reporter.read_bytes() if reporter else b"", *map(str, control))
+
+    def decides_reading(self) -> tuple[str, ...]:
+        """The modules that decide how what a run left is read, and the words by which it is believed."""
+        return folders.module("runner", self.runner, self.reader), str(self.log), self.announcement
+
+    def file(self, name: str) -> Traversable:
+        """A file of the runner's folder."""
+        return folders.file("runner", self.runner, name)
+
+    def _assurances(self) -> dict[str, bool]:
+        return {
+            "negative_control": self.control is not None,
+            "announced_report": bool(self.announcement),
+            "test_files": self.names_files,
+            "updated_snapshots": self.snapshots is not None,
+            "documents": self.documents is not None,
+        }
+
+
+class Runner(Folder):
+    """A test runner. `parser` is the one that reads it, where no row of its `words` names another."""
+
+    programs: tuple[str, ...] = Field(description="what scripts call")
+    packages: tuple[str, ...] = Field(description="what package.json depends on")
+    entries: tuple[str, ...] = Field(description="the runner's own file, in node_modules; none: Node itself")
+    configuration: str = Field(description="pattern of its files, from its folder")
+    key: str = Field(default="", description="its field in package.json")
+    aggregate: str = Field(default="", description="what a configuration says that runs the packages' tests")
+    imports: str = Field(default="", description="pattern of how tests name it")
+    command: str = Field(default="", description="the first word of a call that tests")
+    keep: tuple[str, ...] = Field(default=(), description="arguments of a script that shape how tests run")
+    flags: tuple[str, ...] = Field(default=(), description="those that take no value")
+    positional: bool = Field(default=False, description="words without a dash name tests")
+    protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
+    parser: str
+    words: tuple[Words, ...]
+    parsers: dict[str, Parser]
+    wrapper: tuple[Wrapper, ...] = ()
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Parsers know their own names: they go around alone."""
+        named = {name: one.model_copy(update={"name": name, "runner": self.name}) for name, one in self.parsers.items()}
+        object.__setattr__(self, "parsers", named)
+
+    def merged(self, version: str) -> Words:
+        """The rows that fit a version, put together; the later win. An unknown version is a new one."""
+        from pipeline.ecosystems import versions
+
+        exact = versions.full(version) if version else "99.0.0"
+        all_of_it = Words(parser=self.parser)
+        for row in self.words:
+            if not row.versions or versions.satisfies(exact, row.versions):
+                selection = all_of_it.selection if row.selection is None else row.selection
+                words, env = all_of_it.words + row.words, all_of_it.env | row.env
+                all_of_it = Words(words=words, selection=selection, env=env, parser=row.parser or all_of_it.parser)
+        return all_of_it
+
+    def lacks(self, parser: str = "") -> tuple[str, ...]:
+        """What its verdicts do without, as read by `parser`: its usual one, unless one is named."""
+        return self.parsers[parser or self.parser].lacks()
+
+
+def all_runners() -> dict[str, Runner]:
+    """Every runner by name, those first that are likelier where a package has several."""
+    return folders.found(Runner, "runner")
+
+
+def runner(name: str) -> Runner:
+    """The runner of that name. Raises UserError."""
+    return folders.one(Runner, "runner", name)
+
+
+@cache
+def all_parsers() -> dict[str, Parser]:
+    """Every parser of every runner by name."""
+    return {name: parser for one in all_runners().values() for name, parser in one.parsers.items()}
+
+
+def parser(name: str) -> Parser:
+    """The parser of that name. Raises UserError."""
+    if name not in all_parsers():
+        raise unknown("parser", name, list(all_parsers()))
+    return all_parsers()[name]

@@ -1,0 +1,50 @@
+"""Jasmine's tests (Jasmine 3 and later, by `reporter.cjs`).
+
+A hook of a group that fails is no test: its file could not run as a whole, like one that can not be loaded. A hook of
+all files (`afterAll` outside every group) fails the run and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.core.records import Status
+from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, collect, load, relative
+
+#: left out by a filter, or because others are focused
+_EXCLUDED = "excluded"
+
+
+def read(text: bytes, root: str) -> Report:
+    """Read the report. Raises ReportError when it is broken or does not add up."""
+    data = load(text)
+    try:
+        tests = data["tests"]
+        success = data["overallStatus"] == "passed"
+        _audit(tests, data["defined"], success and not data["hooks"], success)
+        lost = [test["file"] for test in tests if test["lost"]]
+        failed = {relative(file, root): Status.FAILED for file in (*lost, *data["hooks"]) if file}
+        cases = list(_cases(tests, root))
+        return collect(cases, dict.fromkeys((case.file for case in cases), Status.PASSED) | failed, success)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def _cases(tests: Sequence[Mapping[str, Any]], root: str) -> Iterator[Case]:
+    for test in tests:
+        if not test["lost"]:
+            yield Case(relative(test["file"], root), tuple(test["path"]), _status(test))
+
+
+def _status(test: Mapping[str, Any]) -> Status:
+    return Status.SKIPPED if test["status"] == _EXCLUDED else STATUSES[test["status"]]
+
+
+def _audit(tests: Sequence[Mapping[str, Any]], defined: int, clean: bool, success: bool) -> None:
+    """As many specs ended as were declared, and Jasmine's own verdict on all of them is theirs."""
+    failed = sum(_status(test) is Status.FAILED for test in tests)
+    if len(tests) != defined:
+        raise ReportError(f"the report does not add up: {len(tests)} read, {defined} reported")
+    if success and (failed or not clean):
+        raise ReportError(f"the report does not add up: {failed} failed, and all passed")

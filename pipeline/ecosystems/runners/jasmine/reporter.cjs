@@ -1,0 +1,75 @@
+// The same tests as Jasmine's own output tells, as JSON: a helper, which every version loads before the specs. A spec is
+// of the file that was being loaded when it was declared: Jasmine names none before version 4, and lets nobody look on
+// since version 7. A file that can not be loaded fails by itself, as a spec of its own; Jasmine would end without a result
+// for the others.
+"use strict";
+const fs = require("fs");
+const path = require("path");
+const Jasmine = require(require.resolve("jasmine", { paths: [process.cwd()] }));
+
+const env = jasmine.getEnv();
+const real = (name) => fs.realpathSync(path.resolve(name));
+const files = new Map();
+const lost = new Set();
+let loading = "";
+
+for (const name of Object.isFrozen(env) ? [] : ["it", "fit", "xit", "describe", "fdescribe", "xdescribe"]) {
+  const declare = env[name];
+  env[name] = function (...args) {
+    const made = declare.apply(this, args);
+    if (made && loading) files.set(made.id, loading);
+    return made;
+  };
+}
+
+function failed(error) {
+  console.error(error);
+  const { id } = env.it(`${loading} can not be loaded`, () => Promise.reject(error));
+  files.set(id, loading);
+  lost.add(id);
+}
+
+// Files are loaded one by one: at once before version 3.10, by a promise since.
+const { loadSpecs } = Jasmine.prototype;
+const single = (runner, name) => {
+  loading = real(name);
+  return loadSpecs.call(Object.assign(Object.create(runner), { specFiles: [name] }));
+};
+const one = function () {
+  for (const name of this.specFiles)
+    try {
+      single(this, name);
+    } catch (error) {
+      failed(error);
+    }
+};
+const later = async function () {
+  for (const name of this.specFiles)
+    try {
+      await single(this, name);
+    } catch (error) {
+      failed(error);
+    }
+};
+Jasmine.prototype.loadSpecs = loadSpecs.constructor.name === "AsyncFunction" ? later : one;
+
+const groups = [];
+const tests = [];
+const hooks = [];
+let defined = 0;
+
+env.addReporter({
+  jasmineStarted: ({ totalSpecsDefined }) => (defined = totalSpecsDefined),
+  suiteStarted: ({ description }) => groups.push(description),
+  suiteDone: ({ id, filename, failedExpectations }) => {
+    groups.pop();
+    if (failedExpectations.length) hooks.push(files.get(id) || filename || "");
+  },
+  specDone: ({ id, filename, description, status }) =>
+    tests.push({ file: files.get(id) || filename || "", path: groups.concat(description), lost: lost.has(id), status }),
+  jasmineDone: ({ overallStatus }) => {
+    const report = process.env.TEST_REPORT;
+    fs.writeFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
+    fs.writeSync(1, `Test results written to: ${report}\n`);
+  },
+});

@@ -1,0 +1,62 @@
+"""Jest's `--json` report (Jest 19 and later; before 21 by `reporter20.cjs`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.core.records import Status
+from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, audit, collect, load, relative
+
+#: the runner's own totals; skipped ones stand in two
+_TOTALS = {
+    Status.PASSED: ("numPassedTests",),
+    Status.FAILED: ("numFailedTests",),
+    Status.SKIPPED: ("numPendingTests", "numTodoTests"),
+}
+#: from a report and its cases to what the cases must add up to
+Totals = Callable[[Mapping[str, Any], Sequence[Case]], dict[Status, int]]
+
+_SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatching(?:Inline)?Snapshot")
+
+
+def read(text: bytes, root: str) -> Report:
+    """Read the report. Raises ReportError when it is broken or does not add up."""
+    return read_as(text, root, _SNAPSHOT, lambda data, _cases: totals(data))
+
+
+def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals) -> Report:
+    """Read a report in Jest's form; `snapshot` is how a failure by snapshot reads. Raises ReportError."""
+    data = load(text)
+    try:
+        cases = list(cases_of(data, root, snapshot))
+        audit((case.status for case in cases), totals(data, cases))
+        suites = {relative(suite["name"], root): suite_status(suite) for suite in data["testResults"]}
+        return collect(cases, suites, bool(data["success"]))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def totals(data: Mapping[str, Any]) -> dict[Status, int]:
+    """The runner's own totals."""
+    return {status: sum(data.get(key, 0) for key in keys) for status, keys in _TOTALS.items()}
+
+
+def cases_of(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -> Iterator[Case]:
+    """Every test of a report in Jest's form."""
+    for suite in data["testResults"]:
+        file = relative(suite["name"], root)
+        for test in suite["assertionResults"]:
+            messages = test.get("failureMessages")
+            yield Case(
+                file,
+                (*filter(None, test.get("ancestorTitles", ())), test["title"]),
+                STATUSES[test["status"]],
+                bool(messages) and all(map(snapshot.search, messages)),
+            )
+
+
+def suite_status(suite: dict[str, Any]) -> Status:
+    """FAILED for a file that could not run at all, else PASSED. Vitest 0 calls such a file passed."""
+    return Status.PASSED if suite["assertionResults"] else Status.FAILED

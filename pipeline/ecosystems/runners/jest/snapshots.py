@@ -1,0 +1,37 @@
+"""Snapshot files of jest and vitest: `exports[`KEY`] = `TEXT`;`, and which snapshots belong to which test.
+
+A key is the test's full name and a number (in jest with blanks between group and title, in vitest with ` > `, in both
+`: HINT` before the number where the test gives one). Does not cover inline snapshots, which stand in the test's file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+#: what both runners write: everything between back-ticks, with back-ticks, backslashes and `${` escaped
+_ENTRY = re.compile(r"^exports\[`((?:\\.|[^`\\])*)`\] = `((?:\\.|[^`\\])*)`;$", re.MULTILINE | re.DOTALL)
+_ESCAPE = re.compile(r"\\([`\\]|\$\{)")
+#: what follows a test's name in a key
+_NUMBER = re.compile(r"(?:: .*)? \d+", re.DOTALL)
+#: the second test of a name, as `reports` calls it
+_REPEATED = re.compile(r" \[\d+\]$")
+
+
+def read(text: str) -> dict[str, str]:
+    """The snapshots of a file by key, in its order."""
+    return {_unescape(key): _unescape(body).strip("\n") for key, body in _ENTRY.findall(text)}
+
+
+def of_test(name: str, keys: Iterable[str]) -> list[str]:
+    """The keys of one test, whose name is `file > group > title` (ecosystems.reports)."""
+    wanted = _plain(_REPEATED.sub("", name.partition(" > ")[2]))
+    return [key for key in keys if _plain(key).startswith(wanted) and _NUMBER.fullmatch(_plain(key)[len(wanted) :])]
+
+
+def _plain(name: str) -> str:
+    return name.replace(" > ", " ")
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(r"\1", text)

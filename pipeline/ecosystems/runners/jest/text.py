@@ -1,0 +1,119 @@
+"""What Jest prints with `--verbose` (Jest 20 and later), where it writes no report: a tree of tests for each file.
+
+    FAIL src/Menu.test.js (5.1 s)
+      Menu
+        ✓ opens (12 ms)
+        ○ skipped later
+
+What tests print themselves stands between the trees and is passed over. Before Jest 24 skipped tests have a number and
+no names. Does not cover titles of several lines, and titles that end like a duration: that is taken off.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pipeline.core.records import Status
+from pipeline.ecosystems.reports import Report, ReportError, audit, free
+
+MARKS = {
+    "✓": Status.PASSED,
+    "√": Status.PASSED,
+    "✕": Status.FAILED,
+    "×": Status.FAILED,
+    "○": Status.SKIPPED,
+    "✎": Status.SKIPPED,
+}
+#: a time of a test or file behind it: `(5.1 s)`, `(12ms)`, `(1 m 2 s)`, `(43 MB heap size)`
+_DURATION = re.compile(r" \((?:[\d.,]+ ?(?:ms|s|m|h)(?: [\d.]+ s)?|[\d.]+ [kMG]?B heap size)\)")
+
+#: a file's line, after the one before it; old versions put blanks around the word
+_HEADER = re.compile(rb"\n ?(PASS|FAIL) +([^\n]*)")
+#: the first line of a tree: a title or a mark at the first level, no failure message and no output of a test
+_TREE = re.compile("  (?! |●|console\\.)")
+_UNNAMED = re.compile(r"skipped (\d+) tests?$")
+_WORD = re.compile(r"^(?:skipped|todo) ")
+_TOTALS = {Status.PASSED: ("passed",), Status.FAILED: ("failed",), Status.SKIPPED: ("skipped", "todo")}
+
+
+def read(text: bytes, root: str) -> Report:
+    """Read a log. Raises ReportError when it has no totals, or does not add up to them."""
+    end = text.rfind(b"\nTests: ")
+    if end < 0:
+        raise ReportError("the log ends without Jest's totals")
+    summary = text.rfind(b"\nSummary of all failing tests\n", 0, end)
+    tests, suites = _files(b"\n" + text[: summary if summary >= 0 else end])
+    said = _numbers(text, b"\nTests: ")
+    audit(tests.values(), {status: sum(said.get(word, 0) for word in words) for status, words in _TOTALS.items()})
+    failed = said.get("failed", 0) + _numbers(text, b"\nTest Suites: ").get("failed", 0)
+    return Report(tests, suites, success=failed == 0)
+
+
+def _numbers(text: bytes, words: bytes) -> dict[str, int]:
+    """The counts of one of the last lines: `Tests: 1 failed, 7 passed, 8 total`."""
+    line = text[text.rfind(words) + len(words) :].partition(b"\n")[0].decode(errors="replace")
+    return {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
+
+
+def _files(text: bytes) -> tuple[dict[str, Status], dict[str, Status]]:
+    """The tests by name, and the files."""
+    headers = list(_HEADER.finditer(text))
+    ends = [*(header.start() for header in headers), len(text)][1:]
+    tests: dict[str, Status] = {}
+    suites: dict[str, Status] = {}
+    for header, end in zip(headers, ends, strict=True):
+        file = without_durations(header[2].decode(errors="replace").rstrip()).rpartition(" ")[2]
+        lines = _tree(text, header.end() + 1, end)
+        suites[file] = Status.PASSED if lines else Status.FAILED
+        try:
+            _read_tree(file, lines, tests)
+        except IndexError:
+            raise ReportError(f"the tests of {file} are no tree") from None
+    return tests, suites
+
+
+def _tree(text: bytes, start: int, end: int) -> list[str]:
+    """The lines of a file's tree: the first paragraph below its line, or (before Jest 22) the last that looks so."""
+    first = text.find(b"\n\n", start, end)
+    paragraph = text[start : first if first >= 0 else end].decode(errors="replace")
+    if _TREE.match(paragraph):
+        return paragraph.splitlines()
+    others = text[start:end].decode(errors="replace").split("\n\n") if b"\n\n  " in text[start:end] else []
+    return next((one.splitlines() for one in reversed(others) if _TREE.match(one)), [])
+
+
+def _read_tree(file: str, lines: list[str], tests: dict[str, Status]) -> None:
+    """Add the tests of a file. `names[n]` begins the name of what is n levels deep; a level is an indent of two."""
+    names = [f"{file} > "]
+    for line in lines:
+        title = line.lstrip(" ")
+        depth = (len(line) - len(title)) // 2 - 1
+        status = MARKS.get(title[0])
+        if status is None:
+            names[depth + 1 :] = [f"{names[depth]}{title} > "]
+        elif status is Status.SKIPPED:
+            _add_skipped(names[depth], title[2:], tests)
+        else:
+            name = names[depth] + without_durations(title[2:])
+            tests[name if name not in tests else free(name, tests)] = status
+
+
+def _add_skipped(group: str, title: str, tests: dict[str, Status]) -> None:
+    """One test, or before Jest 24 as many as it says."""
+    unnamed = _UNNAMED.match(title)
+    name = "(skipped)" if unnamed else without_durations(_WORD.sub("", title))
+    for _ in range(int(unnamed[1]) if unnamed else 1):
+        tests[free(group + name, tests)] = Status.SKIPPED
+
+
+def without_durations(title: str) -> str:
+    """A title without the times behind it."""
+    while title.endswith(")") and _is_duration(title[(start := title.rfind(" (")) :]):
+        title = title[:start]
+    return title
+
+
+@lru_cache(maxsize=10_000)
+def _is_duration(text: str) -> bool:
+    return bool(_DURATION.fullmatch(text))

@@ -1,0 +1,46 @@
+"""Playwright's JSON report, of tests and of component tests alike; a test of several projects is one of each.
+
+A test's name holds its project where there is one. A test that passes only when it is tried again (`flaky`) passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.core.records import Status
+from pipeline.ecosystems.reports import Case, Report, ReportError, audit, collect, load, relative
+
+STATUSES = {
+    "expected": Status.PASSED,
+    "flaky": Status.PASSED,
+    "unexpected": Status.FAILED,
+    "skipped": Status.SKIPPED,
+}
+
+
+def read(text: bytes, root: str) -> Report:
+    """Read the report. Raises ReportError when it is broken or does not add up."""
+    data = load(text)
+    try:
+        folder = relative(data["config"]["rootDir"] + "/", root)
+        cases = [case for suite in data["suites"] for case in _cases(suite, folder, ())]
+        stats = data["stats"]
+        totals = dict.fromkeys(STATUSES.values(), 0)
+        for word, status in STATUSES.items():
+            totals[status] += stats[word]
+        audit((case.status for case in cases), totals)
+        broken = {relative(error["location"]["file"], root) for error in data["errors"] if "location" in error}
+        suites = dict.fromkeys((case.file for case in cases), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
+        return collect(cases, suites, not stats["unexpected"] and not data["errors"])
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def _cases(suite: dict[str, Any], folder: str, path: tuple[str, ...]) -> Iterator[Case]:
+    for spec in suite.get("specs", ()):
+        for test in spec["tests"]:
+            project = (test["projectName"],) if test.get("projectName") else ()
+            yield Case(folder + spec["file"], (*project, *path, spec["title"]), STATUSES[test["status"]])
+    for below in suite.get("suites", ()):
+        yield from _cases(below, folder, (*path, below["title"]))

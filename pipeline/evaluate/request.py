@@ -1,0 +1,75 @@
+"""Running one patch as a unit of work: the tests of an instance on it, in the instance's image.
+
+Reads the clone and works in a sandbox; writes nothing. The result is data in every case: a run, the patch that does not
+apply, or what the machine failed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.git import opened_clone
+from pipeline.core.records import Instance
+from pipeline.core.retry import PATIENT, Patience, patiently
+from pipeline.core.work import Event, Tell
+from pipeline.execution import images, runs
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.handle import Handle
+
+
+@dataclass(frozen=True)
+class RunPatch:
+    """The request: a patch that is not empty on an instance, where its objects come from, where and how it runs."""
+
+    instance: Instance
+    patch: str
+    clone: str
+    sandbox: Handle
+    limits: Limits
+    patience: Patience = PATIENT
+
+    @property
+    def name(self) -> str:
+        return self.instance.instance_id
+
+    @property
+    def affinity(self) -> str:
+        return self.instance.environment_digest
+
+    def perform(self, tell: Tell) -> PatchRun:
+        try:
+            run = patiently(lambda: self._run(tell), lambda text: tell(Event(self.name, text)), self.patience)
+            return PatchRun(run)
+        except PatchFailed as error:
+            return PatchRun(unapplied=(error.name, error.why))
+
+    def _run(self, tell: Tell) -> Run:
+        plan = self.plan(tell)
+        tell(Event(self.name, "running the tests"))
+        instance = self.instance
+        gold = (instance.fix_patch, instance.test_patch)
+        return runs.run_candidate(plan, self.patch, *gold, instance.expected_files)
+
+    def plan(self, tell: Tell) -> Plan:
+        """What is run, its image made if it is gone. Raises UserError, InstallFailed, InfrastructureError."""
+        instance, sandbox, clone = self.instance, self.sandbox.sandbox(), opened_clone(self.clone)
+        made = images.recipe(clone, instance.environment, instance.base.sha, instance.manifests)
+        if made.image != instance.image:
+            hint = f"run: just build-run {instance.repository} --pr {instance.number}"
+            raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
+        images.ensure(sandbox, clone, made, lambda text: tell(Event(self.name, text)))
+        tell(Event(self.name, kind="ready"))
+        return Plan(sandbox, instance.image, instance.environment, instance.selected, self.limits)
+
+    def failed(self, error: Exception) -> PatchRun:
+        return PatchRun(fault=fault(error))
+
+
+def fault(error: Exception) -> str:
+    """How a record names what the machine, or this program, failed at."""
+    cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
+    return f"{cause}: {error}"

@@ -1,0 +1,27 @@
+"""What decides a test run and how it is read, as far as the floors up to this one know it (`core.law`)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from pipeline.core.law import Chapter, law, register
+from pipeline.core.store import digest
+from pipeline.ecosystems import all_runners
+from pipeline.ecosystems import parser as named
+from pipeline.ecosystems.protection import patterns
+
+register("running", "pipeline.core", "patches.py", "patterns.toml")
+register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
+register("running", __package__, "applying.py", "command.py", "control.py", "run.py", "runs.py")
+register("reading", "pipeline.core", "transitions.csv", "verdict.py")
+register("reading", "pipeline.ecosystems", "reports.py")
+register("reading", __package__, "reading.py")
+for _runner in all_runners():
+    _folder = f"pipeline.ecosystems.runners.{_runner}"
+    register("reading", _folder, *(one.name for one in files(_folder).iterdir() if one.name.endswith(".py")))
+
+
+def of_run(*chapters: Chapter, parser: str) -> str:
+    """The digest of these chapters for the runs whose reports this parser reads; none: what no runner runs."""
+    own = (patterns(), *named(parser).decides_run()) if parser and "running" in chapters else ()
+    return digest(law(*chapters), *own)

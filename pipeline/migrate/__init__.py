@@ -1,0 +1,10 @@
+"""A data directory of an older schema, made one of this program's.
+
+Reads and writes all of `data/`; what it replaces is archived first, and `schema.json` is written last, so that a
+migration that was stopped goes on. Predictions, verdicts, instances and ratings are converted; what ran before there
+was a law stays as it is, and is run again when it is asked for.
+
+    records     a record of schema 1 as one of schema 2: pure functions
+    answers     runs of agents and ratings of a judge, found again under their new digests: they were paid for
+    stage       the steps, in their order
+"""

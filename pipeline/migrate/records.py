@@ -1,0 +1,77 @@
+"""Records of schema 1 as records of schema 2. Pure: plain data in, plain data out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.analyze.handcheck.records import HandCheck
+from pipeline.collect.entries import Entry
+from pipeline.core.assessment import Assessment
+from pipeline.core.errors import UserError
+from pipeline.core.record import SCHEMA_VERSION, Versioned
+from pipeline.core.records import Candidate, Instance, Prediction, Rejection, Review, Task, Verdict
+from pipeline.core.verdict import SNAPSHOT
+from pipeline.dataset.lock import Lock
+
+Data = dict[str, Any]
+#: runs of a qualification -> the field of Multi-SWE-bench that held their results
+_RESULTS = {"run": "run_result", "test": "test_patch_result", "fix": "fix_patch_result"}
+_STATUSES = ("PASSED", "FAILED", "SKIPPED")
+#: lists of tests that follow from the transitions
+_DERIVED = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests", "classes")
+
+
+def _instance(old: Data) -> Data:
+    """Its tests stood in eight lists, and now once. Raises UserError where the lists contradict each other."""
+    runs = [_results(old[field]) for field in _RESULTS.values()]
+    names = sorted(set().union(*runs))
+    letters = {name: "".join(run.get(name, "NONE")[0] for run in runs) for name in names}
+    marked = {name for name, kind in old["classes"].items() if kind == "snapshot_only"}
+    tests = {name: text + (SNAPSHOT if name in marked else "") for name, text in letters.items()}
+    dropped = {*_DERIVED, *_RESULTS.values()}
+    new = {name: value for name, value in old.items() if name not in dropped} | {"tests": tests}
+    new["environment"] = {name: value for name, value in old["environment"].items() if name != "schema_version"}
+    _require_the_same(old, Instance.model_validate(_versioned(new)))
+    return new
+
+
+def _results(counts: Data) -> dict[str, str]:
+    return {name: status for status in _STATUSES for name in counts[f"{status.lower()}_tests"]}
+
+
+def _require_the_same(old: Data, new: Instance) -> None:
+    for field in _DERIVED:
+        said, follows = old[field], getattr(new, field)
+        if said.keys() != follows.keys() or (field == "classes" and said != follows):
+            hint = "qualify it again with the program that wrote it, or remove the line"
+            raise UserError("it does not follow from the three results", field=field, hint=hint)
+
+
+def _verdict(old: Data) -> Data:
+    """What a test did stands with the test, and only where it tells."""
+    statuses = old.get("tests", {})
+    told = {field: {name: statuses.get(name, "NONE") for name in old.get(field, ())} for field in ("unfixed", "broken")}
+    return {name: value for name, value in old.items() if name != "tests"} | told
+
+
+def _as_it_is(old: Data) -> Data:
+    return old
+
+
+#: record -> what became of its fields
+CHANGES: dict[type[Versioned], Callable[[Data], Data]] = {
+    Instance: _instance,
+    Verdict: _verdict,
+    **dict.fromkeys((Review, HandCheck, Candidate, Rejection, Entry, Prediction, Task, Assessment, Lock), _as_it_is),
+}
+
+
+def converted(kind: type[Versioned], old: Data) -> Data:
+    """A record of today; one that is one already, or tells no version, as it is."""
+    return _versioned(CHANGES[kind](old)) if old.get("schema_version") == 1 else old
+
+
+def _versioned(old: Data) -> Data:
+    """Which version of the program made it was not told."""
+    return {"schema_version": SCHEMA_VERSION, "tool": "", **{k: v for k, v in old.items() if k != "schema_version"}}

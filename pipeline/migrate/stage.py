@@ -1,0 +1,307 @@
+"""The steps of a migration, in their order. Each can be taken again: what is of today already stays as it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from pipeline.analyze.handcheck.records import HandCheck
+from pipeline.collect.entries import Entry
+from pipeline.core.assessment import Assessment
+from pipeline.core.console import say
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.record import SCHEMA_VERSION, Versioned
+from pipeline.core.records import REPAIR, Candidate, Instance, Prediction, Rejection, Review, Task, Verdict
+from pipeline.core.store import (
+    Store,
+    digest,
+    each_record,
+    new_stamp,
+    parse_record,
+    read_json,
+    schema_of,
+    write_bytes,
+    write_json,
+)
+from pipeline.dataset.lock import Lock
+from pipeline.llm.ledger import Ledger
+from pipeline.migrate.answers import Renamed, renamed_run, renamed_tasks, tasks_of
+from pipeline.migrate.records import converted
+
+#: the schema that is migrated from
+OLD = 1
+
+#: files of records besides predictions and verdicts, which move
+RECORDS: dict[str, type[Versioned]] = {
+    "00_viewer/handchecks.jsonl": HandCheck,
+    "00_viewer/*__*.jsonl": Review,
+    "01_raw/*/candidates.jsonl": Candidate,
+    "01_raw/*/rejections.jsonl": Rejection,
+    "01_raw/*/triage.jsonl": Entry,
+    "02_dataset/*.jsonl": Instance,
+    "02_dataset/*/rejections.jsonl": Rejection,
+    "locks/*.jsonl": Lock,
+}
+ANSWERS: dict[str, type[Versioned]] = {"predictions.jsonl": Prediction, "tasks.jsonl": Task}
+VERDICTS: dict[str, type[Versioned]] = {"verdicts.jsonl": Verdict, "assessments.jsonl": Assessment}
+
+
+def migrate(root: Path) -> None:
+    """Migrate a data directory. Raises UserError where something cannot be read, or a stage is under way."""
+    if schema_of(root.absolute()) == SCHEMA_VERSION:
+        say(f"{root}: nothing to do, its version is {SCHEMA_VERSION}")
+        return
+    store = Store(root, OLD)
+    with store.still():
+        migration = Migration(store)
+        for name, step in STEPS.items():
+            say(f"{name}: {step(migration)}")
+        write_json(store.root / "schema.json", {"schema_version": SCHEMA_VERSION})
+    say(f"{root}: its version is {SCHEMA_VERSION}; what was replaced is in {migration.archived}")
+
+
+class Migration:
+    """One data directory under way. Its steps return how many of their things were migrated, or moved."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.root, self.stamp = store, store.root, f"{new_stamp()}-schema-{OLD}"
+        self.archived = store.archive_root / self.stamp
+
+    # -- steps ------------------------------------------------------------------------------------------------------
+    def records(self) -> int:
+        """Reviews, candidates, instances, rejections, lists."""
+        return sum(self._convert(path, kind) for pattern, kind in RECORDS.items() for path in self._found(pattern))
+
+    def units(self) -> int:
+        """Outcomes of candidates: under no law, so that the next build decides them anew."""
+        count = 0
+        for path in self._found("02_dataset/*/units/*/manifest.json"):
+            manifest = read_json(path)
+            kind = Rejection if "reason" in manifest["result"] else Instance
+            new = _valid(path, 1, manifest["result"], kind)
+            if new != manifest["result"]:
+                self._replace(path, _json(manifest | {"result": new}))
+                count += 1
+        return count
+
+    def databases(self) -> int:
+        """Of what was collected: they hold records, too."""
+        count = 0
+        for path in self._found("01_raw/*/collect.sqlite"):
+            with closing(sqlite3.connect(path)) as db:
+                old = "json_extract(record, '$.schema_version') = ?"
+                (there,) = db.execute(f"SELECT count(*) FROM pull_requests WHERE {old}", (OLD,)).fetchone()
+                if there:
+                    self._archive_database(db, path)
+                    new = "json_set(record, '$.schema_version', ?, '$.tool', '')"
+                    with db:
+                        db.execute(f"UPDATE pull_requests SET record = {new} WHERE {old}", (SCHEMA_VERSION, OLD))
+                    count += 1
+        return count
+
+    def ratings(self) -> int:
+        """A judge's, which were paid for, to `ratings`; and what was found out about patches to `evidence`."""
+        tasks: Renamed = {}
+        for folder in self._runs():
+            tasks |= renamed_tasks(tasks_of(folder))
+        return sum(self._rating(folder, tasks) for folder in self._named("judge")) + sum(
+            self._move(folder, self.root / "04_evaluation" / "evidence" / folder.parent.name / folder.name)
+            for folder in self._named("oracle")
+        )
+
+    def answers(self) -> int:
+        """Runs of agents, to the folders of their track."""
+        return sum(self._run(folder) for folder in self._runs())
+
+    def verdicts(self) -> int:
+        """Verdicts and assessments, to the folders of their track."""
+        return sum(self._verdicts(folder) for folder in self._evaluations())
+
+    def money(self) -> int:
+        """The ledger and `costs.csv`."""
+        return self._ledger() + self._costs()
+
+    # -- the places of schema 1 ---------------------------------------------------------------------------------------
+    def _found(self, pattern: str) -> list[Path]:
+        return sorted(self.root.glob(pattern))
+
+    def _runs(self) -> list[Path]:
+        """`03_predictions/<agent>/<repo>/<model>/<run>`."""
+        return self._holding("03_predictions/*/*/*/*", "run.json", *ANSWERS)
+
+    def _evaluations(self) -> list[Path]:
+        """`04_evaluation/<agent>/<repo>/<model>`, of which an agent may be called as folders of today are."""
+        return self._holding("04_evaluation/*/*/*", "runs.json", *VERDICTS)
+
+    def _holding(self, pattern: str, *names: str) -> list[Path]:
+        """Folders with one of these files, whose third part names a repository: in schema 2 it names an agent."""
+        held = {path.parent for name in names for path in self._found(f"{pattern}/{name}")}
+        return sorted(path for path in held if Repo.of_slug(path.relative_to(self.root).parts[2]))
+
+    def _named(self, kind: str) -> list[Path]:
+        """Folders of `04_evaluation/<kind>/<repo>` that are named by a digest."""
+        found = self._found(f"04_evaluation/{kind}/*/{'[0-9a-f]' * 32}/")
+        return [path for path in found if Repo.of_slug(path.parent.name)]
+
+    # -- moving and converting --------------------------------------------------------------------------------------
+    def _run(self, folder: Path) -> int:
+        agent, model = _whose(folder)
+        repo, tasks = _repo(folder.parents[1]), tasks_of(folder)
+        renamed = renamed_tasks(tasks)
+        if (folder / "run.json").exists():
+            renamed |= renamed_run(self.store, repo, folder, tasks)
+            for path in sorted(folder.glob("*/*/manifest.json")):
+                self._rename_inputs(path, renamed)
+            said = read_json(folder / "run.json")
+            if said.get("digest") in renamed:
+                self._replace(folder / "run.json", _json(said | {"digest": renamed[said["digest"]]}))
+        for name, kind in ANSWERS.items():
+            self._convert(folder / name, kind)
+        return self._move(folder, self.store.predictions(repo, agent, model) / folder.name)
+
+    def _verdicts(self, folder: Path) -> int:
+        for name, kind in VERDICTS.items():
+            self._convert(folder / name, kind)
+        first = next(each_record(folder / "verdicts.jsonl", Verdict), None)
+        agent, model = (first.agent, first.model) if first else (folder.parents[1].name, folder.name)
+        return self._move(folder, self.store.evaluation(_repo(folder.parent), agent, model))
+
+    def _rating(self, folder: Path, tasks: Renamed) -> int:
+        place = self.root / "04_evaluation" / "ratings" / folder.parent.name / folder.name
+        for path in sorted(folder.glob("*/manifest.json")):
+            inputs = self._rename_inputs(path, tasks)
+            place = place.with_name(digest(inputs))
+        return self._move(folder, place)
+
+    def _rename_inputs(self, path: Path, renamed: Renamed) -> dict[str, str]:
+        """Let a unit's manifest name what it was made of as it is named today."""
+        manifest = read_json(path)
+        inputs = {name: renamed.get(value, value) for name, value in manifest["inputs"].items()}
+        if inputs != manifest["inputs"]:
+            self._replace(path, _json(manifest | {"inputs": inputs}))
+        return inputs
+
+    def _move(self, folder: Path, place: Path) -> int:
+        if place.exists():
+            hint = "two folders are of the same agent and model: remove one of them"
+            raise UserError(f"there is already {place}", path=folder, hint=hint)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(place)
+        for left in (folder.parent, folder.parents[1], folder.parents[2]):
+            if left.parent != self.root and not any(left.iterdir()):
+                left.rmdir()
+        return 1
+
+    def _convert(self, path: Path, kind: type[Versioned]) -> int:
+        """One file of records. Raises UserError with file, line and field."""
+        if not path.exists():
+            return 0
+        new = "".join(self._lines(path, kind)).encode()
+        if new == path.read_bytes():
+            return 0
+        self._replace(path, new)
+        return 1
+
+    def _lines(self, path: Path, kind: type[Versioned]) -> Iterator[str]:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    old = _parsed(path, number, line)
+                    new = _valid(path, number, old, kind)
+                    yield line.decode() if new == old else _line(new)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        self.store.archive(path, self.stamp)
+        write_bytes(path, data)
+
+    # -- money ------------------------------------------------------------------------------------------------------
+    def _ledger(self) -> int:
+        if not self.store.ledger.exists():
+            return 0
+        with closing(sqlite3.connect(self.store.ledger)) as db:
+            if "track" in {name for _, name, *_ in db.execute("PRAGMA table_info(keys)")}:
+                return 0
+            self._archive_database(db, self.store.ledger)
+        Ledger(self.store.ledger).close()
+        return 1
+
+    def _archive_database(self, db: sqlite3.Connection, path: Path) -> None:
+        """With what still stands in its journal."""
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.store.archive(path, self.stamp)
+
+    def _costs(self) -> int:
+        if not self.store.costs.exists():
+            return 0
+        with self.store.costs.open(encoding="utf-8", newline="") as lines:
+            header, *rows = [*csv.reader(lines)] or [["track"]]
+        if "track" in header:
+            return 0
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([["track", *header], *([REPAIR, *row] for row in rows)])
+        self._replace(self.store.costs, text.getvalue().encode())
+        return 1
+
+
+#: what is said of a step -> the step; ratings need the tasks of answers in their old form, and answers the instances
+STEPS: dict[str, Callable[[Migration], int]] = {
+    "files of records": Migration.records,
+    "outcomes of candidates": Migration.units,
+    "databases of stage 01": Migration.databases,
+    "ratings and evidence": Migration.ratings,
+    "runs of agents": Migration.answers,
+    "verdicts of agents": Migration.verdicts,
+    "ledger and costs": Migration.money,
+}
+
+
+def _whose(folder: Path) -> tuple[str, str]:
+    """Agent and model of a run, whose folders two models could share. SWE-bench's form names no agent."""
+    path = folder / "run.json"
+    said = read_json(path) if path.exists() else {}
+    lines = folder / "predictions.jsonl"
+    first = next((line for line in lines.open("rb") if line.strip()), b"{}") if lines.exists() else b"{}"
+    said = _parsed(lines, 1, first) | said
+    agent, model = said.get("agent"), said.get("model", said.get("model_name_or_path"))
+    return agent or folder.parents[2].name, model or folder.parent.name
+
+
+def _repo(folder: Path) -> Repo:
+    repo = Repo.of_slug(folder.name)
+    assert repo
+    return repo
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError as error:
+        raise UserError(f"no JSON: {error}", path=path, line=number, hint="mend or remove this line") from None
+
+
+def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
+    """The record of today, as plain data. Raises UserError with file, line and field."""
+    try:
+        new = converted(kind, old)
+    except (KeyError, AttributeError, TypeError) as error:
+        hint = f"mend or remove this line; it should be a record {kind.__name__}"
+        raise UserError(f"it is no record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
+    except UserError as error:
+        raise UserError(error.message, path=path, line=number, field=error.field, hint=error.hint) from None
+    parse_record(path, number, json.dumps(new).encode(), kind)
+    return new
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,38 @@
+"""A sandbox as plain data, for requests that cross a process border: its name and the folder of its cache.
+
+Each process opens a sandbox once. Does not cover workers on other machines, whose cache folder is their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.sandbox import open_sandbox
+from pipeline.sandbox.base import Sandbox
+
+
+class Handle(NamedTuple):
+    """`cache` is the folder in which the sandbox keeps what it fetches and makes."""
+
+    name: str
+    cache: str
+
+    def sandbox(self) -> Sandbox:
+        """The sandbox, opened when this process first asks. Raises as `open_sandbox` does."""
+        with _opening:
+            if self not in _opened:
+                _opened[self] = open_sandbox(self.name, Path(self.cache))
+            return _opened[self]
+
+
+_opened: dict[Handle, Sandbox] = {}
+_opening = threading.Lock()
+
+
+def handle(sandbox: Sandbox) -> Handle:
+    """The handle of a sandbox that is open here, by which this process finds it again."""
+    known = Handle(sandbox.name, str(getattr(sandbox, "cache", id(sandbox))))
+    _opened[known] = sandbox
+    return known

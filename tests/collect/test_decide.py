@@ -1,0 +1,276 @@
+"""What people decide stays: whatever is collected, deleted or changed afterwards, until they take it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from collecting import FILES, files, outcomes, reasons, tables
+from factories import REPO, make_candidate
+from github_double import World
+from histories import History
+
+from pipeline.cli import program
+from pipeline.collect.stage import collect, collect_from
+from pipeline.core.decisions import decided
+from pipeline.core.errors import UserError
+from pipeline.core.records import Candidate, Rejection
+from pipeline.core.store import Store
+
+#: what can happen after somebody changed a file -> how
+LATER = {
+    "a plain collect": lambda store, source: collect_from(store, REPO, source()),
+    "another pull request": lambda store, source: collect_from(store, REPO, source(), [3]),
+    "the database deleted": lambda store, source: (_delete_index(store), collect_from(store, REPO, source())),
+    "another source": lambda store, source: (
+        _delete_index(store),
+        collect(store, REPO, store.root.parent / "clone"),
+    ),
+}
+
+
+def _delete_index(store: Store) -> None:
+    for path in store.raw(REPO).glob("collect.sqlite*"):
+        path.unlink()
+
+
+def edit(store: Store, name: str, change: Callable[[list[dict]], list[dict]]) -> None:
+    """Change the lines of a file as a person would."""
+    path = store.raw(REPO) / name
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in change(lines)))
+
+
+@pytest.fixture
+def repo(world: World, tmp_path: Path) -> Any:
+    """Two candidates and one without evidence, on GitHub and in a clone."""
+    history = History(tmp_path / "clone")
+    history.commit("first", {"src/Menu.tsx": "0\n"})
+    made = world.repository(str(REPO), clone=history.folder)
+    for number, title in ((1, "Aria"), (2, "Focus and aria"), (3, "Name")):
+        base = history.git("rev-parse", "HEAD")
+        merge = history.commit(f"{title} (#{number})", dict.fromkeys(FILES, f"{number}\n"))
+        made.pull(number, title=title, files=FILES, base=base, merge=merge)
+    return made
+
+
+@pytest.fixture
+def decide(store: Store, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    monkeypatch.setenv("A11Y_BENCH_DATA", str(store.root))
+    monkeypatch.setenv("A11Y_BENCH_AUTHOR", "ann")
+    return lambda *arguments: CliRunner().invoke(program, ["decide", str(REPO), *arguments], catch_exceptions=False)
+
+
+# -- files that were edited ------------------------------------------------------------------------------------------
+@pytest.mark.trap("hand-edit-lost")
+@pytest.mark.parametrize("later", LATER)
+def test_a_changed_line_stays(repo: Any, store: Store, source: Any, later: str) -> None:
+    collect_from(store, REPO, source())
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
+    LATER[later](store, source)
+    assert outcomes(store)[1].title == "Mended"
+    repo.change(1, title="Aria, as GitHub has it now")
+    collect_from(store, REPO, source())
+    assert outcomes(store)[1].title == "Mended"
+    (one,) = (each for each in decided(store, REPO) if each.kind == "set")
+    assert (one.field, one.value, one.before) == ("title", "Mended", "Aria")
+
+
+@pytest.mark.trap("hand-edit-lost")
+@pytest.mark.parametrize("later", LATER)
+def test_a_removed_line_stays_away(repo: Any, store: Store, source: Any, later: str) -> None:
+    collect_from(store, REPO, source())
+    edit(store, "candidates.jsonl", lambda lines: lines[1:])
+    LATER[later](store, source)
+    assert reasons(store)[1] == "excluded"
+    repo.change(1, title="More aria")
+    collect_from(store, REPO, source())
+    assert reasons(store)[1] == "excluded"
+
+
+@pytest.mark.trap("hand-edit-lost")
+@pytest.mark.parametrize("later", LATER)
+def test_an_added_line_stays(repo: Any, store: Store, source: Any, later: str) -> None:
+    """One that no source has, and one that the filters turned away."""
+    collect_from(store, REPO, source())
+    added = [make_candidate(number).model_dump(mode="json") for number in (3, 70)]
+    edit(store, "candidates.jsonl", lambda lines: [*lines, *added])
+    LATER[later](store, source)
+    found = outcomes(store)
+    assert isinstance(found[70], Candidate) and found[70].model_dump(mode="json") == added[1]
+    assert isinstance(found[3], Candidate)
+    rejected = [line for line in (store.raw(REPO) / "rejections.jsonl").read_text().splitlines() if "ui-3" in line]
+    assert rejected == []
+
+
+def test_a_line_that_moved_to_the_rejections_keeps_its_words(repo: Any, store: Store, source: Any) -> None:
+    collect_from(store, REPO, source())
+    moved = Rejection(instance_id="acme__ui-2", stage="collect", reason="excluded", detail="a story only")
+    edit(store, "candidates.jsonl", lambda lines: lines[:1])
+    edit(store, "rejections.jsonl", lambda lines: [*lines, moved.model_dump(mode="json")])
+    collect_from(store, REPO, source())
+    assert outcomes(store)[2] == moved
+
+
+def test_edits_are_said_and_noted_once(repo: Any, store: Store, source: Any, capsys: Any) -> None:
+    collect_from(store, REPO, source())
+    capsys.readouterr()
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}])
+    collect_from(store, REPO, source())
+    said = capsys.readouterr().err
+    assert "acme__ui-1: set: title = 'Mended'" in said and "acme__ui-2: exclude" in said
+    collect_from(store, REPO, source())
+    assert "by hand" not in capsys.readouterr().err
+    assert [one.kind for one in decided(store, REPO)] == ["set", "exclude"]
+
+
+def test_the_order_and_form_of_lines_say_nothing(repo: Any, store: Store, source: Any) -> None:
+    collect_from(store, REPO, source())
+    before = files(store)
+    edit(store, "candidates.jsonl", lambda lines: lines[::-1])
+    collect_from(store, REPO, source())
+    assert decided(store, REPO) == []
+    repo.change(3, title="Another name")
+    collect_from(store, REPO, source())
+    assert files(store)["01_raw/acme__ui/candidates.jsonl"] == before["01_raw/acme__ui/candidates.jsonl"]
+
+
+def test_a_conflict_keeps_the_persons_value_and_says_so(repo: Any, store: Store, source: Any, capsys: Any) -> None:
+    collect_from(store, REPO, source())
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
+    collect_from(store, REPO, source())
+    assert "changed title" not in capsys.readouterr().err
+    repo.change(1, title="Aria on GitHub")
+    collect_from(store, REPO, source())
+    assert outcomes(store)[1].title == "Mended"
+    assert "acme__ui-1: the source changed title since" in capsys.readouterr().err
+
+
+@pytest.mark.trap("hand-edit-lost")
+def test_an_edit_after_a_killed_run_counts(repo: Any, store: Store, source: Any) -> None:
+    """The pages know more than the files then: what the files never said was not taken out of them."""
+    collect_from(store, REPO, source())
+    repo.pull(4, title="Aria", files=["src/Menu.tsx"])
+    with pytest.raises(KeyboardInterrupt):
+        collect_from(store, REPO, source(), watch=_stops)
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
+    collect_from(store, REPO, source())
+    assert [(one.kind, one.instance_id) for one in decided(store, REPO)] == [("set", "acme__ui-1")]
+    assert reasons(store) == {1: "candidate", 2: "candidate", 3: "no_a11y_evidence", 4: "no_test_changes"}
+
+
+def _stops(pages: Any) -> Any:
+    """After the first page was dealt with."""
+    yield next(pages)
+    raise KeyboardInterrupt
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lines: [lines[0], lines[0]], "acme__ui-1 stands here twice"),
+        (lambda lines: [{**lines[0], "repo": "forms"}], "acme__forms-1 is not of acme/ui"),
+    ],
+)
+def test_what_can_not_be_a_decision_is_refused(repo: Any, store: Store, source: Any, change: Any, says: str) -> None:
+    collect_from(store, REPO, source())
+    edit(store, "candidates.jsonl", change)
+    before = files(store)
+    with pytest.raises(UserError, match=says):
+        collect_from(store, REPO, source())
+    assert (files(store), decided(store, REPO)) == (before, [])
+
+
+# -- the command -----------------------------------------------------------------------------------------------------
+@pytest.mark.rule("decisions")
+def test_exclude_and_undo(repo: Any, store: Store, source: Any, decide: Any) -> None:
+    collect_from(store, REPO, source())
+    before = files(store)
+    done = decide("--pr", "1", "--exclude", "a story only")
+    assert "acme__ui-1: exclude: a story only" in done.stderr
+    assert (outcomes(store)[1].reason, outcomes(store)[1].detail) == ("excluded", "a story only")
+    collect_from(store, REPO, source())
+    assert reasons(store)[1] == "excluded"
+    decide("--pr", "1", "--undo")
+    assert files(store) == before
+    assert [one.kind for one in decided(store, REPO)] == ["exclude", "undo"]
+
+
+@pytest.mark.rule("decisions")
+def test_set_and_list(repo: Any, store: Store, source: Any, decide: Any) -> None:
+    collect_from(store, REPO, source())
+    decide("--pr", "1", "--set", "title=Has a name", "--set", 'labels=["a11y"]', "--comment", "clearer")
+    one = outcomes(store)[1]
+    assert isinstance(one, Candidate) and (one.title, one.labels) == ("Has a name", ("a11y",))
+    shown = decide("--list", "--json").stdout.splitlines()
+    assert [json.loads(line)["author"] for line in shown] == ["ann", "ann", "ann"]
+    assert "Has a name" in decide("--list", "--pr", "1").stdout
+
+
+@pytest.mark.rule("chosen-by-hand")
+@pytest.mark.trap("hand-edit-lost")
+def test_a_choice_survives_the_database_and_can_be_undone(repo: Any, store: Store, source: Any, decide: Any) -> None:
+    """It is a decision; taken back, the filters have their word again."""
+    collect_from(store, REPO, source())
+    rejected = outcomes(store)[3]
+    collect_from(store, REPO, source(), [3])
+    _delete_index(store)
+    collect_from(store, REPO, source())
+    assert reasons(store)[3] == "by hand"
+    decide("--pr", "3", "--undo")
+    assert outcomes(store)[3] == rejected
+
+
+def test_what_the_filters_turned_away_is_taken_in_with_its_patches(
+    repo: Any, store: Store, tmp_path: Path, decide: Any
+) -> None:
+    collect(store, REPO, tmp_path / "clone")
+    assert "just collect-run acme/ui --pr 3" in decide("--pr", "3", "--include").stderr
+    collect(store, REPO, tmp_path / "clone")
+    assert reasons(store)[3] == "by hand"
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--pr", "1", "--set", "titel=x"], "unknown field 'titel'"),
+        (["--pr", "1", "--set", "number=2"], "unknown field 'number'"),
+        (["--pr", "1", "--set", "labels=3"], "field 'labels'"),
+        (["--pr", "9", "--exclude", "why"], "acme/ui#9 is not collected"),
+        (["--pr", "1", "--undo"], "nothing is decided on acme__ui-1"),
+    ],
+)
+def test_a_bad_decision_is_refused(
+    repo: Any, store: Store, source: Any, decide: Any, arguments: list[str], says: str
+) -> None:
+    collect_from(store, REPO, source())
+    before = files(store)
+    with pytest.raises(UserError, match=says):
+        decide(*arguments)
+    assert (files(store), decided(store, REPO)) == (before, [])
+
+
+# -- the index -------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("one-set-of-records")
+def test_a_deleted_database_costs_no_point(repo: Any, store: Store, source: Any, github: Any, decide: Any) -> None:
+    """Facts, cursor and decisions come from files: nothing is asked again, and every table is the same."""
+    collect_from(store, REPO, source())
+    decide("--pr", "1", "--exclude", "why")
+    collect_from(store, REPO, source())
+    before, rows, asked = files(store), tables(store), len(github.requests)
+    collect_from(store, REPO, source())
+    usual = len(github.requests) - asked
+    for text in (None, b"no database", b""):
+        _delete_index(store)
+        if text is not None:
+            (store.raw(REPO) / "collect.sqlite").write_bytes(text)
+        asked = len(github.requests)
+        collect_from(store, REPO, source())
+        assert (files(store), tables(store)) == (before, rows)
+        assert len(github.requests) - asked == usual

@@ -1,0 +1,176 @@
+"""Where a clone lies is a fact of the machine: data directories and clones move, and everything goes on."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from factories import REPO
+from histories import History, git
+
+from pipeline.collect.stage import collect
+from pipeline.core.clones import adopt_clone_paths, find, public_url, remember
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.store import Store, read_json, write_json
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that knows of no clone."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    monkeypatch.delenv("A11Y_BENCH_CLONES", raising=False)
+    return tmp_path / "configuration" / "a11y-bench" / "clones.json"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "clone")
+    made.commit("first")
+    made.commit("Aria (#1)", {"src/Menu.tsx": "1\n", "src/Menu.test.tsx": "1\n"})
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path, history: History) -> Store:
+    """A data directory that was collected from the clone."""
+    made = Store(tmp_path / "data")
+    collect(made, REPO, history.folder)
+    return made
+
+
+def place(store: Store) -> Path:
+    return Path(find(store, REPO).git_dir)
+
+
+@pytest.mark.rule("no-clone-path")
+def test_data_hold_no_place_of_the_clone(store: Store, history: History) -> None:
+    """Only the list of this machine does."""
+    about = read_json(store.raw(REPO) / "source.json")
+    assert about == {"kind": "git", "commit": history.git("rev-parse", "HEAD")}
+    texts = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
+    assert [path for path, text in texts.items() if str(history.folder).encode() in text] == []
+    assert place(store) == history.folder / ".git"
+
+
+@pytest.mark.rule("no-clone-path")
+def test_data_and_clone_move(store: Store, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To another machine, too: the variable, the data directory, or the next collect says where the clone is."""
+    moved = Store(shutil.move(store.root, tmp_path / "elsewhere"))
+    assert place(moved) == history.folder / ".git"
+    for name in ("acme/ui", "acme__ui", "ui", "ui.git"):
+        folder = tmp_path / "clones" / name.replace("/", "-")
+        shutil.copytree(history.folder, folder / name)
+        monkeypatch.setenv("A11Y_BENCH_CLONES", str(folder))
+        assert place(moved) == folder / name / ".git"
+    monkeypatch.delenv("A11Y_BENCH_CLONES")
+    shutil.move(history.folder, tmp_path / "other place")
+    with pytest.raises(UserError):
+        find(moved, REPO)
+    git(tmp_path, "clone", "-q", "--bare", str(tmp_path / "other place"), str(moved.raw(REPO) / "clone"))
+    assert place(moved) == moved.raw(REPO) / "clone"
+    collect(moved, REPO, tmp_path / "other place")
+    assert place(moved) == tmp_path / "other place" / ".git"
+
+
+@pytest.mark.rule("no-clone-path")
+def test_another_clone_is_accepted_when_it_holds_the_commit(store: Store, history: History, tmp_path: Path) -> None:
+    other = History(tmp_path / "other")
+    other.commit("something else")
+    remember(REPO, other.folder)
+    assert place(store) == history.folder / ".git"
+    history.commit("later")
+    assert place(store) == history.folder / ".git"
+
+
+@pytest.mark.rule("bad-input")
+def test_the_error_says_where_it_looked_and_what_to_do(
+    store: Store, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(history.folder)
+    other = History(tmp_path / "clones" / "ui")
+    other.commit("something else")
+    monkeypatch.setenv("A11Y_BENCH_CLONES", str(tmp_path / "clones"))
+    with pytest.raises(UserError) as error:
+        find(store, REPO)
+    text = str(error.value)
+    assert f"no clone of acme/ui that holds the commit {read_json(store.raw(REPO) / 'source.json')['commit']}" in text
+    assert f"{other.folder}: it has no commit" in text
+    assert f"{history.folder / '.git'}: nothing is there" in text
+    assert "just collect-run acme/ui --path CLONE" in text and "A11Y_BENCH_CLONES" in text
+    with pytest.raises(UserError, match="acme/forms is not collected"):
+        find(store, Repo("acme", "forms"))
+
+
+@pytest.mark.rule("no-clone-path")
+@pytest.mark.parametrize("by_migration", [True, False])
+def test_a_place_in_old_data_moves_to_the_machines_list(
+    store: Store, history: History, machine: Path, by_migration: bool
+) -> None:
+    machine.unlink()
+    path, clone = store.raw(REPO) / "source.json", str(history.folder / ".git")
+    write_json(path, {"kind": "git", "path": clone})
+    if by_migration:
+        adopt_clone_paths(store)
+    else:
+        assert place(store) == Path(clone)
+    assert read_json(path) == {"kind": "git", "commit": history.git("rev-parse", "HEAD")}
+    assert read_json(machine) == {"acme/ui": [clone]}
+    assert place(store) == Path(clone)
+
+
+def test_old_data_whose_clone_is_gone_are_adopted_too(store: Store, history: History, machine: Path) -> None:
+    write_json(store.raw(REPO) / "source.json", {"kind": "dataset", "file": "/somewhere/set.jsonl", "path": "/gone"})
+    adopt_clone_paths(store)
+    assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": "set.jsonl"}
+
+
+def test_places_that_are_gone_leave_the_list(machine: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        remember(REPO, tmp_path / name)
+    assert read_json(machine) == {"acme/ui": [str(tmp_path / "other"), str(tmp_path / "one")]}
+    (tmp_path / "other").rmdir()
+    remember(REPO, tmp_path / "one")
+    assert read_json(machine) == {"acme/ui": [str(tmp_path / "one")]}
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://github.com/acme/ui.git", "https://github.com/acme/ui.git"),
+        ("https://ann:ghp_secret@github.com/acme/ui?token=x#y", "https://github.com/acme/ui"),
+        ("ssh://git@github.com:22/acme/ui", "ssh://github.com:22/acme/ui"),
+        ("git@github.com:acme/ui.git", "github.com:acme/ui.git"),
+        ("/home/ann/clones/ui", ""),
+        ("file:///home/ann/clones/ui", ""),
+        ("../ui", ""),
+        ("", ""),
+    ],
+)
+def test_a_remote_has_no_credentials_and_is_no_place(url: str, said: str) -> None:
+    assert public_url(url) == said
+
+
+def test_the_remote_is_noted(store: Store, history: History) -> None:
+    history.git("remote", "add", "origin", "https://ann:ghp_secret@github.com/acme/ui")
+    collect(store, REPO, history.folder)
+    assert read_json(store.raw(REPO) / "source.json")["remote"] == "https://github.com/acme/ui"
+
+
+@pytest.mark.rule("no-clone-path")
+def test_a_built_and_evaluated_data_directory_holds_no_place_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
+    """Logs say where things were; records, manifests and images' recipes do not."""
+    from tiny_library import REPO as LIBRARY
+
+    from pipeline.evaluate.stage import evaluate
+    from pipeline.predict.stage import Predictor
+
+    bench = tiny.copy(tmp_path)
+    remember(LIBRARY, bench.library)
+    Predictor(bench.store, LIBRARY, "oracle", "oracle").predict()
+    evaluate(bench.store, LIBRARY, "oracle", "oracle", bench.sandbox, trust_local=True)
+    found = [path for path in bench.store.root.rglob("*") if path.is_file() and not path.name.endswith(".log")]
+    assert len(found) > 20
+    assert [path for path in found if str(bench.library).encode() in path.read_bytes()] == []

@@ -1,0 +1,32 @@
+"""The digest of what decides: it follows what decides, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core import law
+
+CODE = 'LIMIT = 3\n\n\ndef grade(run):\n    return run > LIMIT or "# no"\n'
+
+
+def test_remarks_decide_nothing() -> None:
+    remarked = '"""What it is."""\n\n# a number\nLIMIT = 3  # at most\n\n\ndef grade(run):\n    """Why.\n\n    More.\n'
+    remarked += '    """\n    # here\n    return run > LIMIT or "# no"\n'
+    assert law.without_remarks(remarked) == law.without_remarks(CODE)
+
+
+@pytest.mark.parametrize("change", [("3", "4"), ("# no", "# yes"), ("run >", "run >=")])
+def test_everything_else_decides(change: tuple[str, str]) -> None:
+    assert law.without_remarks(CODE.replace(*change)) != law.without_remarks(CODE)
+
+
+def test_a_file_that_is_not_there_is_not_registered() -> None:
+    with pytest.raises(FileNotFoundError, match=r"pipeline\.core: laws\.py"):
+        law.register("reading", "pipeline.core", "laws.py")
+
+
+def test_chapters_are_laws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law, "_registered", {})
+    law.register("reading", "pipeline.core", "verdict.py")
+    law.register("running", "pipeline.core", "patches.py")
+    assert len({law.law("running"), law.law("reading"), law.law("running", "reading"), law.law("grading")}) == 4

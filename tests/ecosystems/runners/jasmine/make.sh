@@ -1,0 +1,5 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# What `../make.sh` installs of jasmine, and its command.
+add "jasmine@$version"
+command=(node_modules/jasmine/bin/jasmine.js --random=false "--helper=$work/tools/reporter.cjs"
+  spec/menu.spec.js spec/tabs.spec.js spec/hooks.spec.js spec/broken.spec.js)

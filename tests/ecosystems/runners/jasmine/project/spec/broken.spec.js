@@ -1,0 +1,2 @@
+require("./not-there");
+describe("Broken", () => it("never runs", () => {}));

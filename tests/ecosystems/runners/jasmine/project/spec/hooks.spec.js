@@ -1,0 +1,6 @@
+describe("Tabs", () => {
+  afterAll(() => {
+    throw new Error("no end");
+  });
+  it("closes", () => {});
+});

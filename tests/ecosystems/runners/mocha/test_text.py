@@ -1,0 +1,38 @@
+"""What Mocha's `spec` reporter prints, where there is nothing else to be had."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.records import Status
+from pipeline.ecosystems import parser
+from pipeline.ecosystems.reports import ReportError
+
+PASSED, FAILED, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
+LOGS = sorted((Path(__file__).parent / "outputs").glob("*.log"))
+
+
+@pytest.mark.rule("parser-audits-itself")
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_the_text_of_mocha(path: Path) -> None:
+    """It names no files, and a printed line that looks like a test's own can not be told from one: totals tell."""
+    log = path.read_text(encoding="utf-8")
+    with pytest.raises(ReportError, match="PASSED: 5 read, 4 reported"):
+        parser("mocha-text").read(log.encode(), "/repo")
+    honest = re.sub(r".*printed by the test\n", "", log)
+    honest = honest.replace('hook for "opens"', "hook")
+    found = parser("mocha-text").read(honest.encode(), "/repo")
+    assert found.tests == {
+        "Menu > opens": PASSED,
+        "Menu > opens [2]": FAILED,
+        "Menu > is slow": PASSED,
+        "Menu > later": SKIPPED,
+        "Menu > some day": SKIPPED,
+        "Menu > nested > deep": PASSED,
+        'Tabs > "before all" hook': FAILED,
+        "Menu > opens [3]": PASSED,
+    }
+    assert not found.success

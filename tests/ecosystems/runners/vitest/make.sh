@@ -1,0 +1,8 @@
+# shellcheck shell=bash disable=SC2034,SC2154,SC2206,SC2086
+# What `../make.sh` installs of vitest, and its command.
+js="src/Menu.test.js src/Tabs.test.js src/Broken.test.js"
+add "vitest@$version"
+words=(run --reporter=default --reporter=json --passWithNoTests)
+[[ $version == 0* ]] && words+=(--outputFile="$report" --coverage=false) ||
+  words+=(--outputFile.json="$report" --coverage.enabled=false --bail=0)
+command=(node_modules/vitest/vitest.mjs "${words[@]}" $js)

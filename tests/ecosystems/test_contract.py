@@ -1,0 +1,243 @@
+"""The contract of every folder of `runners/` and `managers/`: what it must hold, and what it says that it lacks.
+
+A new folder brings its own fixtures, found by its name. `runners/<name>/`: `project/`, `outputs/VERSION.report` and
+`.log` (made by make.sh from its `make.sh`), `expected.toml`. `managers/<name>/VERSION/LOCKFILE`, made by make.sh.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trees
+
+from pipeline.build import faults
+from pipeline.core.records import Edit, Status
+from pipeline.ecosystems import all_managers, all_parsers, all_runners, edits, locks, manager, parser, runner
+from pipeline.ecosystems.protection import is_manifest, is_protected
+from pipeline.ecosystems.reports import Report, ReportError
+
+HERE = Path(__file__).parent
+RUNNERS, MANAGERS = sorted(all_runners()), sorted(all_managers())
+OUTPUTS = sorted((path.parts[-3], path.stem) for path in HERE.glob("runners/*/outputs/*.report"))
+LOCKS = sorted(path for path in HERE.glob("managers/*/*/*") if path.parent.name[0].isdigit())
+LOCK_IDS = [f"{path.parts[-3]}-{path.parts[-2]}" for path in LOCKS]
+REGISTRY = "https://registry.example.org/"
+#: what a folder may lack, in the words that verdicts keep
+ASSURANCES = {"negative_control", "announced_report", "test_files", "updated_snapshots", "documents"}
+
+
+def expected(name: str) -> dict[str, Any]:
+    """What the tests of a runner's project say, and what else its fixtures tell."""
+    path = HERE / "runners" / name / "expected.toml"
+    assert path.exists(), f"{name} has no fixtures: {path} says what its project's tests must say"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def output(name: str, version: str, kind: str = "report") -> bytes:
+    return (HERE / "runners" / name / "outputs" / f"{version}.{kind}").read_bytes()
+
+
+def parsed(name: str, version: str) -> Report:
+    return parser(expected(name)["parser"]).read(output(name, version), "/repo")
+
+
+# -- runners: mandatory ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_runner_is_recognized(name: str) -> None:
+    """By what scripts call, by what package.json depends on, or by what tests import."""
+    own = runner(name)
+    assert own.programs and (own.packages or own.imports)
+    assert bool(own.entries) == bool(own.packages)
+    asked = {own.packages[0]: "^99.0.0"} if own.packages else {}
+    script = {} if own.packages else {"test": f"{own.programs[0]} --test"}
+    found = trees.read(trees.tree(devDependencies=asked, scripts=script))
+    assert (found.runner, found.parser) == (name, own.parser)
+
+
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_runner_is_told_where_its_report_goes(name: str) -> None:
+    """And every row of its words leads to a parser that there is."""
+    own = runner(name)
+    words = own.merged("")
+    assert "{report}" in " ".join((*words.words, *words.env.values()))
+    assert {own.parser, *(row.parser for row in own.words if row.parser)} <= own.parsers.keys()
+    assert set(own.flags).isdisjoint(own.keep)
+    assert ("{reporter}" in " ".join(words.words)) == bool(own.parsers[words.parser].reporter)
+
+
+@pytest.mark.rule("protected-files")
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_runners_configuration_is_protected(name: str) -> None:
+    """A candidate must not decide how it is tested: of what the table calls configuration, nothing may be left out."""
+    named, own = expected(name)["configuration"], runner(name)
+    assert named or own.configuration == "^$", "expected.toml names its configuration files"
+    for path in named:
+        assert re.search(own.configuration, path), f"{path} is not found as its configuration"
+        assert is_protected(path) and is_protected(f"packages/ui/{path}"), f"{path} is not protected"
+
+
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_runner_has_outputs_of_every_era(name: str) -> None:
+    assert expected(name)["versions"], "real outputs are the reader's proof: runners/make.sh makes them"
+    assert {version for one, version in OUTPUTS if one == name} == set(expected(name)["versions"])
+
+
+@pytest.mark.trap("same-name-collapses")
+@pytest.mark.parametrize(("name", "version"), OUTPUTS)
+def test_a_report_says_the_same_in_every_version(name: str, version: str) -> None:
+    """Names are file and full name: the same over twelve majors, with the second of two equal ones apart."""
+    wanted, report = expected(name), parsed(name, version)
+    lacking = wanted["tests"].keys() - report.tests.keys()
+    assert lacking <= set(wanted.get("may_lack", ()))
+    assert report.tests == {one: Status(said) for one, said in wanted["tests"].items() if one not in lacking}
+    assert [file for file, status in sorted(report.suites.items()) if status is Status.FAILED] == wanted["broken"]
+    assert not report.success
+
+
+@pytest.mark.rule("snapshot-only")
+@pytest.mark.parametrize(("name", "version"), OUTPUTS)
+def test_failures_by_snapshot_alone_are_known_in_every_version(name: str, version: str) -> None:
+    assert parsed(name, version).by_snapshot == set(expected(name)["by_snapshot"])
+    assert bool(expected(name)["by_snapshot"]) == ("updated_snapshots" not in runner(name).lacks())
+
+
+@pytest.mark.rule("tampered")
+@pytest.mark.parametrize(("name", "version"), OUTPUTS)
+def test_a_runner_announces_its_report_or_is_said_not_to(name: str, version: str) -> None:
+    own, log = parser(expected(name)["parser"]), output(name, version, "log")
+    assert own.announced(log, "/scratch/report")
+    assert own.announced(log, "/scratch/another") is ("announced_report" in own.lacks())
+
+
+@pytest.mark.trap("printed-passed")
+@pytest.mark.rule("parser-audits-itself")
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_report_must_add_up(name: str) -> None:
+    """Every parser audits itself: what it read equals the runner's own totals."""
+    assert expected(name)["forged"], "expected.toml tells how a report is forged"
+    for row in expected(name)["forged"]:
+        text = output(name, row["version"]).decode()
+        assert row["honest"] in text
+        with pytest.raises(ReportError):
+            parser(expected(name)["parser"]).read(text.replace(row["honest"], row["faked"]).encode(), "/repo")
+
+
+@pytest.mark.parametrize("name", sorted(all_parsers()))
+@pytest.mark.parametrize(
+    "text", [b"", b"PASS src/a.test.js", b"\xff", b"[]", b"{}", b'{"testResults": 1}', b"[" * 100_000]
+)
+def test_what_is_no_report(name: str, text: bytes) -> None:
+    """A candidate could write anything there: every broken report is the same error."""
+    with pytest.raises(ReportError):
+        parser(name).read(text, "/repo")
+
+
+# -- runners: optional, and said where it lacks ---------------------------------------------------------------------
+@pytest.mark.rule("lower-assurance")
+@pytest.mark.parametrize("name", sorted(all_parsers()))
+def test_what_a_parser_lacks_is_said(name: str) -> None:
+    """What is there is whole: the files that it names, and a control that can be put into a test file."""
+    own, lacks = parser(name), parser(name).lacks()
+    assert set(lacks) <= ASSURANCES and len(set(lacks)) == len(lacks)
+    assert runner(own.runner).lacks(name) == lacks
+    named = [one for one in (own.reporter, *(own.documents.files if own.documents else ())) if one]
+    assert all(own.file(one).is_file() for one in named)
+    if own.control:
+        assert {"$title", "$matchers"} <= set(re.findall(r"\$\w+", own.control_text()))
+        assert own.decides_run()[1:] == (str(own.control), own.control_text())
+    if own.snapshots:
+        assert own.snapshot_form().read("") == {} and own.snapshots.update.startswith("--")
+    if own.documents:
+        assert {one for one, _ in own.hook_files("")} == set(own.documents.files)
+        assert own.documents.node_options or own.documents.words
+
+
+@pytest.mark.rule("lower-assurance")
+@pytest.mark.parametrize(
+    ("name", "version", "lacks"),
+    [
+        ("jest", "29.7.0", ()),
+        ("jest", "20.0.4", ("negative_control", "documents")),
+        ("vitest", "1.0.0", ()),
+        ("node", "20", ("negative_control", "updated_snapshots", "documents")),
+        ("karma", "6.0.0", ("negative_control", "test_files", "updated_snapshots", "documents")),
+        ("playwright", "1.40.0", ("negative_control", "announced_report", "updated_snapshots", "documents")),
+    ],
+)
+def test_it_depends_on_the_version(name: str, version: str, lacks: tuple[str, ...]) -> None:
+    assert runner(name).lacks(runner(name).merged(version).parser) == lacks
+
+
+# -- managers -------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", MANAGERS)
+def test_a_manager_has_lock_files_of_its_own(name: str) -> None:
+    """And an install sees them, with what settles how it goes."""
+    own = manager(name)
+    assert own.locks and {path.parts[-3] for path in LOCKS} >= {name}, "real lock files: managers/make.sh makes them"
+    assert all(locks.manager_of(path) is own for path in own.locks), "another manager claims it"
+    assert all(is_manifest(path) and is_protected(path) for path in (*own.locks, *own.settings))
+
+
+@pytest.mark.parametrize("name", MANAGERS)
+def test_a_manager_can_be_had_and_held_to_its_lock_file(name: str) -> None:
+    own = manager(name)
+    for row in own.install:
+        exact = [word for word in row.words if word in own.thaw or word.startswith("--before=")]
+        assert exact, f"{' '.join(row.words)} may change what is locked"
+        scripts = "--ignore-scripts" in row.words or any("SCRIPTS" in variable for variable in row.env)
+        assert scripts, f"{' '.join(row.words)} runs install scripts"
+    assert all(own.package_for("1.0.0", architecture) for architecture in ("x64", "arm64"))
+
+
+@pytest.mark.parametrize("name", MANAGERS)
+def test_a_managers_faults_are_those_of_the_table(name: str) -> None:
+    """Patterns that belong to no row, and rows behind one that is not there, would never be looked at."""
+    own, known = manager(name), {fault.name for fault in faults.table()}
+    assert {*own.faults, *(row["after"] for row in own.fault)} <= known
+    assert own.blame or not own.package, "what says that its registry failed"
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
+def test_a_real_lock_file_is_read(path: Path) -> None:
+    """Its manager is found, at the version that its format stands for, and its packages with what asks for them."""
+    text, own = path.read_text(encoding="utf-8"), manager(path.parts[-3])
+    manifest = json.loads((HERE / "managers" / "project" / "package.json").read_text(encoding="utf-8"))
+    manifest["devDependencies"]["jest"] = "^29.7.0"
+    found = trees.read(trees.of({"package.json": json.dumps(manifest), path.name: text}), node="22")
+    assert (found.manager, found.evidence["manager"]) == (own.name, path.name)
+    if found.manager_version:
+        assert found.manager_version.partition(".")[0] == path.parent.name.partition(".")[0]
+    packages = {one.name: one.version for one in locks.locked(path.name, text) if one.name != "is-number"}
+    assert packages == {"@types/estree": "1.0.5", "is-odd": "3.0.1"}
+    numbers = {one.version for one in locks.locked(path.name, text) if one.name == "is-number"}
+    assert numbers == {"7.0.0", "6.0.0"}
+    assert locks.version(path.name, text, "is-number", "^7.0.0") == "7.0.0"
+    assert locks.version(path.name, text, "gone", "^1.0.0") == ""
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
+def test_an_entry_of_a_real_lock_file_is_changed(path: Path) -> None:
+    """In the lock file, or where the manager overrules it; and nothing else is."""
+    text, own = path.read_text(encoding="utf-8"), manager(path.parts[-3])
+    edit = Edit(kind="pin", name="is-number", old="6.0.0", new="5.0.0")
+    manifest = (HERE / "managers" / "project" / "package.json").read_bytes()
+    after = edits.apply([edit], {"package.json": manifest, path.name: text.encode()}, lambda: REGISTRY)
+    told = json.loads(after["package.json"])
+    numbers = {one.version for one in locks.locked(path.name, after[path.name].decode()) if one.name == "is-number"}
+    overruled = any("5.0.0" in json.dumps(told.get(key, "")) for key in ("overrides", "resolutions", own.name))
+    assert numbers == {"7.0.0", "5.0.0"} or overruled
+    assert told["dependencies"] == {"is-number": "^7.0.0"}
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
+def test_what_is_no_lock_file_holds_nothing(path: Path) -> None:
+    """A commit may hold anything there."""
+    for text in ("", "{", "[]", '{"packages": 1}', "\0", '{"packages": {"a": [1]}}'):
+        assert locks.locked(path.name, text) == []
+        assert locks.version(path.name, text, "a", "1") == ""
+        assert locks.pin(path.name, text, "a", "1", "2", REGISTRY) is not None

@@ -1,0 +1,53 @@
+"""From an environment to what a sandbox installs: which npm package gives which tool, with which variables."""
+
+from __future__ import annotations
+
+import pytest
+from factories import make_environment
+
+from pipeline.core.errors import UserError
+from pipeline.ecosystems.installation import installation, tools, variables
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "packages"),
+    [
+        ("npm", "", ["npm@10"]),
+        ("npm", "9.8.1", ["npm@9.8.1"]),
+        ("yarn", "1.22.22", ["npm@10", "yarn@1.22.22"]),
+        ("yarn", "4.3.1", ["npm@10", "@yarnpkg/cli-dist@4.3.1"]),
+        ("pnpm", "9", ["npm@10", "pnpm@9"]),
+    ],
+)
+def test_packages_of_a_manager(name: str, release: str, packages: list[str]) -> None:
+    """Yarn 2 and later are another package than yarn 1; npm is always there, for single packages' scripts."""
+    spec = make_environment(manager=name, manager_version=release)
+    assert [str(one) for one in tools(spec, "20.19.5", "x64")] == packages
+    assert installation(spec).tools("20.19.5", "arm64") == tools(spec, "20.19.5", "arm64")
+
+
+@pytest.mark.parametrize(
+    ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
+)
+def test_npm_of_a_node(node: str, npm: str) -> None:
+    assert [str(one) for one in tools(make_environment(manager="npm", manager_version=""), node, "x64")] == [
+        f"npm@{npm}"
+    ]
+
+
+def test_a_manager_that_nobody_knows_is_said() -> None:
+    """A record may hold any name: what is there is listed where it is used."""
+    with pytest.raises(UserError, match=r"unknown manager 'cnpm'\n  there is: .*npm, pnpm, yarn"):
+        installation(make_environment(manager="cnpm"))
+
+
+def test_variables_are_the_managers_own() -> None:
+    """Every release of yarn refuses variables that it does not know: only what its first release knows is set."""
+    old, new = (
+        variables(make_environment(manager="yarn", manager_version=version, install_env={"A": "b"}))
+        for version in ("1.22.22", "4.3.1")
+    )
+    assert old["YARN_REGISTRY"] == new["YARN_NPM_REGISTRY_SERVER"] == "{registry}"
+    assert "YARN_NPM_REGISTRY_SERVER" not in old and "YARN_REGISTRY" not in new
+    assert {"npm_config_cache", "YARN_CACHE_FOLDER", "A"} <= old.keys() & new.keys()
+    assert "npm_config_store_dir" not in old

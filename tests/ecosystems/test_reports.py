@@ -1,0 +1,234 @@
+"""Reports of real runners (Jest 29, Vitest 3), cut short: names, statuses, and reports that do not add up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import factories
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Status
+from pipeline.core.store import read_records, write_records
+from pipeline.ecosystems import all_parsers, parser
+from pipeline.ecosystems.reports import Report, ReportError
+
+HERE = Path(__file__).parent
+PASSED, FAILED, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
+#: what the two files of this folder say; `Broken.test.js` could not run, and `Tabs` failed after its tests
+JEST = {
+    "src/Menu.test.js > Menu > opens": PASSED,
+    "src/Menu.test.js > Menu > opens [2]": FAILED,
+    "src/Menu.test.js > Menu > is slow": PASSED,
+    "src/Menu.test.js > Menu > later": SKIPPED,
+    "src/Menu.test.js > Menu > some day": SKIPPED,
+    "src/Menu.test.js > Menu > nested > deep": PASSED,
+    "src/Menu.test.js > Menu > markup": FAILED,
+    "src/Tabs.test.js > Menu > opens": PASSED,
+}
+VITEST = {
+    "src/Menu.test.js > g > p": PASSED,
+    "src/Menu.test.js > g > p [2]": PASSED,
+    "src/Menu.test.js > g > f": FAILED,
+    "src/Menu.test.js > g > s": SKIPPED,
+    "src/Menu.test.js > g > t": SKIPPED,
+    "src/Menu.test.js > snap": FAILED,
+}
+RUNNERS = ["jest", "vitest"]
+
+
+def load(runner: str) -> dict[str, Any]:
+    return json.loads((HERE / "runners" / runner / "short.json").read_text(encoding="utf-8"))
+
+
+def parse(runner: str, report: Any, root: str = "/repo") -> Report:
+    return parser(f"{runner}-json").read(json.dumps(report).encode(), root)
+
+
+def small(*tests: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A report of one file with these tests, whose totals are right."""
+    tests = tuple(
+        {"ancestorTitles": [], "failureMessages": [], "title": "t", "status": "passed"} | test for test in tests
+    )
+    count = [test["status"] for test in tests].count
+    totals = {"numPassedTests": count("passed"), "numFailedTests": count("failed"), "numPendingTests": count("pending")}
+    suite = {"name": "/repo/a.test.js", "status": "passed", "assertionResults": list(tests)}
+    return {"success": True, **totals, "testResults": [suite]} | more
+
+
+@pytest.mark.parametrize(("runner", "expected"), [("jest", JEST), ("vitest", VITEST)])
+def test_what_a_report_says(runner: str, expected: dict[str, Status]) -> None:
+    report = parse(runner, load(runner))
+    assert report.tests == expected
+    assert report.suites["src/Broken.test.js"] is FAILED
+    assert report.suites["src/Menu.test.js"] is PASSED
+    assert not report.success
+
+
+@pytest.mark.trap("duration-in-name")
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_slower_run_has_the_same_names(runner: str) -> None:
+    """A name with `(5.1 s)` behind it is a missing test plus a new one on a slower machine."""
+    slow = load(runner)
+    for suite in slow["testResults"]:
+        suite["endTime"] += 9000
+        for test in suite["assertionResults"]:
+            test["duration"] = 5100
+    assert parse(runner, slow).tests == parse(runner, load(runner)).tests
+
+
+@pytest.mark.trap("same-name-collapses")
+def test_no_two_tests_share_a_name() -> None:
+    """Equal titles in two files, or twice in one, collapse elsewhere; so could a title that ends like our second."""
+    tests = [
+        {"title": "x"},
+        {"title": "x", "status": "failed"},
+        {"title": "x [2]"},
+        {"title": "x", "status": "pending"},
+    ]
+    report = parse("jest", small(*tests))
+    assert len(report.tests) == 4
+    assert list(report.tests.values()) == [PASSED, FAILED, PASSED, SKIPPED]
+    assert report.tests["a.test.js > x"] is PASSED
+    assert "src/Menu.test.js > Menu > opens" in JEST and "src/Tabs.test.js > Menu > opens" in JEST
+
+
+@pytest.mark.rule("suite-is-a-test")
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_file_that_can_not_run_has_no_cases(runner: str) -> None:
+    """It is one FAILED test named by its file, so that a fix that makes it importable counts."""
+    report = parse(runner, load(runner))
+    assert not any(name.startswith("src/Broken.test.js") for name in report.tests)
+    assert [file for file, status in report.suites.items() if status is FAILED] == ["src/Broken.test.js"]
+
+
+@pytest.mark.parametrize(
+    ("runner", "name"), [("jest", "src/Menu.test.js > Menu > markup"), ("vitest", "src/Menu.test.js > snap")]
+)
+def test_failures_by_snapshot_alone_are_known(runner: str, name: str) -> None:
+    assert parse(runner, load(runner)).by_snapshot == {name}
+
+
+def test_a_failure_beside_a_snapshot_is_no_snapshot_failure() -> None:
+    by_snapshot = "Error: expect(received).toMatchSnapshot()\n\nSnapshot name: `a 1`"
+    both = {"status": "failed", "failureMessages": [by_snapshot, "Error: no"]}
+    assert parse("jest", small(both, success=False)).by_snapshot == set()
+    alone = {"status": "failed", "failureMessages": [by_snapshot]}
+    assert parse("jest", small(alone, success=False)).by_snapshot == {"a.test.js > t"}
+
+
+def _add(key: str) -> Callable[[dict[str, Any]], None]:
+    def change(report: dict[str, Any]) -> None:
+        report[key] += 1
+
+    return change
+
+
+def _set(key: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda report: report.update({key: value})
+
+
+def _drop(report: dict[str, Any]) -> None:
+    report["testResults"][0]["assertionResults"].pop()
+
+
+@pytest.mark.trap("printed-passed")
+@pytest.mark.rule("parser-audits-itself")
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize(
+    "change", [*map(_add, ["numPassedTests", "numFailedTests", "numPendingTests", "numTodoTests"]), _drop]
+)
+def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Every parser audits itself: what it read equals the runner's own totals."""
+    report = load(runner)
+    change(report)
+    with pytest.raises(ReportError, match="does not add up: .* read, .* reported"):
+        parse(runner, report)
+
+
+@pytest.mark.parametrize("name", [name for name, one in all_parsers().items() if one.log])
+@pytest.mark.parametrize(
+    "text", [b"", b"Tests: all of them\n", b"\nTests: 1 passed, 1 total\n", b"  3 passing (2ms)\n"]
+)
+def test_a_log_without_tests_or_totals(name: str, text: bytes) -> None:
+    with pytest.raises(ReportError):
+        parser(name).read(text, "/repo")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _set("testResults", [{}]),
+        _set("testResults", None),
+        _set("numPassedTests", "many"),
+        lambda report: report.pop("success"),
+    ],
+)
+def test_a_report_without_what_the_runner_writes(change: Callable[[dict[str, Any]], None]) -> None:
+    report = load("jest")
+    change(report)
+    with pytest.raises(ReportError):
+        parse("jest", report)
+
+
+@pytest.mark.parametrize(
+    "test", [{"status": "great"}, {"title": None}, {"title": 1}, {"ancestorTitles": [1]}, {"status": []}]
+)
+def test_a_case_that_no_runner_writes(test: dict[str, Any]) -> None:
+    with pytest.raises(ReportError):
+        parse("jest", small(test))
+
+
+@pytest.mark.parametrize("status", ["pending", "skipped", "disabled", "todo"])
+def test_every_word_for_a_test_that_did_not_run(status: str) -> None:
+    report = small({"status": status}, numPendingTests=1)
+    assert set(parse("jest", report).tests.values()) == {SKIPPED}
+
+
+def test_files_are_named_from_the_root() -> None:
+    """The folder differs between sandboxes; the name of a test may not."""
+    report = small({})
+    assert set(parse("jest", report, "/repo/").tests) == set(parse("jest", report).tests) == {"a.test.js > t"}
+    report["testResults"][0]["name"] = "/work/spaces/7/repo/a.test.js"
+    assert set(parse("jest", report, "/work/spaces/7/repo").tests) == {"a.test.js > t"}
+
+
+@pytest.mark.rule("tampered")
+@pytest.mark.parametrize(
+    ("name", "line", "expected"),
+    [
+        ("jest-json", "Test results written to: /scratch/report-1f.json", True),
+        ("jest-json", "Test results written to: ../scratch/report-1f.json", True),
+        ("jest-json", "Test results written to: /scratch/report-00.json", False),
+        ("jest-json", "console.log Test results written to: /scratch/report-1f.json", False),
+        ("jest-json", "JSON report written to /scratch/report-1f.json", False),
+        ("vitest-json", "JSON report written to /scratch/report-1f.json", True),
+        ("vitest-json", "JSON report written to /scratch/report-00.json", False),
+        ("vitest-json", "", False),
+    ],
+)
+def test_the_runner_announces_its_report(name: str, line: str, expected: bool) -> None:
+    """A run that ended before its runner did is no run; the report's name is not known before it starts."""
+    output = f"Tests: 1 passed\n{line}\nDone in 3 s\n\xff".encode("latin-1")
+    assert parser(name).announced(output, "/scratch/report-1f.json") is expected
+
+
+def test_an_unknown_parser_lists_what_there_is() -> None:
+    with pytest.raises(UserError, match=r"unknown parser 'tap'\n  there is: .*jest-json, jest-text, .*vitest-json"):
+        parser("tap")
+
+
+@pytest.mark.trap("half-an-emoji")
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
+    """A title that is cut in the middle of one holds what no record can: it ended the instance for ever."""
+    titles = ["\ud83d", "\ude00", "\ud83d\ude00", "�"]
+    report = parse(runner, small(*({"title": title, "ancestorTitles": ["\ude00 menu"]} for title in titles)))
+    start = "a.test.js > � menu > "
+    assert list(report.tests) == [f"{start}�", f"{start}� [2]", f"{start}😀", f"{start}� [3]"]
+    verdict = factories.make_verdict(factories.make_prediction(), tests=report.tests)
+    write_records(tmp_path / "verdicts.jsonl", [verdict])
+    assert read_records(tmp_path / "verdicts.jsonl", type(verdict))[0].tests == report.tests

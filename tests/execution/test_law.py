@@ -1,0 +1,106 @@
+"""What decides a verdict is known by a digest of the code and tables themselves; nothing that decides is left out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import grimp
+import pytest
+
+import pipeline
+from pipeline.build.judge import judge
+from pipeline.core.law import registered
+from pipeline.evaluate.grade import of_run
+
+Laws = Callable[..., dict[str, str]]
+PACKAGE = Path(pipeline.__file__).parent
+SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.execution.law import of_run\n"
+CHAPTERS = ("running", "reading", "qualifying", "grading")
+#: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
+NEUTRAL = {
+    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.console",
+    "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.record",
+    "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.ecosystems",
+    "pipeline.ecosystems.folders", "pipeline.ecosystems.locked", "pipeline.ecosystems.manager_folder",
+    "pipeline.ecosystems.versions", "pipeline.evaluate", "pipeline.execution", "pipeline.execution.law",
+}  # fmt: skip
+#: what a run happens in is in a record's identity
+APART = ("pipeline.sandbox",)
+
+
+@pytest.fixture
+def laws(tmp_path: Path) -> Laws:
+    """`laws(path, old, new)`: the digests of all chapters where a file of the package is another one."""
+
+    def told(path: str = "", old: str = "", new: str = "") -> dict[str, str]:
+        copy = tmp_path / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(PACKAGE, copy / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
+        if path:
+            text = (copy / "pipeline" / path).read_text(encoding="utf-8")
+            assert old in text
+            (copy / "pipeline" / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+        asked = "".join(f"print({name!r}, of_run({name!r}, parser='jest-json'))\n" for name in CHAPTERS)
+        given = {**os.environ, "PYTHONPATH": str(copy)}
+        done = subprocess.run([sys.executable, "-c", SHOW + asked], capture_output=True, text=True, env=given, cwd=copy)
+        assert done.returncode == 0, done.stderr
+        return dict(line.split() for line in done.stdout.splitlines())
+
+    return told
+
+
+def changed(laws: Laws, path: str, old: str, new: str) -> set[str]:
+    before, after = laws(), laws(path, old, new)
+    return {name for name in CHAPTERS if before[name] != after[name]}
+
+
+def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
+    assert changed(laws, "ecosystems/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("ecosystems/protection.py", "(?:nvmrc|", "(?:nvmrc|env|"),
+        ("ecosystems/runners/vitest/runner.toml", "protected = [", "protected = ['\\.env$', "),
+        ("core/patterns.toml", "path = [", "path = ['\\.fixture\\.', "),
+    ],
+)
+def test_protecting_one_more_file_runs_tests_anew(laws: Laws, path: str, old: str, new: str) -> None:
+    assert changed(laws, path, old, new) == {"running"}
+
+
+def test_another_reporter_counts_for_its_own_runner_only(laws: Laws) -> None:
+    old = "Test results written to: "
+    assert changed(laws, "ecosystems/runners/mocha/reporter.cjs", old, f" {old}") == set()
+    assert changed(laws, "ecosystems/runners/mocha/report.py", "from __future__", "import re\nfrom __future__") == {
+        "reading"
+    }
+
+
+def test_another_transition_is_read_anew(laws: Laws) -> None:
+    row = "PASSED,FAILED,PASSED,f2p,fixes,must pass"
+    assert changed(laws, "core/transitions.csv", row, row.replace("fixes", "keeps")) == {"reading"}
+
+
+def test_other_grades_are_given_anew(laws: Laws) -> None:
+    assert changed(laws, "evaluate/grade.py", "the tests took too long", "the tests took longer") == {"grading"}
+
+
+def test_a_comment_decides_nothing(laws: Laws) -> None:
+    assert changed(laws, "execution/applying.py", "from __future__", "# a remark\nfrom __future__") == set()
+
+
+def test_nothing_that_decides_is_left_out() -> None:
+    """A module that what decides imports is part of the law, or is named here as one that decides nothing."""
+    graph = grimp.build_graph("pipeline")
+    roots = [judge.__module__, of_run.__module__, "pipeline.execution.runs"]
+    decisive = set(roots).union(*(graph.find_upstream_modules(root) for root in roots))
+    known = {f"{package}.{name.removesuffix('.py')}" for package, name in registered(*CHAPTERS)}
+    left = {name for name in decisive - known - NEUTRAL if not name.startswith(APART)}
+    assert not left, left

@@ -1,0 +1,19 @@
+"""Whose money it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipeline.core.store import digest
+from pipeline.llm.experiment import Experiment
+
+REPAIR = Experiment("o/r", "m", "agent", "settings")
+
+
+def test_old_money_stays_with_its_experiment() -> None:
+    """The ledger of a paid run is found again: a track that came later does not change who spent it."""
+    assert REPAIR.id == digest("o/r", "m", "agent", "settings")
+
+
+def test_a_track_is_an_experiment_of_its_own() -> None:
+    assert replace(REPAIR, track="pages").id != REPAIR.id

@@ -1,0 +1,65 @@
+"""What each experiment spent, as a table and for programs, and the check that all sums are one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.store import Store
+from pipeline.costs import command
+from pipeline.llm.costs import write_costs
+from pipeline.llm.ledger import CACHED, Ledger
+from pipeline.llm.spending import check, spending
+from tests.llm.test_costs import book
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path)
+    ledger = Ledger(store.ledger)
+    book(ledger, "o/b", "s1", "i-1", "llm", "0.1")
+    book(ledger, "o/b", "s1", "i-2", "llm", "0.2")
+    book(ledger, "o/b", "s1", "i-2", "llm", "0", status="429")
+    book(ledger, "o/b", "s1", "i-1", "llm", "0.0", status=CACHED)
+    book(ledger, "o/b", "s1", "shared", "embedding", "0.00000000002")
+    book(ledger, "o/b", "s2", "i-1", "llm", "3")
+    ledger.close()
+    write_costs(store)
+    return store
+
+
+def test_an_experiment_has_its_holders(store: Store) -> None:
+    first, second = spending(store)
+    assert (first.repo, first.model, first.agent, first.requests, first.failed) == ("o/b", "m", "agent", 5, 1)
+    assert {holder: str(cost) for holder, cost in first.holders.items()} == {
+        "i-1": "0.1",
+        "i-2": "0.2",
+        "shared": "2E-11",
+    }
+    assert (str(first.cost_usd), str(second.cost_usd)) == ("0.30000000002", "3")
+
+
+@pytest.mark.rule("money-adds-up")
+def test_the_command_agrees_or_fails(store: Store) -> None:
+    """Somebody who pays must not find a difference first."""
+    shown = CliRunner().invoke(command, ["--json", "--data", str(store.root)], catch_exceptions=False)
+    assert [one["cost_usd"] for one in json.loads(shown.output)] == ["0.30000000002", "3"]
+    check(store, spending(store))
+    store.costs.write_text(store.costs.read_text().replace("3.3", "3.4"))
+    with pytest.raises(A11yBenchError, match="costs.csv has 3.40000000002"):
+        check(store, spending(store))
+
+
+def test_amounts_are_digits_in_the_table(store: Store) -> None:
+    shown = CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False).output
+    assert "0.00000000002" in shown and "E-" not in shown
+
+
+def test_nothing_was_spent_yet(tmp_path: Path) -> None:
+    shown = CliRunner().invoke(command, ["--json", "--data", str(tmp_path)], catch_exceptions=False)
+    assert (shown.exit_code, json.loads(shown.output)) == (0, [])
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,321 @@
+"""A data directory of schema 1, as the program of that time left it after the demo, migrated and gone on with.
+
+`schema-1/` holds its records, the tables of its analysis, and the ledger as SQL. Logs, images and caches are left out.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pipeline import analyze
+from pipeline.analyze.exports import plain_csv
+from pipeline.analyze.reading.checks import consistent
+from pipeline.collect.database import TABLES
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.records import Candidate, Instance, Prediction, Verdict
+from pipeline.core.store import Store, Unit, digest, read_json, read_records, write_bytes, write_json, write_records
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.regrade import regrade
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.spending import check, spending
+from pipeline.migrate import stage
+from pipeline.migrate.cli import command
+from pipeline.predict.run import resume
+from tests.factories import make_candidate, make_instance, make_prediction
+
+OLD = Path(__file__).with_name("schema-1")
+REPO = Repo("a11y-bench", "harbor-ui")
+WHO = [("magentless", "scripted"), ("nop", "nop"), ("oracle", "oracle")]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The old data directory, with its ledger."""
+    root = tmp_path / "data"
+    shutil.copytree(OLD, root)
+    with closing(sqlite3.connect(root / "ledger.sqlite")) as db:
+        db.executescript((root / "ledger.sql").read_text())
+    (root / "ledger.sql").unlink()
+    return root
+
+
+@pytest.fixture
+def store(old: Path) -> Store:
+    """It, migrated."""
+    stage.migrate(old)
+    return Store(old)
+
+
+def content(root: Path) -> dict[str, bytes]:
+    """Every file but the archive and locks."""
+    paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return {str(path): (root / path).read_bytes() for path in paths if path.parts[0] not in ("archive", ".locks")}
+
+
+def broken_off(old: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
+    """Migrate, and end at one of the writes or moves; whether there were as many."""
+    left = iter(range(after))
+    write, rename = stage.write_bytes, Path.rename
+
+    def count() -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    def writing(path: Path, data: bytes) -> None:
+        count()
+        write(path, data)
+
+    def moving(path: Path, target: Path) -> Path:
+        if path.is_dir():
+            count()
+        return rename(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stage, "write_bytes", writing)
+        patched.setattr(Path, "rename", moving)
+        try:
+            stage.migrate(old)
+        except KeyboardInterrupt:
+            return True
+    return False
+
+
+# -- what comes of it ------------------------------------------------------------------------------------------------
+@pytest.mark.rule("migration")
+def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> None:
+    """Byte by byte, but for the outcome that there was not yet."""
+    made = analyze.tables(analyze.load(store))
+    before = {path.stem: path.read_bytes() for path in (OLD / "05_analysis" / "tables").glob("*.csv")}
+    assert made.keys() == before.keys()
+    assert (made["outcomes"].pop("crashed") == 0).all()
+    assert {name: plain_csv(table) for name, table in made.items()} == before
+
+
+@pytest.mark.rule("migration")
+def test_records_say_what_they_said(store: Store) -> None:
+    old = [json.loads(line) for line in (OLD / "02_dataset" / f"{REPO.slug}.jsonl").read_text().splitlines()]
+    found = read_records(store.dataset(REPO), Instance)
+    for before, now in zip(old, found, strict=True):
+        for field in ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests"):
+            assert {n: t.model_dump(mode="json") for n, t in getattr(now, field).items()} == before[field]
+        for field in ("run_result", "test_patch_result", "fix_patch_result"):
+            assert getattr(now, field).model_dump(mode="json") == before[field]
+        assert (now.classes, now.quarantine, now.image) == (before["classes"], before["quarantine"], before["image"])
+        assert (now.schema_version, now.tool, now.law) == (2, "", "")
+    assert len(read_records(store.raw(REPO) / "candidates.jsonl", Candidate)) > len(found)
+    for agent, model in WHO:
+        verdicts = read_records(store.evaluation(REPO, agent, model) / "verdicts.jsonl", Verdict)
+        assert [one.instance_id for one in verdicts] == [one.instance_id for one in found]
+        assert all(consistent(one, store.root) is None for one in verdicts)
+        for one, before in zip(verdicts, _old_verdicts(agent, model), strict=True):
+            assert (one.outcome, list(one.fixed)) == (before["outcome"], before["fixed"])
+            assert [list(one.unfixed), list(one.broken)] == [before["unfixed"], before["broken"]]
+            assert all(before["tests"][name] == status for name, status in one.tests.items())
+
+
+def _old_verdicts(agent: str, model: str) -> list[dict]:
+    path = OLD / "04_evaluation" / agent / REPO.slug / model / "verdicts.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.rule("migration")
+def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
+    """A run is named by digests of records: answers and money are found under their new names."""
+    for agent, model in WHO:
+        (folder,) = store.predictions(REPO, agent, model).iterdir()
+        settings = read_json(folder / "run.json")["settings"]
+        run = resume(store, Experiment(str(REPO), model, agent, settings))
+        assert run.folder == folder and run.missing() == []
+    check(store, spending(store))
+    (spent, *_) = spending(store)
+    assert (spent.track, spent.model, spent.requests > 0) == ("repair", "scripted", True)
+    experiment = Experiment(str(REPO), "scripted", "magentless", read_json(_run(store) / "run.json")["settings"])
+    assert spent.experiment == experiment.id
+
+
+def _run(store: Store) -> Path:
+    return next(store.predictions(REPO, "magentless", "scripted").iterdir())
+
+
+@pytest.mark.rule("migration")
+def test_a_run_of_another_dataset_keeps_its_name(old: Path) -> None:
+    """It was stale, and stays so: its answers are to other tasks."""
+    path = old / "02_dataset" / f"{REPO.slug}.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+    before = read_json(next(old.glob("03_predictions/magentless/*/*/*/run.json")))
+    stage.migrate(old)
+    assert read_json(_run(Store(old)) / "run.json") == before
+
+
+def test_verdicts_can_be_given_anew(store: Store) -> None:
+    """Runs of before there was a law are no evidence under it: they are run again, and nothing breaks until then."""
+    verdicts = regrade(store, Subject(REPO, "magentless", "scripted"))
+    assert {str(one.outcome) for one in verdicts} == {"not_evaluated", "empty"}
+
+
+def test_outcomes_of_candidates_are_read(store: Store) -> None:
+    units = [Unit(path.parent) for path in store.root.glob("02_dataset/*/units/*/manifest.json")]
+    assert {"reason" in unit.result() for unit in units} == {True, False}
+    for unit in units:
+        if "reason" not in unit.result():
+            assert Instance.model_validate(unit.result()) in read_records(store.dataset(REPO), Instance)
+
+
+# -- what is in the way ----------------------------------------------------------------------------------------------
+@pytest.mark.rule("schema-version")
+def test_every_other_command_says_to_migrate(old: Path) -> None:
+    with pytest.raises(UserError, match="data of version 1; this program reads version 2") as error:
+        Store(old)
+    assert f"run: a11y-bench migrate --data {old}" in str(error.value)
+
+
+@pytest.mark.rule("migration")
+def test_what_is_replaced_is_archived(old: Path) -> None:
+    before = content(old)
+    stage.migrate(old)
+    after, (archived,) = content(old), (old / "archive").iterdir()
+    kept = content(archived)
+    gone = {name for name, data in before.items() if after.get(name) != data}
+    moved = {name for name in gone if before[name] in after.values()}
+    assert gone - moved - {"schema.json", "ledger.sqlite"} <= kept.keys()
+    assert all(before[name] == kept[name] for name in gone - moved - {"schema.json", "ledger.sqlite"})
+
+
+@pytest.mark.rule("migration")
+def test_a_second_time_changes_nothing(store: Store) -> None:
+    before = content(store.root)
+    shown = CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False)
+    assert "nothing to do, its version is 2" in shown.output + shown.stderr
+    assert content(store.root) == before
+
+
+@pytest.mark.rule("migration")
+def test_a_migration_that_was_stopped_goes_on(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it was stopped, and as often as it was."""
+    whole = tmp_path / "whole"
+    shutil.copytree(old, whole)
+    stage.migrate(whole)
+    stops = 0
+    while broken_off(old, monkeypatch, after=2):
+        stops += 1
+        assert read_json(old / "schema.json") == {"schema_version": 1}
+    assert stops > 10
+    ours, theirs = content(old), content(whole)
+    assert ours.keys() == theirs.keys()
+    assert not [name for name in ours if ours[name] != theirs[name] and not name.startswith("ledger")]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("line", ["{", "[]", '{"schema_version": 1}', '{"schema_version": 2}'])
+def test_a_broken_line_is_named(old: Path, line: str) -> None:
+    path = old / "02_dataset" / f"{REPO.slug}.jsonl"
+    lines = len(path.read_text().splitlines())
+    path.write_text(f"{path.read_text()}{line}\n")
+    with pytest.raises(UserError) as error:
+        stage.migrate(old)
+    assert (error.value.path, error.value.line) == (path, lines + 1)
+    assert read_json(old / "schema.json") == {"schema_version": 1}
+
+
+@pytest.mark.rule("bad-input")
+def test_expectations_that_contradict_the_results_are_named(old: Path) -> None:
+    """Tests stood in several lists: where these disagree, nobody can say which one holds."""
+    path = old / "02_dataset" / f"{REPO.slug}.jsonl"
+    first, *rest = path.read_text().splitlines(keepends=True)
+    spoiled = json.loads(first) | {"p2p_tests": {}}
+    path.write_text("".join([json.dumps(spoiled) + "\n", *rest]))
+    with pytest.raises(UserError, match="does not follow from the three results") as error:
+        stage.migrate(old)
+    assert (error.value.path, error.value.line, error.value.field) == (path, 1, "p2p_tests")
+
+
+@pytest.mark.rule("locks")
+def test_a_stage_that_is_under_way_is_waited_for(old: Path) -> None:
+    store = Store(old, schema=1)
+    with store.lock("build", REPO), pytest.raises(UserError, match="is under way"):
+        stage.migrate(old)
+
+
+# -- what the demo does not have ---------------------------------------------------------------------------------------
+def older(path: Path, *records: object) -> None:
+    """Records as schema 1 wrote them, where nothing but their version changed."""
+    write_records(path, records)
+    write_bytes(path, path.read_bytes().replace(b'"schema_version":2,"tool":"0.1.0"', b'"schema_version":1'))
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A data directory of schema 1 with nothing in it."""
+    root = tmp_path / "bare"
+    write_json(root / "schema.json", {"schema_version": 1})
+    return root
+
+
+@pytest.mark.trap("folder-collision")
+def test_models_that_shared_a_folder_are_told_apart(bare: Path) -> None:
+    """Their runs say whose they are; one without a `run.json` is told by its predictions."""
+    repo, folder = Repo("acme", "ui"), bare / "03_predictions" / "magentless" / "acme__ui" / "org_m"
+    for number, model in enumerate(("org/m", "org:m", "org_m")):
+        older(folder / str(number) / "predictions.jsonl", make_prediction(1, model_name_or_path=model, agent=""))
+    write_json(folder / "0" / "run.json", {"agent": "magentless", "model": "org/m", "repo": "acme/ui"})
+    stage.migrate(bare)
+    store = Store(bare)
+    for number, model in enumerate(("org/m", "org:m", "org_m")):
+        path = store.predictions(repo, "magentless", model) / str(number) / "predictions.jsonl"
+        assert [one.model_name_or_path for one in read_records(path, Prediction)] == [model]
+    assert store.predicted(repo) == [("magentless", name) for name in ("org/m", "org:m", "org_m")]
+
+
+def test_ratings_are_found_again_and_evidence_is_no_agent(bare: Path) -> None:
+    """`04_evaluation/oracle` held the gold patches' verdicts and what was found out about patches."""
+    repo, task = Repo("acme", "ui"), make_instance(1).task()
+    run = bare / "03_predictions" / "a" / repo.slug / "m" / "1"
+    older(run / "tasks.jsonl", task)
+    (line,) = (run / "tasks.jsonl").read_text().splitlines()
+    inputs = {"task": digest(line), "patch": "p", "model": "judge-a", "settings": "s"}
+    Unit(bare / "04_evaluation" / "judge" / repo.slug / digest(inputs) / "1").finish({"missing": "x"}, **inputs)
+    Unit(bare / "04_evaluation" / "oracle" / repo.slug / ("0" * 32)).finish(**inputs)
+    older(bare / "04_evaluation" / "oracle" / repo.slug / "oracle" / "verdicts.jsonl")
+    stage.migrate(bare)
+    now = inputs | {"task": digest(task)}
+    places = bare / "04_evaluation"
+    assert Unit(places / "ratings" / repo.slug / digest(now) / "1").is_done(**now)
+    assert (places / "evidence" / repo.slug / ("0" * 32) / "manifest.json").exists()
+    assert (places / "repair" / "oracle" / repo.slug / "oracle" / "verdicts.jsonl").exists()
+    assert {path.name for path in places.iterdir()} == {"ratings", "evidence", "repair"}
+
+
+def test_databases_of_what_was_collected_hold_records(bare: Path) -> None:
+    path, one = bare / "01_raw" / "acme__ui" / "collect.sqlite", make_candidate(1)
+    older(bare / "record", one)
+    text = (bare / "record").read_text().strip()
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(f"CREATE TABLE pull_requests ({', '.join(TABLES['pull_requests'][0].split())})")
+        db.execute("INSERT INTO pull_requests (number, record) VALUES (1, ?)", (text,))
+    stage.migrate(bare)
+    with closing(sqlite3.connect(path)) as db:
+        (found,) = db.execute("SELECT record FROM pull_requests").fetchone()
+    assert Candidate.model_validate_json(found) == one.model_copy(update={"tool": ""})
+
+
+def test_costs_and_ledger_get_their_track(old: Path) -> None:
+    with (old / "costs.csv").open(newline="") as lines:
+        before = list(csv.reader(lines))
+    stage.migrate(old)
+    with (old / "costs.csv").open(newline="") as lines:
+        after = list(csv.reader(lines))
+    assert after == [["track", *before[0]], *(["repair", *row] for row in before[1:])]
+    ledger = Ledger(old / "ledger.sqlite")
+    assert {row.track for row in ledger.rows()} == {"repair"}
+    ledger.close()

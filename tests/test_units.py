@@ -1,0 +1,110 @@
+"""Every kind of unit is plain data: it survives cloudpickle, and gives the same in threads and in processes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import factories
+import pytest
+from tiny_library import Bench
+
+from pipeline.build.qualify import Settings, request
+from pipeline.core.git import open_clone
+from pipeline.core.retry import PATIENT
+from pipeline.core.work import ENGINES, Request, silent
+from pipeline.evaluate.bench import Bench as Runs
+from pipeline.evaluate.bench import How
+from pipeline.llm.experiment import Experiment
+from pipeline.predict import regression
+from pipeline.predict.agents import Agent, Call
+from pipeline.predict.request import Ask
+from pipeline.predict.run import open_run
+from pipeline.sandbox.base import DEFAULT
+from tests.evaluate.conftest import FIX, WRONG, Evaluation
+
+#: of each way to end one, but for logs of installs, which hold times
+SOME = ("menu", "badge", "toggle", "alert", "dialog", "icon", "grid")
+
+
+def qualify(bench: Bench, folder: Path) -> Request[Any]:
+    settings = Settings(bench.sandbox, repeats=1)
+    return request(settings, open_clone(bench.library), bench.candidate("alert"), "an environment")
+
+
+def run_patch(bench: Bench, folder: Path) -> Request[Any]:
+    clone = open_clone(bench.library)
+    runs = Runs(bench.store, factories.REPO, How(bench.sandbox, DEFAULT, PATIENT), clone, None)
+    return runs.request(bench.instance("menu"), FIX)
+
+
+def ask(bench: Bench, folder: Path) -> Request[Any]:
+    script = folder / "agent.py"
+    script.write_text(
+        "import json, pathlib, sys\nout = pathlib.Path(sys.argv[1])\n(out / 'patch.diff').write_text('a patch')\n"
+        "(out / 'metadata.json').write_text(json.dumps({'outcome': 'DONE'}))\n"
+    )
+    instance = bench.instance("menu")
+    agent = Agent("fake", folder, script, Call(command=("{python}", str(script), "{out}")))
+    clone, url = str(open_clone(bench.library).git_dir), "http://127.0.0.1:9/v1"
+    return Ask(agent, "a", instance.task(), instance.base.sha, clone, url, "a key", str(folder / "cache"))
+
+
+def choose(bench: Bench, folder: Path) -> Request[Any]:
+    run = open_run(bench.store, Experiment(str(factories.REPO), "model-a", "fake", "settings"))
+    menu = bench.instance("menu")
+    run.unit(menu).finish({"patch": FIX, "outcome": "DONE"})
+    return regression.request(bench.sandbox, open_clone(bench.library), run, menu)
+
+
+@pytest.mark.parametrize("make", [qualify, run_patch, ask, choose])
+def test_requests_and_results_survive_cloudpickle(
+    tiny: Bench, tmp_path: Path, make: Callable[[Bench, Path], Request[Any]]
+) -> None:
+    """Engines for more than one machine send them so."""
+    made = make(tiny.copy(tmp_path), tmp_path)
+    again = cloudpickle.loads(cloudpickle.dumps(made))
+    assert again == made
+    result = again.perform(silent)
+    assert cloudpickle.loads(cloudpickle.dumps(result)) == result
+    assert cloudpickle.loads(cloudpickle.dumps(made.failed(ValueError("a mistake")))) == made.failed(
+        ValueError("a mistake")
+    )
+
+
+def test_no_key_is_shown_where_a_request_is(tiny: Bench, tmp_path: Path) -> None:
+    assert "a key" not in repr(ask(tiny.copy(tmp_path), tmp_path))
+
+
+@pytest.mark.invariant(3)
+def test_a_build_gives_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+    written = {}
+    for engine in ENGINES:
+        fresh = Bench(tmp_path / engine, tiny.library, tiny.cache)
+        fresh.collect()
+        fresh.build(*SOME, engine=engine, jobs=2)
+        folder = fresh.store.root / "02_dataset"
+        written[engine] = {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.suffix in (".jsonl", ".toml")
+        }
+        units = sorted(str(path.relative_to(folder)) for path in folder.glob("*/units/*/*"))
+        written[engine]["units"] = json.dumps(units).encode()
+    assert written["threads"] == written["processes"]
+    assert f"{factories.REPO.slug}.jsonl" in written["threads"]
+
+
+@pytest.mark.invariant(3)
+def test_verdicts_are_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+    written = []
+    for engine in ENGINES:
+        evaluation = Evaluation(tiny.copy(tmp_path / engine))
+        evaluation.predict(menu=FIX, badge=WRONG, toggle=FIX)
+        evaluation.evaluate(engine=engine)
+        (path,) = evaluation.store.root.glob("04_evaluation/**/verdicts.jsonl")
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
