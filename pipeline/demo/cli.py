@@ -24,7 +24,7 @@ from pipeline.core.options import jobs_option
     "--sandbox",
     envvar="A11Y_BENCH_SANDBOX",
     show_envvar=True,
-    help="docker or local [default: docker where an engine answers, else local].",
+    help="docker or local [default: local, on every machine: the demo's code is this project's own].",
 )
 @click.option(
     "--oracle", is_flag=True, help="Assess all patches, too: audits, stories and a scripted judge (needs a browser)."
