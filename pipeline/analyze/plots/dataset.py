@@ -18,7 +18,7 @@ def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     axes = figure.subplots()
     plain(axes, list(counts), list(counts.values()), [f"{count:,}" for count in counts.values()])
     axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlim=(0, 8 * max(counts.values())), xlabel="pull requests (logarithmic)")
+    axes.set(xlim=(0, 8 * (max(counts.values()) or 1)), xlabel="pull requests (logarithmic)")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     return figure, f"Bars, one below the other. {listed(list(counts.items()))}."
 
