@@ -43,6 +43,7 @@ class AxeDelta(Record):
 
 #: seed 002's scale: 3 solves all, 2 most, 1 misses what matters, -1 can not tell
 Rated = Literal[3, 2, 1, -1]
+UNTOLD: Rated = -1
 
 
 class Rating(Record):

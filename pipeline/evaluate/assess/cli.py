@@ -59,10 +59,10 @@ def command(
     --judge-budget).
     """
     from pipeline.evaluate.assess import settings as own
-    from pipeline.evaluate.assess.judge.panel import Asked
     from pipeline.evaluate.assess.report import report
     from pipeline.evaluate.assess.stage import More, assess
     from pipeline.llm.models import SHIPPED
+    from pipeline.llm.panel import Asked
 
     asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
     more = More(axe, stories, asked, settings or own.SHIPPED)

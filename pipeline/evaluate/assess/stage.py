@@ -26,7 +26,7 @@ from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
 from pipeline.evaluate.assess.axe.findings import delta
 from pipeline.evaluate.assess.evidence import Case, Evidence, Find
-from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
 from pipeline.evaluate.assess.said import beside
 from pipeline.evaluate.assess.score import scored
@@ -35,6 +35,7 @@ from pipeline.evaluate.assess.stories import part as stories
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.stage import check
 from pipeline.execution import images
+from pipeline.llm.panel import Asked
 
 
 class More(NamedTuple):

@@ -20,7 +20,7 @@ def rule(panel: Panel, cases: Sequence[Case], log: Path, jobs: int) -> list[Said
     """What the judge says of each case. The gateway writes `log`."""
     questions = [_question(one) for one in cases if one.verdict.outcome in RAN]
     with Progress("judging", len(questions)) as progress:
-        owed = panel.judge(questions, progress, log, jobs)
+        owed = panel.complete(questions, progress, log, jobs)
     return [_said(panel, one, owed) if one.verdict.outcome in RAN else _silent(one) for one in cases]
 
 
@@ -37,5 +37,5 @@ def _said(panel: Panel, case: Case, owed: dict[Question, str]) -> Said:
     samples = panel.samples(question)
     if question in owed:
         left = f"{len(samples.missing())} of {samples.count} samples"
-        return Said(samples.judgement(), f"{FAILED}{left}: {owed[question]}")
-    return Said(samples.judgement(), samples.silence())
+        return Said(panel.judgement(question), f"{FAILED}{left}: {owed[question]}")
+    return Said(panel.judgement(question), samples.silence())
