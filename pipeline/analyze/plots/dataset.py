@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.plots.bars import legend, plain
-from pipeline.analyze.plots.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
+from pipeline.report.figures.bars import legend, plain
+from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
 
 
 def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
