@@ -43,7 +43,7 @@ def command(
     models: Path | None,
     settings: Path | None,
 ) -> None:
-    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
+    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/assessment.md).
 
     \b
     Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.

@@ -1,4 +1,4 @@
-"""The oracle on a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
+"""The assessment of a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
 
 #12 gives the Avatar a text alternative. Its initials are too pale, before and after: only a browser sees that.
 """

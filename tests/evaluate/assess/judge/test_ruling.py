@@ -40,7 +40,7 @@ def assessed(evaluation: Evaluation, more: More) -> dict[str, Assessment]:
 
 
 @pytest.mark.rule("judge-absence")
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_its_rating_stands_beside_the_verdict(evaluation, court):
     """A patch that a judge finds excellent stays unresolved, and what is not rated says why."""
     evaluation.predict(menu=FIX, badge=WRONG, toggle="", tabs=FIX.replace("menu", "tabs"))
