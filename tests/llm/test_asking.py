@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 
+import cloudpickle
 import pytest
 from pydantic import BaseModel
 
@@ -98,9 +98,9 @@ def test_no_key_is_shown() -> None:
 
 
 def test_a_request_is_answered_alike_in_another_process(say: Say) -> None:
-    """A request and its answer are pickled on their way there and back."""
+    """A request and its answer are plain data on their way there and back."""
     _, request = say('{"grade": 3}')
-    assert pickle.loads(pickle.dumps(ask(request))) == ask(request)
+    assert cloudpickle.loads(cloudpickle.dumps(ask))(cloudpickle.loads(cloudpickle.dumps(request))) == ask(request)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
         assert other.submit(ask, replace(request, read=_grade)).result() == ask(request)
 
