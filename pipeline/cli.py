@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib import import_module
 
@@ -72,7 +73,11 @@ def program() -> None:
 
 
 def main() -> None:
-    """Run the program. Exit codes: 0 done, 1 something failed, 2 bad input (nothing was written)."""
+    """Run the program. Exit codes: 0 done, 1 something failed, 2 bad input (nothing was written), 130 stopped.
+
+    A request to end (SIGTERM) is heard like Ctrl-C, so that nothing is left behind.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(program.main(standalone_mode=False))
     except click.ClickException as error:

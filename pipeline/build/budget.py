@@ -15,7 +15,8 @@ from collections.abc import Iterable
 
 from pipeline.build import layers
 from pipeline.core.sizes import show_size
-from pipeline.sandbox.base import Kept, Sandbox
+from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.images import Kept
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class Budget:
             return f"{show_size(self.used)} of {show_size(self.limit or 0)}"
 
     def _measure(self) -> None:
-        kept = self.sandbox.kept()
+        kept = self.sandbox.images.kept()
         self.used = sum(one.size for one in kept)
         if self.limit is None:
             self.limit = self.used + self.free // 2
@@ -70,7 +71,7 @@ class Budget:
         for one in layers.least_useful(kept, staying):
             if self.used <= self.limit:
                 return
-            if one.name not in staying and self.sandbox.remove(one):
+            if one.name not in staying and self.sandbox.images.remove(one):
                 self.used -= one.size
                 log.info("removed %s (%s), to keep within %s", one.name, show_size(one.size), show_size(self.limit))
             else:

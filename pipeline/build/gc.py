@@ -12,31 +12,47 @@ from pipeline.core.options import data_option, sandbox_option
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
-@click.option("--all", "everything", is_flag=True, help="Remove what datasets refer to, too.")
+@click.option("--all", "everything", is_flag=True, help="Remove what datasets refer to, too. Asks first.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--forget-gone", is_flag=True, help="Forget data directories that are gone from this host for good.")
 @click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 @sandbox_option
 @data_option
-def command(dry_run: bool, everything: bool, as_json: bool, sandbox: str, store: Any) -> None:
-    """Remove layers, caches and leftovers that no dataset of DATA refers to.
+def command(
+    dry_run: bool, everything: bool, yes: bool, forget_gone: bool, as_json: bool, sandbox: str, store: Any
+) -> None:
+    """Remove layers, caches and leftovers that no dataset refers to.
 
     \b
-    Reads DATA/02_dataset/*.jsonl; writes nothing there. What is in use stays, and so
-    does what a layer that stays stands on. Layers are shared: each size is what goes
-    with that layer alone. What was removed is made again from the clone when a build
-    or an evaluation needs it. Refused while a build, a prediction or an evaluation of DATA is under way.
+    Reads 02_dataset/ in DATA and in every other data directory that the same sandbox serves;
+    writes nothing there. What is in use stays, and so does what a layer that stays stands on.
+    While a data directory cannot be read here (gone, of another host or user), only leftovers go.
+    Layers are shared: each size is what goes with that layer alone. What was removed is made
+    again from the clone when a build or an evaluation needs it. Refused while a build, a
+    prediction or an evaluation is under way in one of the data directories.
     \b
-    Example: a11y-bench gc --dry-run
+    Examples: a11y-bench gc --dry-run
+              a11y-bench gc --forget-gone
     """
-    from pipeline.build.garbage import collect, judge, referenced
+    from pipeline.build import garbage
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say, table
     from pipeline.core.sizes import show_size
     from pipeline.sandbox import open_sandbox
 
-    with store.still("build", "predict", "evaluate"):
-        place = open_sandbox(sandbox, cache_root())
-        judged = judge(place.kept(), {} if everything else referenced(store))
-        judged = judged if dry_run else collect(place, judged)
+    place = open_sandbox(sandbox, cache_root())
+    served = place.images.served()
+    if everything and not (dry_run or yes):
+        whose = "".join(f"\n  {one}" for one in served)
+        click.confirm(f"This takes the layers of all data directories:{whose}\nRemove them?", abort=True, err=True)
+    for one in served:
+        if not dry_run and (everything or (forget_gone and one.is_gone)):
+            place.images.forget(one)
+    with garbage.everything(store) if everything else garbage.referring(store, place) as known:
+        for one, why in known.unknown.items():
+            say(f"not known what {one} refers to: {why}")
+        judged = garbage.judge(place.images.kept(), known)
+        judged = judged if dry_run else garbage.collect(place, judged)
     if as_json:
         click.echo(json.dumps([one.row() for one in judged], indent=1))
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from pipeline.sandbox.base import Kept
+from pipeline.sandbox.images import Kept
 
 #: how useful a kind is: what is quick to make again goes first. Containers belong to whoever works in them
 USEFUL = {"leftover": 0, "instance": 1, "cache": 2, "environment": 3, "tools": 4}

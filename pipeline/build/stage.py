@@ -28,6 +28,7 @@ from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store, read_records, write_json
 from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
+from pipeline.sandbox.images import Directory
 
 
 def build(
@@ -57,9 +58,10 @@ def build(
     require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
     for one in candidates:
         require_commit(clone, one.base.sha)
-    machine = settings.sandbox.machine()
+    machine = settings.sandbox.images.machine()
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
+        settings.sandbox.images.serve(Directory.here(store.root))
         plan = partial(planned, store, clone, settings, repeats or {}, patience)
         with ThreadPoolExecutor(jobs) as pool:
             units = list(pool.map(plan, _known(store, repo, candidates)))

@@ -13,7 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -31,6 +31,8 @@ R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
 Part = tuple[int, int]
 WHOLE: Part = (0, 1)
+#: the lock that is held while another is taken, which is a moment, and the seconds that this is waited for
+GATE, PATIENCE = "gate.lock", 5
 
 
 def now() -> str:
@@ -188,6 +190,16 @@ class Store:
         return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"
 
     @property
+    def review_requests(self) -> Path:
+        """What people are asked to look at: append-only."""
+        return self.root / "00_viewer" / "requests" / "requests.jsonl"
+
+    @property
+    def review_answers(self) -> Path:
+        """Who has looked at it: append-only."""
+        return self.root / "00_viewer" / "requests" / "answers.jsonl"
+
+    @property
     def handchecks(self) -> Path:
         """Ratings of patches by people who do not know whose they are."""
         return self.root / "00_viewer" / "handchecks.jsonl"
@@ -295,28 +307,39 @@ class Store:
         The parts of the lock's name are joined by what is in none of them.
         """
         self.begin()
-        path = self.root / ".locks" / f"{'+'.join((stage, repo.slug, *map(folder_name, who)))}.lock"
-        path.parent.mkdir(exist_ok=True)
-        with _held(path, " ".join((f"{stage} of {repo}", *who))):
+        name = "+".join((stage, repo.slug, *map(folder_name, who)))
+        with ExitStack() as held:
+            with self._gate():
+                held.enter_context(_held(self._locks / f"{name}.lock", " ".join((f"{stage} of {repo}", *who))))
             yield
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages, all unless told, for all repositories and models. Raises UserError while one of them is
-        under way."""
-        paths = [path for path in sorted(self.root.glob(".locks/*.lock")) if path.name.startswith(stages or "")]
-        with ExitStack() as held:
-            for path in paths:
-                held.enter_context(_held(path, path.stem))
+        """Hold these stages, all unless told, for all repositories and models, and let none begin, of a new repository
+        neither. Raises UserError while one of them is under way.
+        """
+        with self._gate(), ExitStack() as held:
+            for path in sorted(self._locks.glob("*.lock")):
+                if path.name.startswith(stages or "") and path.name != GATE:
+                    held.enter_context(_held(path, path.stem))
             yield
+
+    @property
+    def _locks(self) -> Path:
+        return self.root / ".locks"
+
+    def _gate(self) -> AbstractContextManager[None]:
+        """Whoever takes a lock passes it, and `still` keeps it shut."""
+        self._locks.mkdir(exist_ok=True)
+        return _held(self._locks / GATE, "what lets no stage begin", PATIENCE)
 
 
 @contextmanager
-def _held(path: Path, what: str) -> Iterator[None]:
+def _held(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
     import filelock
 
     try:
-        with filelock.FileLock(path, timeout=0):
+        with filelock.FileLock(path, timeout=seconds):
             yield
     except filelock.Timeout:
         hint = "wait for it, or stop it; a lock whose process ended is free by itself"

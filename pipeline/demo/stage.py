@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from pipeline.build.qualify import Settings
@@ -12,50 +10,29 @@ from pipeline.campaign import evaluate_and_say, say_stage
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
-from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.assess import assess_demo
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
-from pipeline.demo.oracle import assess_demo
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox import open_sandbox
-from pipeline.sandbox.base import NoBaseImage, Sandbox
+from pipeline.sandbox.base import Sandbox
 from pipeline.triage.stage import import_file
-
-#: the script that makes the base image
-BASE_BUILD = Path(__file__).parents[2] / "docker" / "base" / "build.sh"
 
 REPO = Repo("a11y-bench", "harbor-ui")
 
 
 def choose_sandbox(name: str | None) -> Sandbox:
-    """The named sandbox; else docker where an engine and the base image are, else local. Says which, and why."""
-    if name:
-        return open_sandbox(name, cache_root())
-    try:
-        sandbox = _docker()
-        say("sandbox: docker")
-        return sandbox
-    except UserError as error:
-        say(f"sandbox: local, without isolation (the demo's own code only), since: {error.message}")
-        return open_sandbox("local", cache_root())
+    """The named sandbox, else local, which is there and quick on every machine. Says why."""
+    if not name:
+        say("sandbox: local, since the demo's code is this project's own; in containers: --sandbox docker")
+    return open_sandbox(name or "local", cache_root())
 
 
-def _docker() -> Sandbox:
-    """The docker sandbox; an engine without the base image gets it first. Raises UserError."""
-    try:
-        return open_sandbox("docker", cache_root())
-    except NoBaseImage as error:
-        say(f"{error.message}: making it")
-        if subprocess.run([BASE_BUILD], stdout=sys.stderr).returncode:
-            raise
-        return open_sandbox("docker", cache_root())
-
-
-def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracle: bool = False) -> None:
-    """Stages 01 to 04 with the agents oracle, nop and magentless; `oracle` assesses all that they do."""
+def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, assess: bool = False) -> None:
+    """Stages 01 to 04 with the agents oracle, nop and magentless; `assess` assesses all that they do."""
     clone = store.root / "harbor-ui.git"
     say_stage("history", "making the demo's repository from files")
     build_history(demo, clone)
@@ -72,7 +49,7 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracl
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
-    if oracle:
+    if assess:
         assess_demo(store, REPO, demo, sandbox, jobs=jobs)
 
 

@@ -23,6 +23,7 @@ from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
 from pipeline.evaluate.request import RunPatch
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
+from pipeline.sandbox.images import Directory
 
 
 def evaluate(
@@ -43,6 +44,7 @@ def evaluate(
     folder = store.evaluation(subject.repo, subject.agent, subject.model)
     lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
+        sandbox.images.serve(Directory.here(store.root))
         bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
         graded = _graded(bench, instances, answers, jobs, engine)
         verdicts = [

@@ -66,14 +66,16 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
     require_commit(clone, made.base)
     with TemporaryDirectory(prefix="a11y-bench-") as folder, Aside() as aside:
         exported, sources = Path(folder, "manifests"), Path(folder, "checkout")
-        written = None if sandbox.has(made.image) else aside.submit(checkout, clone, made.base, sources)
+        written = None if sandbox.images.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
-            deviations = sandbox.environment(installation(made.environment), made.environment_digest, exported, say)
+            deviations = sandbox.images.environment(
+                installation(made.environment), made.environment_digest, exported, say
+            )
         if written:
             say("adding the sources")
             written.result()
-            sandbox.instance(made.environment_digest, made.image, sources)
+            sandbox.images.instance(made.environment_digest, made.image, sources)
     missing = missing_files(clone, made.base)
     return deviations + [f"missing in the clone, left out: {path}" for path in missing]
 

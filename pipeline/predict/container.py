@@ -16,8 +16,7 @@ from pipeline.core.git import CLEAN, opened_clone
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
 from pipeline.predict.request import AgentFailed, Ask, Say
-from pipeline.sandbox.base import DEFAULT, Completed
-from pipeline.sandbox.docker.agents import TOOLS, AgentWorkspace
+from pipeline.sandbox.base import DEFAULT, Completed, Workspace
 
 #: seconds after its time in which an agent may end by itself
 GRACE = 30
@@ -41,7 +40,8 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
     made = recipe(clone, room.environment, ask.base, room.manifests)
     ensure(sandbox, clone, made, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
-    with sandbox.room(made.image, Path(room.tools), ask.base_url, limits) as workspace:
+    given = {"tools": Path(room.tools), "reach": ask.base_url}
+    with sandbox.open(made.image, cache="none", limits=limits, **given) as workspace:
         places = _brief(workspace, ask)
         base = _git(workspace, "rev-parse", "HEAD").strip()
         say(f"{ask.agent.name} works")
@@ -52,7 +52,7 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
         return _conclude(workspace, base, done, done.seconds >= call.seconds, folder)
 
 
-def _brief(room: AgentWorkspace, ask: Ask) -> dict[str, str]:
+def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     """Write what the agent is told; what its command may name."""
     told = prompt(ask.agent.call.prompt, ask.task)
     files = {
@@ -70,20 +70,20 @@ def _brief(room: AgentWorkspace, ask: Ask) -> dict[str, str]:
         "checkout": room.root,
         "out": out,
         "model": ask.model,
-        "agent": TOOLS,
+        "agent": room.tools,
         "base_url": room.url,
         "key": ask.key,
     }
 
 
-def _keep(room: AgentWorkspace, out: str, folder: Path) -> None:
+def _keep(room: Workspace, out: str, folder: Path) -> None:
     """What the agent wrote, but for what would pass for ours."""
     with TemporaryDirectory(prefix="a11y-bench-") as place:
         room.fetch(out, Path(place))
         shutil.copytree(place, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*OURS))
 
 
-def _conclude(room: AgentWorkspace, base: str, done: Completed, late: bool, folder: Path) -> int:
+def _conclude(room: Workspace, base: str, done: Completed, late: bool, folder: Path) -> int:
     if done.limit:
         raise AgentFailed(f"the agent reached its limit: {done.limit}")
     patch = _patch(room, base)
@@ -93,7 +93,7 @@ def _conclude(room: AgentWorkspace, base: str, done: Completed, late: bool, fold
     return 0 if late else done.code
 
 
-def _patch(room: AgentWorkspace, base: str) -> bytes:
+def _patch(room: Workspace, base: str) -> bytes:
     """The difference to `base`, by an index of our own: an agent may have committed, or left its index locked."""
     path = f"{room.scratch}/patch.diff"
     _git(room, "read-tree", base)
@@ -105,7 +105,7 @@ def _patch(room: AgentWorkspace, base: str) -> bytes:
     return patch
 
 
-def _git(room: AgentWorkspace, *arguments: str) -> str:
+def _git(room: Workspace, *arguments: str) -> str:
     done = room.run(["git", *arguments], env=CLEAN | {"GIT_INDEX_FILE": f"{room.scratch}/index"})
     said = done.output.decode(errors="replace")
     if done.code:

@@ -36,22 +36,24 @@ from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import Answer, Ask, Failure, Left, Room
 from pipeline.predict.run import Run, open_run, resume
 from pipeline.predict.runtime import finish, save, why_unanswered
+from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import handle
+from pipeline.sandbox.images import Directory, Kit
 
 if TYPE_CHECKING:
     import git
 
-    from pipeline.sandbox.docker.agents import DockerAgents
-
+#: the sandbox of agents that run code
+AGENTS_WORK_IN = "docker"
 #: why an instance has no prediction whose candidates wait for their tests
 NOT_CHOSEN = "not_chosen"
 
 
 class Rooms(NamedTuple):
-    """Where agents that run code work, and the archive of this agent's tools."""
+    """Where agents that run code work, and this agent's tools there."""
 
-    sandbox: DockerAgents
+    sandbox: Sandbox
     tools: Path
 
 
@@ -201,12 +203,10 @@ class Predictor:
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
         """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
-        from pipeline.sandbox.docker.agents import DockerAgents, Kit
-
-        sandbox = DockerAgents(cache_root())
-        sandbox.check()
+        sandbox = open_sandbox(AGENTS_WORK_IN, cache_root())
+        sandbox.images.serve(Directory.here(self.store.root))
         kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
-        return Rooms(sandbox, patiently(lambda: sandbox.tools(kit, say), say))
+        return Rooms(sandbox, patiently(lambda: sandbox.images.tools(kit, say), say))
 
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:

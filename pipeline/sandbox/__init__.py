@@ -1,4 +1,17 @@
-"""Sandboxes by name. To add one: a module and a row here; the contract suite in tests/ says when it is right."""
+"""Where code of repositories runs. The protocols first, then three implementations, one package or module each.
+
+| module | what it is |
+|---|---|
+| `base` | the protocols `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends |
+| `images` | the protocol `Images`: layers and agents' tools, made, kept and removed; whom they serve; what runs |
+| `docker/` | containers without network: for code that nobody has read, and for agents that run code |
+| `local/` | folders and processes of this machine: for trusted code only |
+| `scripted` | nothing runs: for tests of what stands on a sandbox |
+| `install`, `node`, `progress` | what installs have in common |
+
+To add a sandbox: a module with a class that takes the folder of its cache, and a row in SANDBOXES. The contract suite,
+`tests/sandbox/test_contract.py`, says when it is right; what it can not do it leaves out of `can`, and refuses.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one protocol of all sandboxes: layers of an image, and a fresh workspace of it in which commands run.
+"""The one protocol of all sandboxes: open a workspace of an image, run commands in it, read and write files.
 
 A command that failed is a returned result; a broken sandbox raises InfrastructureError, with the cause `engine`,
 `registry`, `disk` or `workspace_gone`. An install that fails raises InstallFailed with the end of its log, since that
@@ -7,14 +7,14 @@ is the repository's fault and not the machine's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
-from pipeline.sandbox.installation import Installation
+from pipeline.sandbox.images import Images
 
 #: `none`: the runner starts cold; `use`: a private copy of the instance's cache, which is empty at first; `fill`: the
 #: run adds to it. Only code of the repository's own history may (a candidate could poison it), and such a run may start
@@ -23,6 +23,13 @@ Cache = Literal["none", "use", "fill"]
 
 #: what a command can have too much of: wall-clock time, memory, output, written files, processes at a time
 Limit = Literal["time", "memory", "output", "disk", "processes"]
+
+#: what a sandbox may be able to do, and how that is said: what it lacks is refused, never done in part
+Ability = Literal["contain", "reach"]
+ABILITIES: dict[Ability, str] = {
+    "contain": "hold code that nobody has read",
+    "reach": "give agents a single way out, and tools of their own",
+}
 
 #: what every command sees beside its own PATH, HOME and TMPDIR: nothing of the host's environment
 COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
@@ -61,10 +68,6 @@ def exit_code(code: int) -> int:
     return 128 - code if 128 < code < 192 else code
 
 
-class NoBaseImage(UserError):
-    """An engine answers, but lacks the image that every other one starts from."""
-
-
 class InstallFailed(A11yBenchError):
     """The dependencies of an environment could not be installed; `log` is the end of what the manager said."""
 
@@ -83,30 +86,6 @@ def stopped() -> InfrastructureError:
     return InfrastructureError("stopped at once, as it was asked for", cause="stopped")
 
 
-class Machine(NamedTuple):
-    """Where commands run: its processors, bytes of memory, and bytes that are free on the disk of the layers."""
-
-    processors: int
-    memory: int
-    free: int
-
-
-class Kept(NamedTuple):
-    """Something that a sandbox keeps on its disk: `size` are the bytes of its own, without those of what it stands on.
-
-    `digest` is an environment's or an instance's, `on` the name of what it stands on, `created` are seconds since the
-    epoch. What is `busy` is in use by somebody.
-    """
-
-    kind: Literal["tools", "environment", "instance", "cache", "container", "leftover"]
-    name: str
-    digest: str
-    size: int
-    on: str = ""
-    created: float = 0
-    busy: bool = False
-
-
 class Workspace(Protocol):
     """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
 
@@ -120,6 +99,10 @@ class Workspace(Protocol):
     """A writable folder outside the repository, for patches and reports."""
     cache: str
     """The runner's transform cache, as commands see it."""
+    tools: str
+    """The folder of the tools that it was opened with, as commands see it; they may read them and no more."""
+    url: str
+    """Where commands reach the address that it was opened with, empty without one."""
 
     def run(
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
@@ -132,39 +115,37 @@ class Workspace(Protocol):
     def read(self, path: str) -> bytes | None:
         """A file's bytes, None where there is none (or no regular file, or one above the output limit)."""
 
+    def fetch(self, folder: str, target: Path) -> None:
+        """Copy the regular files of a folder to the host, up to the limit on output; links stay behind."""
+
 
 class Sandbox(Protocol):
-    """A place where code of repositories runs. `name` is its row in the table of `sandbox/__init__.py`."""
+    """A place where code of repositories runs: it opens workspaces of the images that it keeps.
+
+    `name` is its row in the table of `sandbox/__init__.py`, `images` are made and kept apart (images.py), and `can`
+    says what code it may be trusted with.
+    """
 
     name: str
+    can: frozenset[Ability]
+    images: Images
 
     def check(self) -> None:
         """Raise UserError, with what to do, when this sandbox can not work here."""
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
-        """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
+    def open(
+        self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""
+    ) -> AbstractContextManager[Workspace]:
+        """A fresh workspace of an instance's image: unprivileged, limited, gone when it is closed.
 
-        `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.
-        Raises InstallFailed or InfrastructureError.
+        It reaches the address `reach` (a URL) and nothing else, nothing at all without one. `tools` are what
+        `images.tools` made. Raises UserError where the sandbox does not say that it can do that.
         """
-
-    def has(self, digest: str) -> bool:
-        """Whether the instance's image is there."""
-
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        """Make the layer of sources on the environment's: `checkout` holds one commit, no history, no patch."""
-
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> AbstractContextManager[Workspace]:
-        """A fresh workspace of an instance's image: no network, unprivileged, limited. Gone when it is closed."""
-
-    def machine(self) -> Machine:
-        """What there is to share among all who work here."""
-
-    def kept(self) -> list[Kept]:
-        """All that is on the disk beside open workspaces and what they start from; no byte is counted twice."""
-
-    def remove(self, kept: Kept) -> bool:
-        """Remove one; False when somebody uses it. What stands on it must be gone. It is made again when asked for."""
 
     def abort(self) -> None:
         """End every command, for an end at once. What is asked of this sandbox from then on raises `stopped`."""
+
+
+def refused(sandbox: str, ability: Ability) -> UserError:
+    """The error of a sandbox for what it does not say that it can."""
+    return UserError(f"the sandbox '{sandbox}' can not {ABILITIES[ability]}", hint="use another one: --sandbox docker")

@@ -1,7 +1,7 @@
 """ScriptedSandbox: for tests of what stands on a sandbox. Nothing runs; a function says how each command ends.
 
-It writes nothing to disk. What was asked of it is in `environments`, `instances` and `commands`; `opened` are the
-images of open workspaces.
+It writes nothing to disk. What was asked of it is in `images.environments`, `images.instances` and `commands`; `opened`
+are the images of open workspaces.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.sandbox.base import DEFAULT, Cache, Completed, Kept, Limits, Machine
+from pipeline.sandbox.base import DEFAULT, Ability, Cache, Completed, Limits, stopped
+from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
 from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
@@ -21,23 +22,14 @@ def succeed(argv: tuple[str, ...], files: Files) -> Completed:
     return Completed(0, b"", 0)
 
 
-class ScriptedSandbox:
-    """`respond(argv, files)` ends a command; it may raise, and may write to the workspace's `files` (path -> bytes).
+class ScriptedImages:
+    """`failures` are raised by environment(), by digest: InstallFailed or InfrastructureError."""
 
-    `failures` are raised by environment(), by digest: InstallFailed or InfrastructureError.
-    """
-
-    name = "scripted"
-
-    def __init__(self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None) -> None:
-        self.respond, self.failures = respond, failures or {}
+    def __init__(self, opened: list[str], failures: dict[str, Exception] | None = None) -> None:
+        self.opened, self.failures = opened, failures or {}
         self.environments: list[str] = []
         self.instances: dict[str, str] = {}
-        self.commands: list[tuple[str, ...]] = []
-        self.opened: list[str] = []
-
-    def check(self) -> None:
-        """It always works."""
+        self.directories: set[Directory] = set()
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
         if digest in self.failures:
@@ -47,20 +39,20 @@ class ScriptedSandbox:
             self.environments.append(digest)
         return []
 
-    def has(self, digest: str) -> bool:
-        return digest in self.instances
-
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         self.instances[digest] = environment
 
-    @contextmanager
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[ScriptedWorkspace]:
-        self.opened.append(digest)
-        yield ScriptedWorkspace(self)
-        self.opened.remove(digest)
+    def has(self, digest: str) -> bool:
+        return digest in self.instances
+
+    def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
+        return kit.files
 
     def machine(self) -> Machine:
         return Machine(2, 8 * 2**30, 10)
+
+    def identity(self) -> Identity:
+        return Identity("scripted", "amd64", "")
 
     def kept(self) -> list[Kept]:
         """Every layer takes one byte."""
@@ -76,19 +68,56 @@ class ScriptedSandbox:
         self.environments = [digest for digest in self.environments if digest != kept.digest]
         return True
 
+    def serve(self, directory: Directory) -> None:
+        self.directories.add(directory)
+
+    def served(self) -> list[Directory]:
+        return sorted(self.directories)
+
+    def forget(self, directory: Directory) -> None:
+        self.directories.discard(directory)
+
+
+class ScriptedSandbox:
+    """`respond(argv, files)` ends a command; it may raise, and may write to the workspace's `files` (path -> bytes)."""
+
+    name = "scripted"
+    can = frozenset[Ability]({"contain", "reach"})
+
+    def __init__(self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None) -> None:
+        self.respond, self.aborted = respond, False
+        self.commands: list[tuple[str, ...]] = []
+        self.opened: list[str] = []
+        self.images = ScriptedImages(self.opened, failures)
+
+    def check(self) -> None:
+        """It always works."""
+
+    @contextmanager
+    def open(
+        self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""
+    ) -> Iterator[ScriptedWorkspace]:
+        self.opened.append(digest)
+        try:
+            yield ScriptedWorkspace(self, reach)
+        finally:
+            self.opened.remove(digest)
+
     def abort(self) -> None:
-        """Nothing runs."""
+        self.aborted = True
 
 
 class ScriptedWorkspace:
-    root, scratch, cache = "/repo", "/scratch", "/cache"
+    root, scratch, cache, tools = "/repo", "/scratch", "/cache", "/tools"
 
-    def __init__(self, sandbox: ScriptedSandbox) -> None:
-        self.sandbox, self.files = sandbox, Files()
+    def __init__(self, sandbox: ScriptedSandbox, url: str) -> None:
+        self.sandbox, self.files, self.url = sandbox, Files(), url
 
     def run(
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
     ) -> Completed:
+        if self.sandbox.aborted:
+            raise stopped()
         self.sandbox.commands.append(tuple(argv))
         return self.sandbox.respond(tuple(argv), self.files)
 
@@ -97,3 +126,10 @@ class ScriptedWorkspace:
 
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
+
+    def fetch(self, folder: str, target: Path) -> None:
+        for path, data in self.files.items():
+            if path.startswith(f"{folder}/"):
+                kept = target / path.removeprefix(f"{folder}/")
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_bytes(data)

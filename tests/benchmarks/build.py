@@ -33,16 +33,17 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, digest, now, read_json
 from pipeline.ecosystems.installation import installation
-from pipeline.sandbox.base import Kept
 from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.images import DockerImages
 from pipeline.sandbox.docker.sandbox import DockerSandbox
+from pipeline.sandbox.images import Kept
 
 
-class FreshSandbox(DockerSandbox):
-    """A sandbox in which nothing was made before: its layers have names of their own."""
+class FreshImages(DockerImages):
+    """Images of which none was made before: the layers have names of their own."""
 
-    def __init__(self, cache: Path, mark: str) -> None:
-        super().__init__(cache)
+    def __init__(self, engine: Engine, cache: Path, mark: str) -> None:
+        super().__init__(engine, cache)
         self.mark = mark
         self.names: set[str] = set()
 
@@ -59,6 +60,18 @@ class FreshSandbox(DockerSandbox):
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         super().instance(self.named(environment), self.named(digest), checkout)
+
+    def own(self) -> list[Kept]:
+        """What was made here."""
+        return [one for one in self.kept() if one.digest in self.names]
+
+
+class FreshSandbox(DockerSandbox):
+    """The sandbox with these images."""
+
+    def __init__(self, cache: Path, mark: str) -> None:
+        super().__init__(cache)
+        self.images = FreshImages(Engine(), self.cache, mark)
 
     def open(self, digest: str, **more: Any) -> Any:
         return super().open(self.named(digest), **more)
@@ -102,7 +115,7 @@ def main(
         collect(store, name, clone, numbers=numbers)
         _make_tools(store, name, clone, sandbox)
         ours = _ours(store, name, Settings(sandbox, repeats))
-        layers = {(one.kind, one.digest): one for one in sandbox.own()}
+        layers = {(one.kind, one.digest): one for one in sandbox.images.own()}
         whole = _ours(Store(Path(folder, "data")), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = ours.instances if same_command else [as_the_project(one) for one in ours.instances]
         theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in others]
@@ -118,8 +131,8 @@ def fresh_sandbox() -> Iterator[FreshSandbox]:
     try:
         yield sandbox
     finally:
-        for one in least_useful(sandbox.own(), ()):
-            sandbox.remove(one)
+        for one in least_useful(sandbox.images.own(), ()):
+            sandbox.images.remove(one)
 
 
 def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) -> None:
@@ -127,7 +140,7 @@ def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) ->
     for candidate in candidates_of(store, repo, []):
         spec = environment_of(open_clone(clone), candidate).model_copy(update={"install": ("true",), "rebuild": ()})
         with TemporaryDirectory() as folder:
-            sandbox.environment(
+            sandbox.images.environment(
                 installation(spec), digest(spec.node, spec.manager, spec.manager_version), Path(folder), say
             )
 

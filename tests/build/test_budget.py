@@ -10,7 +10,7 @@ import pytest
 from pipeline.build.budget import Budget
 from pipeline.build.layers import least_useful, standing
 from pipeline.ecosystems.installation import installation
-from pipeline.sandbox.base import Kept
+from pipeline.sandbox.images import Kept
 from pipeline.sandbox.scripted import ScriptedSandbox
 
 
@@ -19,14 +19,14 @@ def sandbox(tmp_path: Path) -> ScriptedSandbox:
     """Two environments with two instances each."""
     made = ScriptedSandbox(tmp_path)
     for environment in ("old", "new"):
-        made.environment(installation(factories.make_environment()), environment, tmp_path, print)
+        made.images.environment(installation(factories.make_environment()), environment, tmp_path, print)
         for number in (1, 2):
-            made.instance(environment, f"{environment}-{number}", tmp_path)
+            made.images.instance(environment, f"{environment}-{number}", tmp_path)
     return made
 
 
 def left(sandbox: ScriptedSandbox) -> set[str]:
-    return {one.digest for one in sandbox.kept()}
+    return {one.digest for one in sandbox.images.kept()}
 
 
 def kept_within(sandbox: ScriptedSandbox, limit: int | None, held: dict[str, tuple[str, ...]]) -> set[str]:
@@ -78,7 +78,7 @@ def test_a_unit_that_is_done_gives_its_layers_up(sandbox: ScriptedSandbox) -> No
 def test_disk_is_measured_now_and_then_only(sandbox: ScriptedSandbox) -> None:
     budget = Budget(sandbox, 6, free=0)
     assert budget.keep() == "6 B of 6 B"
-    sandbox.instance("new", "new-3", Path())
+    sandbox.images.instance("new", "new-3", Path())
     assert budget.keep() == "6 B of 6 B" and len(left(sandbox)) == 7
 
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
-from tiny_library import REPO, Bench
+from tiny_library import REPO, Bench, instance_id
 
+from pipeline.build.garbage import judge, referring
 from pipeline.build.gc import command
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
 from pipeline.core.records import Instance
-from pipeline.core.store import write_records
+from pipeline.core.store import Store, Unit, write_records
+from pipeline.ecosystems.installation import installation
+from pipeline.sandbox.images import Directory
+from pipeline.sandbox.scripted import ScriptedSandbox
+
+NEW = Repo("acme", "new")
 
 
 @pytest.fixture
@@ -20,6 +30,8 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
     fresh = Bench(tmp_path, tiny.library, tmp_path / "cache")
     fresh.collect()
     fresh.build("menu", "badge", "icon")
+    for name in ("badge", "icon"):
+        shutil.rmtree(fresh.store.qualification(REPO) / "units" / instance_id(name))
     write_records(fresh.store.dataset(REPO), [fresh.outcomes["menu"]])
     return fresh
 
@@ -57,7 +69,7 @@ def test_a_dry_run_removes_nothing_and_says_what_would_go(bench: Bench) -> None:
 
 def test_what_is_in_use_stays(bench: Bench) -> None:
     with bench.sandbox.open(bench.outcomes["icon"].image):
-        found = listed(bench, "--all")
+        found = listed(bench, "--all", "--yes")
     icon = bench.outcomes["icon"]
     assert {digest for digest, (goes, _) in found.items() if not goes} == {icon.image, icon.environment_digest}
     assert found[icon.image] == (False, "in use")
@@ -65,11 +77,121 @@ def test_what_is_in_use_stays(bench: Bench) -> None:
 
 def test_what_is_gone_is_made_again(bench: Bench) -> None:
     before = bench.outcomes["badge"]
-    call(bench, "--all")
-    assert [one.kind for one in bench.sandbox.kept()] == []
+    call(bench, "--all", "--yes")
+    assert [one.kind for one in bench.sandbox.images.kept()] == []
     bench.build("badge", settings=None, repeats={2: 2})
     assert isinstance(bench.outcomes["badge"], Instance)
     assert bench.outcomes["badge"].image == before.image
+
+
+# -- other data directories ------------------------------------------------------------------------------------------
+class Shared(NamedTuple):
+    """Two data directories of one sandbox, in which nothing runs: the dataset of each holds one instance."""
+
+    sandbox: ScriptedSandbox
+    mine: Bench
+    other: Bench
+    menu: Instance
+    icon: Instance
+
+    def judged(self) -> dict[str, tuple[bool, str]]:
+        """Digest -> whether it goes by the first one's gc, and why."""
+        with referring(self.mine.store, self.sandbox) as known:
+            return {one.kept.digest: (one.goes, one.why) for one in judge(self.sandbox.images.kept(), known)}
+
+
+@pytest.fixture
+def shared(tiny: Bench, tmp_path: Path) -> Shared:
+    sandbox, made = ScriptedSandbox(tmp_path), []
+    for name in ("menu", "icon"):
+        (tmp_path / name).mkdir()
+        instance, bench = tiny.instance(name), tiny.copy(tmp_path / name)
+        shutil.rmtree(bench.store.qualification(REPO))
+        write_records(bench.store.dataset(REPO), [instance])
+        sandbox.images.environment(installation(instance.environment), instance.environment_digest, tmp_path, print)
+        sandbox.images.instance(instance.environment_digest, instance.image, tmp_path)
+        sandbox.images.serve(Directory.here(bench.store.root))
+        made.append((bench, instance))
+    (mine, menu), (other, icon) = made
+    return Shared(sandbox, mine, other, menu, icon)
+
+
+@pytest.mark.trap("gc-of-others")
+def test_what_another_data_directory_refers_to_stays(shared: Shared) -> None:
+    """One directory's gc removed what all others stood on."""
+    theirs = (False, f"of acme/ui in {shared.other.store.root}")
+    assert shared.judged() == {
+        shared.menu.image: (False, "of acme/ui"),
+        shared.menu.environment_digest: (False, "of acme/ui"),
+        shared.icon.image: theirs,
+        shared.icon.environment_digest: theirs,
+    }
+
+
+@pytest.mark.trap("gc-of-others")
+@pytest.mark.parametrize("place", ["gone", "elsewhere", "of another version"])
+def test_of_a_directory_that_can_not_be_read_nothing_is_guessed(shared: Shared, place: str) -> None:
+    """It may have moved, its disk may not be mounted, and an engine may serve other people."""
+    images, theirs = shared.sandbox.images, Directory.here(shared.other.store.root)
+    if place == "gone":
+        shared.other.store.root.rename(shared.other.folder / "moved")
+    elif place == "elsewhere":
+        images.forget(theirs)
+        images.serve(theirs := Directory("elsewhere", "/data"))
+    else:
+        (shared.other.store.root / "schema.json").write_text('{"schema_version": 0}')
+    assert shared.judged()[shared.icon.image] == (False, f"may be of {theirs}")
+    images.forget(theirs)
+    assert shared.judged()[shared.icon.image] == (True, "no dataset refers to it")
+
+
+@pytest.mark.rule("locks")
+def test_nothing_goes_while_another_directory_builds(shared: Shared) -> None:
+    with shared.other.store.lock("build", REPO), pytest.raises(UserError, match="build-acme__ui is under way"):
+        shared.judged()
+
+
+@pytest.mark.trap("gc-of-others")
+def test_every_stage_that_works_with_layers_is_known(tiny: Bench) -> None:
+    assert Directory.here(tiny.store.root) in tiny.sandbox.images.served()
+
+
+def test_what_is_gone_for_good_is_forgotten(bench: Bench, tmp_path: Path) -> None:
+    gone = Directory.here(tmp_path / "gone")
+    bench.sandbox.images.serve(gone)
+    result = call(bench)
+    assert "freed 0 B" in result.stderr and f"not known what {gone} refers to: it is gone" in result.stderr
+    call(bench, "--forget-gone")
+    menu = bench.outcomes["menu"]
+    assert listed(bench).keys() == {menu.image, menu.environment_digest}
+
+
+def test_everything_is_asked_for_with_whose_it_is(bench: Bench) -> None:
+    bench.sandbox.images.serve(Directory("elsewhere", "/data"))
+    result = call(bench, "--all")
+    assert result.exit_code == 1 and "elsewhere:/data" in result.stderr and str(bench.store.root) in result.stderr
+    assert bench.sandbox.images.has(bench.outcomes["menu"].image)
+
+
+# -- builds under way ------------------------------------------------------------------------------------------------
+@pytest.mark.trap("gc-of-others")
+def test_what_a_stopped_build_has_decided_stays(shared: Shared) -> None:
+    """Its repository has no dataset yet: that is written at the end."""
+    unit = Unit(shared.mine.store.qualification(NEW) / "units" / "acme__new-1")
+    unit.finish(shared.icon.model_dump(mode="json"))
+    shared.sandbox.images.forget(Directory.here(shared.other.store.root))
+    assert shared.judged()[shared.icon.image] == (False, "of acme/new")
+
+
+@pytest.mark.rule("locks")
+def test_no_build_of_a_new_repository_begins_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(tmp_path)
+    monkeypatch.setattr("pipeline.core.store.PATIENCE", 0.1)
+    store.begin()
+    with store.still("build"), pytest.raises(UserError, match="lets no stage begin"), store.lock("build", NEW):
+        pass
+    with store.lock("build", NEW):
+        pass
 
 
 @pytest.mark.rule("locks")
@@ -83,6 +205,7 @@ def test_nothing_goes_while_a_build_is_under_way(bench: Bench) -> None:
 def test_a_folder_without_datasets_is_refused(bench: Bench, tmp_path: Path) -> None:
     """With a wrong --data everything would go."""
     bench.store.dataset(REPO).unlink()
+    shutil.rmtree(bench.store.qualification(REPO))
     with pytest.raises(Exception, match="no dataset is built"):
         call(bench)
-    assert len(bench.sandbox.kept()) > 3
+    assert len(bench.sandbox.images.kept()) > 3

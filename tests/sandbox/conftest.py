@@ -38,10 +38,10 @@ class Bench:
 
     def make(self) -> list[str]:
         """Make both layers; the deviations."""
-        deviations = self.sandbox.environment(
+        deviations = self.sandbox.images.environment(
             installation(self.spec), self.environment, self.manifests, self.said.append
         )
-        self.sandbox.instance(self.environment, self.instance, self.checkout)
+        self.sandbox.images.instance(self.environment, self.instance, self.checkout)
         return deviations
 
 

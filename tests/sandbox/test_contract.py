@@ -9,7 +9,9 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ import pytest
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import SANDBOXES, open_sandbox
-from pipeline.sandbox.base import Completed, InstallFailed, Kept, Limits, Workspace
+from pipeline.sandbox.base import Completed, InstallFailed, Limits, Workspace
+from pipeline.sandbox.images import Directory, Kept, Kit
 from pipeline.sandbox.scripted import ScriptedSandbox
 from tests.sandbox.conftest import Bench
 
@@ -223,15 +226,15 @@ def test_environment_is_made_once(any_bench: Bench) -> None:
 
 
 def test_instance_is_known_once_made(any_bench: Bench) -> None:
-    assert any_bench.sandbox.has(any_bench.instance)
-    assert not any_bench.sandbox.has(uuid.uuid4().hex)
+    assert any_bench.sandbox.images.has(any_bench.instance)
+    assert not any_bench.sandbox.images.has(uuid.uuid4().hex)
 
 
 # -- the disk --------------------------------------------------------------------------------------------------------
 def kept(bench: Bench) -> dict[str, Kept]:
     """The two layers of the bench by their kinds."""
     mine = (bench.environment, bench.instance)
-    return {one.kind: one for one in bench.sandbox.kept() if one.digest in mine and one.kind != "cache"}
+    return {one.kind: one for one in bench.sandbox.images.kept() if one.digest in mine and one.kind != "cache"}
 
 
 def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
@@ -247,20 +250,20 @@ def test_what_is_open_is_not_removed(any_bench: Bench) -> None:
     with any_bench.sandbox.open(any_bench.instance):
         listed = kept(any_bench)["instance"]
         assert listed.busy
-        assert not any_bench.sandbox.remove(listed._replace(busy=False)), "it was not in use when it was listed"
-    assert any_bench.sandbox.has(any_bench.instance)
+        assert not any_bench.sandbox.images.remove(listed._replace(busy=False)), "it was not in use when it was listed"
+    assert any_bench.sandbox.images.has(any_bench.instance)
 
 
 def test_what_is_removed_is_made_again(any_bench: Bench) -> None:
     for kind in ("instance", "environment"):
-        assert any_bench.sandbox.remove(kept(any_bench)[kind])
-    assert not any_bench.sandbox.has(any_bench.instance) and kept(any_bench) == {}
+        assert any_bench.sandbox.images.remove(kept(any_bench)[kind])
+    assert not any_bench.sandbox.images.has(any_bench.instance) and kept(any_bench) == {}
     any_bench.make()
     assert set(kept(any_bench)) == {"environment", "instance"}
 
 
 def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
-    assert all(amount > 0 for amount in any_bench.sandbox.machine())
+    assert all(amount > 0 for amount in any_bench.sandbox.images.machine())
 
 
 def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
@@ -281,7 +284,7 @@ def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> No
     """`yarn install || true` hides it, and the tests then fail for want of modules."""
     (tmp_path / "package.json").write_text('{"dependencies": {"is-number": "99.99.99"}}')
     with pytest.raises(InstallFailed) as caught:
-        bench.sandbox.environment(installation(bench.spec), uuid.uuid4().hex, tmp_path, print)
+        bench.sandbox.images.environment(installation(bench.spec), uuid.uuid4().hex, tmp_path, print)
     assert "ETARGET" in caught.value.log
     assert "npm install" in str(caught.value)
 
@@ -291,7 +294,7 @@ def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_pat
     broken = bench.spec.model_copy(update={"install": ("sh", "-c", "echo no; exit 3")})
     for _ in range(2):
         with pytest.raises(InstallFailed, match="ended with 3"):
-            bench.sandbox.environment(installation(broken), digest, bench.manifests, print)
+            bench.sandbox.images.environment(installation(broken), digest, bench.manifests, print)
 
 
 # -- the runner's cache ----------------------------------------------------------------------------------------------
@@ -317,6 +320,114 @@ def test_cache_is_at_the_same_place_when_filled_and_when_used(bench: Bench) -> N
         assert (workspace.root, workspace.cache) == places
 
 
+# -- agents ----------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def kit(tmp_path: Path) -> Kit:
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    (folder / "agent.sh").write_text("echo works\n")
+    return Kit(folder, uuid.uuid4().hex, "echo installed > more; id -u > who")
+
+
+class Hello(BaseHTTPRequestHandler):
+    """Says hello to whoever gets through."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, format: str, *values: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+GET = "fetch(process.argv[1]).then(r => r.text()).then(console.log, () => console.log('no way'))"
+
+
+@pytest.mark.rule("agent-container")
+def test_an_agent_reaches_one_address_and_nothing_else(any_bench: Bench, address: str) -> None:
+    """A registry has the release with the fix. What a sandbox can not keep in, it refuses."""
+    sandbox = any_bench.sandbox
+    if "reach" not in sandbox.can:
+        with pytest.raises(UserError, match="single way out"), sandbox.open(any_bench.instance, reach=address):
+            pass
+        return
+    with sandbox.open(any_bench.instance, cache="none", reach=address) as workspace:
+        assert workspace.url
+        if sandbox.name != "scripted":
+            others = ("http://172.17.0.1:80", "https://registry.npmjs.org")
+            said = [workspace.run(["node", "-e", GET, url]).output for url in (workspace.url, *others)]
+            assert said == [b"hello\n", b"no way\n", b"no way\n"]
+    with sandbox.open(any_bench.instance) as workspace:
+        assert workspace.url == ""
+
+
+def test_tools_are_made_once_and_can_be_read_and_not_changed(any_bench: Bench, kit: Kit) -> None:
+    images = any_bench.sandbox.images
+    if "reach" not in any_bench.sandbox.can:
+        with pytest.raises(UserError, match="single way out"):
+            images.tools(kit, print)
+        return
+    tools = images.tools(kit, print)
+    assert images.tools(kit, pytest.fail) == tools, "nothing is said: they are there"
+    if any_bench.sandbox.name == "scripted":
+        return
+    with any_bench.sandbox.open(any_bench.instance, tools=tools) as workspace:
+        seen = shell(
+            workspace,
+            'cd "$0"; sh agent.sh; cat more who; echo x > more || echo not mine'.replace("$0", workspace.tools),
+        )
+        assert seen.output.decode().splitlines()[:3] == ["works", "installed", "0"] and b"not mine" in seen.output
+
+
+def test_install_of_tools_that_fails_is_said(bench: Bench, kit: Kit) -> None:
+    with pytest.raises(UserError):
+        bench.sandbox.images.tools(kit._replace(script="echo the reason; exit 3"), print)
+
+
+def test_a_folder_is_fetched_without_links(bench: Bench, tmp_path: Path) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        script = "mkdir -p out/deep && cd out && echo one > one && echo two > deep/two && ln -s /etc/passwd link"
+        assert shell(workspace, script).code == 0
+        workspace.fetch(f"{workspace.root}/out", tmp_path / "got")
+        workspace.fetch(f"{workspace.root}/no-such", tmp_path / "got")
+    found = {
+        str(path.relative_to(tmp_path / "got")): path.read_text()
+        for path in (tmp_path / "got").rglob("*")
+        if path.is_file()
+    }
+    assert found == {"one": "one\n", "deep/two": "two\n"}
+
+
+# -- what it says of itself ------------------------------------------------------------------------------------------
+def test_it_says_what_really_runs(any_bench: Bench) -> None:
+    found = any_bench.sandbox.images.identity()
+    assert found.sandbox == any_bench.sandbox.name and found.architecture in ("amd64", "arm64")
+    assert found == any_bench.sandbox.images.identity()
+    assert found.base_image.startswith("sha256:") or found.sandbox != "docker"
+
+
+def test_it_knows_the_data_directories_that_it_serves(any_bench: Bench, tmp_path: Path) -> None:
+    images, mine, theirs = any_bench.sandbox.images, Directory.here(tmp_path), Directory("elsewhere", "/data of ümlaut")
+    for _ in range(2):
+        images.serve(mine)
+        images.serve(theirs)
+    assert {mine, theirs} <= set(images.served())
+    assert not mine.is_gone and not theirs.is_gone and Directory.here(tmp_path / "none").is_gone
+    for one in (mine, theirs):
+        images.forget(one)
+        images.forget(one)
+    assert not {mine, theirs} & set(images.served())
+
+
 # -- the table -------------------------------------------------------------------------------------------------------
 def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="docker, local"):
@@ -327,3 +438,16 @@ def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
 def test_sandboxes_know_their_name(name: str, tmp_path: Path) -> None:
     assert name in SANDBOXES
     assert open_sandbox(name, tmp_path).name == name
+
+
+class Mine(ScriptedSandbox):
+    """A sandbox of somebody's own."""
+
+    name = "mine"
+
+
+def test_a_new_sandbox_is_a_module_and_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SANDBOXES, "mine", f"{__name__}:Mine")
+    assert open_sandbox("mine", tmp_path).name == "mine"
+    with pytest.raises(UserError, match="docker, local, mine"):
+        open_sandbox("vm", tmp_path)

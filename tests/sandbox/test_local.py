@@ -60,7 +60,7 @@ def test_broken_registry_is_not_the_repositorys_fault(
     node.prefix(local.sandbox.cache, *(node.exact(local.sandbox.cache, package) for package in tools))
     monkeypatch.setenv("npm_config_registry", broken_registry)
     with pytest.raises(InfrastructureError) as caught:
-        local.sandbox.environment(installation(spec), uuid.uuid4().hex, local.manifests, print)
+        local.sandbox.images.environment(installation(spec), uuid.uuid4().hex, local.manifests, print)
     assert caught.value.cause == "registry"
 
 
@@ -77,7 +77,7 @@ def test_layers_are_made_once_by_many(local: Bench) -> None:
     digest, said = uuid.uuid4().hex, []
     more = (installation(local.spec), digest, local.manifests, said.append)
     with ThreadPoolExecutor(4) as pool:
-        made = [pool.submit(local.sandbox.environment, *more) for _ in "1234"]
+        made = [pool.submit(local.sandbox.images.environment, *more) for _ in "1234"]
         assert [future.result() for future in made] == [[]] * 4
     assert len([line for line in said if line.startswith("installing") and "done" in line]) == 1
 
@@ -85,7 +85,7 @@ def test_layers_are_made_once_by_many(local: Bench) -> None:
 def test_another_node_is_a_deviation(local: Bench) -> None:
     digest, spec = uuid.uuid4().hex, local.spec.model_copy(update={"node": "14.21.3", "install": ("true",)})
     for _ in range(2):
-        said = local.sandbox.environment(installation(spec), digest, local.manifests, print)
+        said = local.sandbox.images.environment(installation(spec), digest, local.manifests, print)
         assert said == [f"Node {node.version()} of this machine in place of 14.21.3"]
 
 

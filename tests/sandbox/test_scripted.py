@@ -28,14 +28,14 @@ def test_function_answers_and_writes_files(tmp_path: Path) -> None:
 
 def test_it_remembers_the_layers(tmp_path: Path) -> None:
     sandbox = ScriptedSandbox(tmp_path)
-    assert sandbox.environment(installation(make_environment()), "e", tmp_path, print) == []
-    sandbox.instance("e", "i", tmp_path)
-    assert (sandbox.environments, sandbox.instances) == (["e"], {"i": "e"})
+    assert sandbox.images.environment(installation(make_environment()), "e", tmp_path, print) == []
+    sandbox.images.instance("e", "i", tmp_path)
+    assert (sandbox.images.environments, sandbox.images.instances) == (["e"], {"i": "e"})
 
 
 @pytest.mark.parametrize("error", [InstallFailed("no", "log"), InfrastructureError("no", cause="registry")])
 def test_it_fails_as_it_is_told(tmp_path: Path, error: Exception) -> None:
     sandbox = ScriptedSandbox(tmp_path, failures={"e": error})
     with pytest.raises(type(error)):
-        sandbox.environment(installation(make_environment()), "e", tmp_path, print)
-    assert sandbox.environments == []
+        sandbox.images.environment(installation(make_environment()), "e", tmp_path, print)
+    assert sandbox.images.environments == []

@@ -76,9 +76,9 @@ def export(checks: list[Check], folder: Path) -> Path:
 
 
 def _page(checks: list[Check]) -> str:
-    from pipeline.analyze.report import environment, policed
+    from pipeline.analyze.report import page
 
-    return policed(environment().get_template("sheet.html.j2"), checks=checks, ratings=RATINGS)
+    return page("sheet.html.j2", checks=checks, ratings=RATINGS)
 
 
 def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:

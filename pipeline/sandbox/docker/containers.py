@@ -124,13 +124,20 @@ class Containers:
     def _remove(self, name: str) -> None:
         """What the engine fails to remove is swept later."""
         try:
-            self._client.api.remove_container(name, v=True, force=True)
+            self._removed(name)
         except NotFound:
             pass
         except FAULTS as error:
-            if not (isinstance(error, APIError) and error.status_code == CONFLICT):
-                log.warning("a container was not removed: %s", error)
+            log.warning("a container was not removed: %s", error)
         self._there.discard(name)
+
+    def _removed(self, name: str) -> None:
+        try:
+            self._client.api.remove_container(name, v=True, force=True)
+        except APIError as error:
+            if error.status_code != CONFLICT:
+                raise
+            self._client.api.wait(name, timeout=LAST_WAIT, condition="removed")  # somebody is removing it
 
     def sweep(self) -> None:
         """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""

@@ -16,10 +16,10 @@ from typing import Any
 from docker import APIClient
 from docker.errors import APIError, NotFound
 
-from pipeline.sandbox.base import Kept
 from pipeline.sandbox.docker.containers import CONFLICT, OWNER, is_alive, is_ours
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import DIGEST, IMAGES, LAYER, MADE_HERE, base_image
+from pipeline.sandbox.images import Kept
 
 #: the kinds of images, by the label of their layer
 KINDS = {"node": "tools", "environment": "environment", "instance": "instance"}

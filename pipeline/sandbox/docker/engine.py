@@ -20,11 +20,12 @@ from docker.models.containers import Container
 from docker.models.images import Image
 from docker.types import LogConfig, Ulimit
 
-from pipeline.sandbox.base import Limits, Machine
+from pipeline.sandbox.base import Limits
 from pipeline.sandbox.docker.containers import LABEL, NO_CONTAINER, Containers
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import MADE_HERE, base_image
 from pipeline.sandbox.docker.ssh import Tunnel
+from pipeline.sandbox.images import Machine
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,8 @@ import os
 #: folders in a container; the base image has the first and the user
 PARENT, HOME = "/workspace", "/home/bench"
 REPO, SCRATCH, RUNNER_CACHE = f"{PARENT}/repo", f"{PARENT}/scratch", f"{HOME}/.cache/runner"
+#: where an agent's own files and tools lie
+TOOLS = "/opt/agent"
 
 #: labels of images: which layer, the digest of what it is made of, the environment's digest, deviations as JSON
 LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"

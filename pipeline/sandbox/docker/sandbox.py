@@ -5,8 +5,8 @@ Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,20 +15,21 @@ from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.sandbox import node
-from pipeline.sandbox.base import DEFAULT, Cache, Kept, Limits, Machine, NoBaseImage
-from pipeline.sandbox.docker.disk import Disk
+from pipeline.sandbox.base import DEFAULT, Ability, Cache, Limits
+from pipeline.sandbox.docker import tools as agent_tools
 from pipeline.sandbox.docker.engine import Engine, start
-from pipeline.sandbox.docker.layers import Layers
+from pipeline.sandbox.docker.images import DockerImages
 from pipeline.sandbox.docker.names import base_image, instance_image
+from pipeline.sandbox.docker.reach import relayed, way_to
 from pipeline.sandbox.docker.runner_cache import RunnerCache
 from pipeline.sandbox.docker.workspace import DockerWorkspace
-from pipeline.sandbox.installation import Installation
 
 
 class DockerSandbox:
-    """The sandbox for code that nobody has read."""
+    """The sandbox for code that nobody has read, and for agents that run code."""
 
     name = "docker"
+    can = frozenset[Ability]({"contain", "reach"})
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache.absolute()
@@ -38,8 +39,8 @@ class DockerSandbox:
         return Engine()
 
     @cached_property
-    def _disk(self) -> Disk:
-        return Disk(self._engine.api)
+    def images(self) -> DockerImages:
+        return DockerImages(self._engine, self.cache)
 
     def check(self) -> None:
         try:
@@ -49,38 +50,24 @@ class DockerSandbox:
             hint = "run: just engine-start (installs one on Debian, and starts it), or set DOCKER_HOST"
             raise UserError(str(error), hint=hint) from None
         if found is None:
-            raise NoBaseImage(f"the engine has no image {base_image()}", hint="run: just base-build")
+            raise UserError(f"the engine has no image {base_image()}", hint="run: just base-build")
         if self._engine.architecture not in node.ARCHITECTURES:
             raise unknown("architecture of an engine", self._engine.architecture, list(node.ARCHITECTURES))
-
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
-        return Layers(self._engine, self.cache).environment(spec, digest, manifests, say)
-
-    def has(self, digest: str) -> bool:
-        return self._engine.image(instance_image(digest)) is not None
-
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        Layers(self._engine, self.cache).instance(environment, digest, checkout)
-
-    def machine(self) -> Machine:
-        return self._engine.machine()
-
-    def kept(self) -> list[Kept]:
-        self._engine.containers.settle()
-        return self._disk.kept()
-
-    def remove(self, kept: Kept) -> bool:
-        return self._disk.remove(kept)
 
     def abort(self) -> None:
         self._engine.containers.end()
 
     @contextmanager
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[DockerWorkspace]:
-        runner = RunnerCache(self._engine, digest, cache)
-        with self._started(digest, limits, mounts=runner.mounts()) as container:
-            workspace = DockerWorkspace(container, limits)
-            with runner.copied(workspace):
+    def open(
+        self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""
+    ) -> Iterator[DockerWorkspace]:
+        runner, way = RunnerCache(self._engine, digest, cache), way_to(reach) if reach else None
+        hosts = way.hosts if way else {}
+        with self._started(digest, limits, mounts=runner.mounts(), extra_hosts=hosts) as container:
+            if tools:
+                agent_tools.give(container, tools)
+            workspace = DockerWorkspace(container, limits, way.url if way else "")
+            with relayed(container, way.address) if way else nullcontext(), runner.copied(workspace):
                 yield workspace
 
     @contextmanager

@@ -5,14 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from docker.models.containers import Container
 
 from pipeline.sandbox.base import COMMON, Completed, Limits, gone
 from pipeline.sandbox.docker import tar
-from pipeline.sandbox.docker.commands import execute, read
+from pipeline.sandbox.docker.commands import execute, fetch, read
 from pipeline.sandbox.docker.engine import put
-from pipeline.sandbox.docker.names import HOME, REPO, RUNNER_CACHE, SCRATCH
+from pipeline.sandbox.docker.names import HOME, REPO, RUNNER_CACHE, SCRATCH, TOOLS
 
 ENV = {**COMMON, "HOME": HOME}
 
@@ -20,10 +22,10 @@ ENV = {**COMMON, "HOME": HOME}
 class DockerWorkspace:
     """A running container. A limit ends it; its files can be read until it is removed."""
 
-    root, scratch, cache = REPO, SCRATCH, RUNNER_CACHE
+    root, scratch, cache, tools = REPO, SCRATCH, RUNNER_CACHE, TOOLS
 
-    def __init__(self, container: Container, limits: Limits) -> None:
-        self._container, self._limits, self._gone = container, limits, False
+    def __init__(self, container: Container, limits: Limits, url: str = "") -> None:
+        self._container, self._limits, self._gone, self.url = container, limits, False, url
 
     @property
     def is_gone(self) -> bool:
@@ -49,3 +51,9 @@ class DockerWorkspace:
 
     def read(self, path: str) -> bytes | None:
         return read(self._container, path, self._limits.output)
+
+    def fetch(self, folder: str, target: Path) -> None:
+        with TemporaryFile() as archive:
+            fetch(self._container, folder, archive, self._limits.output)
+            archive.seek(0)
+            tar.extract_files(archive, target)

@@ -13,7 +13,7 @@ import filelock
 
 from pipeline.core.cache import lock
 from pipeline.core.store import Unit, write_bytes
-from pipeline.sandbox.base import Kept
+from pipeline.sandbox.images import Kept
 
 #: folder of the cache -> the kind of what is in it
 KINDS = {"environments": "environment", "instances": "instance", "npm": "tools"}

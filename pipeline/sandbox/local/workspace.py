@@ -1,4 +1,4 @@
-"""The workspace of LocalSandbox: a numbered folder, emptied after use. What it does not protect from: see local.py."""
+"""The workspace of LocalSandbox: a numbered folder, emptied after use. It protects from nothing (sandbox.py)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from pipeline.sandbox.local import process
 
 class LocalWorkspace:
     """`folder` with a repository, a scratch folder, a runner's cache, a home and a folder for temporary files."""
+
+    tools, url = "", ""
 
     def __init__(self, folder: Path, tools: Path, limits: Limits, running: process.Running | None = None) -> None:
         for name in ("repo", "scratch", "cache", "home", "tmp"):
@@ -49,6 +51,16 @@ class LocalWorkspace:
             if stat.S_ISREG(found.st_mode) and found.st_size <= self._limits.output:
                 return Path(path).read_bytes()
         return None
+
+    def fetch(self, folder: str, target: Path) -> None:
+        left = self._limits.output
+        for place, _, names in os.walk(folder):
+            for path in (Path(place, name) for name in sorted(names)):
+                data = self.read(str(path))
+                if data is None or len(data) > left:
+                    continue
+                left -= len(data)
+                write_bytes(target / path.relative_to(folder), data)
 
 
 def environ(tools: Path, home: Path) -> dict[str, str]:

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import docker
 import pytest
@@ -18,7 +19,7 @@ from docker.errors import NotFound
 from docker.models.containers import Container
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.sandbox.base import Limits
+from pipeline.sandbox.base import Limits, stopped
 from pipeline.sandbox.docker.containers import LABEL, NAME, OWNER, owner
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.names import DIGEST, LAYER, base_image, instance_image
@@ -66,7 +67,7 @@ def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench
     """Labels of a container go into the image that is made of it, and on to every container that is started of that."""
     bench.sandbox.check()
     assert is_there(heir)
-    assert heir.id not in {one.name for one in bench.sandbox.kept()}
+    assert heir.id not in {one.name for one in bench.sandbox.images.kept()}
 
 
 @pytest.mark.trap("inherited-label")
@@ -91,7 +92,7 @@ def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Contain
     ours = docker.from_env().images.get(instance_image(bench.instance))
     ours.tag("aaa/first", bench.instance[:12])
     try:
-        listed = {one.name: one for one in bench.sandbox.kept()}
+        listed = {one.name: one for one in bench.sandbox.images.kept()}
         assert not listed.keys() & {tagged.id, bare.id, *tagged.tags, f"aaa/first:{bench.instance[:12]}"}
         assert instance_image(bench.instance) in listed
     finally:
@@ -137,7 +138,7 @@ def test_after_an_end_at_once_nothing_is_left_and_nothing_comes() -> None:
                 with engine.container(base_image(), "build", Limits()):
                     time.sleep(0.3)
         except InfrastructureError as error:
-            outcomes.append(error.cause)
+            outcomes.append(str(error))
 
     threads = [threading.Thread(target=make) for _ in range(3)]
     for one in threads:
@@ -147,7 +148,7 @@ def test_after_an_end_at_once_nothing_is_left_and_nothing_comes() -> None:
     assert made_by(os.getpid()) <= before
     for one in threads:
         one.join()
-    assert outcomes == ["stopped"] * 3
+    assert outcomes == [str(stopped())] * 3
     assert made_by(os.getpid()) <= before
 
 
@@ -170,4 +171,30 @@ def test_a_process_that_ends_leaves_none_of_its_threads_containers() -> None:
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE) as process:
         said = process.communicate(timeout=60)[1]
     assert (process.returncode, said) == (0, b"")
+    assert not made_by(process.pid)
+
+
+COMMAND = """
+import click, time
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.names import base_image
+@click.command()
+def command():
+    with Engine().container(base_image(), "build", Limits()):
+        print("made", flush=True)
+        time.sleep(60)
+"""
+PROGRAM = "from pipeline import cli; cli.COMMANDS['hold'] = ('holding', ''); cli.main()"
+
+
+@pytest.mark.trap("stopped-runs-on")
+def test_a_request_to_end_is_heard_outside_a_batch_too(tmp_path: Path) -> None:
+    """An agent's tools are installed before one begins: the container went on without anybody."""
+    (tmp_path / "holding.py").write_text(COMMAND)
+    env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, "hold"], env=env, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"made\n"
+        process.terminate()
+        assert process.wait(20) == 130
     assert not made_by(process.pid)

@@ -145,7 +145,7 @@ def test_container_is_removed_whatever_happens(bench: Bench) -> None:
     with pytest.raises(KeyboardInterrupt), bench.sandbox.open(bench.instance) as workspace:
         name = workspace.run(["hostname"]).output.decode().strip()
         raise KeyboardInterrupt
-    bench.sandbox.kept()  # nobody else waits for removals
+    bench.sandbox.images.kept()  # nobody else waits for removals
     left = docker.from_env().containers.list(all=True, filters={"label": "a11y-bench"})
     assert name not in {container.short_id for container in left}
 
@@ -244,7 +244,7 @@ def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, c
 
 def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
     with pytest.raises(InstallFailed, match="999"):
-        DockerSandbox(cache).environment(
+        DockerSandbox(cache).images.environment(
             installation(spec.model_copy(update={"node": "999"})), "none", manifests, print
         )
 

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def bench(cache: Path, spec, manifests: Path, checkout: Path) -> Iterator[Bench]:
     with prepared("docker", cache, spec, manifests, checkout) as bench:
-        bench.sandbox.instance(bench.environment, neighbour(bench), checkout)
+        bench.sandbox.images.instance(bench.environment, neighbour(bench), checkout)
         yield bench
-        bench.sandbox.remove(next(one for one in bench.sandbox.kept() if one.digest == neighbour(bench)))
+        bench.sandbox.images.remove(next(one for one in bench.sandbox.images.kept() if one.digest == neighbour(bench)))
 
 
 def neighbour(bench: Bench) -> str:

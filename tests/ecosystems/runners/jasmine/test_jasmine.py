@@ -54,8 +54,8 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plan]:
     environment = infer(Tree(FILES, FILES.get), "2026-01-01", [SPEC])
     assert (environment.runner, environment.parser) == ("jasmine", "jasmine-json")
     sandbox = LocalSandbox(folder / "cache")
-    sandbox.environment(installation(environment), "environment", folder / "manifests", print)
-    sandbox.instance("environment", "image", folder / "checkout")
+    sandbox.images.environment(installation(environment), "environment", folder / "manifests", print)
+    sandbox.images.instance("environment", "image", folder / "checkout")
     yield Plan(sandbox, "image", environment, (SPEC,))
 
 

@@ -1,10 +1,10 @@
-"""What stands behind an agent's container, as far as it needs no engine."""
+"""The way out of a container, as far as it needs no engine."""
 
 from __future__ import annotations
 
 import pytest
 
-from pipeline.sandbox.docker.agents import Way, way_to
+from pipeline.sandbox.docker.reach import Way, way_to
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,42 @@
+"""The data directories that an engine's images serve, in the engine itself: each is an empty volume with its labels.
+
+So whoever works with an engine knows of all, also of other people's and other hosts'.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from docker import APIClient
+from docker.errors import NotFound
+
+from pipeline.core.store import digest
+from pipeline.sandbox.docker.faults import faults
+from pipeline.sandbox.images import Directory
+
+HOST, PATH = "a11y-bench.data-host", "a11y-bench.data-path"
+
+
+class Directories:
+    """Raises InfrastructureError when no engine answers, in every method."""
+
+    def __init__(self, api: APIClient) -> None:
+        self._api = api
+
+    @faults()
+    def serve(self, directory: Directory) -> None:
+        self._api.create_volume(_name(directory), labels={HOST: directory.host, PATH: directory.path})
+
+    @faults()
+    def served(self) -> list[Directory]:
+        found = self._api.volumes(filters={"label": PATH})["Volumes"] or ()
+        return sorted(Directory(one["Labels"][HOST], one["Labels"][PATH]) for one in found)
+
+    @faults()
+    def forget(self, directory: Directory) -> None:
+        with suppress(NotFound):
+            self._api.remove_volume(_name(directory))
+
+
+def _name(directory: Directory) -> str:
+    return f"a11y-bench-data-{digest(*directory)}"

@@ -1,0 +1,68 @@
+"""The tools of agents: their own files and what an install adds to them, an archive that is put into containers.
+
+Made once in a container of the base image, which has the network, and kept in the cache folder. In every container they
+are as they were then, and root's.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from pathlib import Path
+
+from docker.models.containers import Container
+
+from pipeline.core.cache import once
+from pipeline.core.errors import UserError
+from pipeline.core.store import digest
+from pipeline.sandbox import install, node
+from pipeline.sandbox.base import COMMON
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute, fetch
+from pipeline.sandbox.docker.engine import Engine, put, start
+from pipeline.sandbox.docker.names import TOOLS, base_image
+from pipeline.sandbox.images import Kit
+from pipeline.sandbox.progress import telling
+
+PARENT = posixpath.dirname(TOOLS)
+#: what an install may do: all that root may in a container, or no package could be installed
+INSTALLING = {"network_mode": "bridge", "user": "root", "cap_drop": [], "security_opt": []}
+
+
+def archive(engine: Engine, cache: Path, kit: Kit, say: Callable[[str], None]) -> Path:
+    """The archive of TOOLS, made unless it is there. Raises UserError when the script fails."""
+    base = engine.image(base_image())
+    folder = cache / "agents" / digest(base.id if base else "", kit.digest, kit.script)
+    once(folder, lambda made: _install(engine, kit, made / "tools.tar", say))
+    return folder / "tools.tar"
+
+
+def give(container: Container, tools: Path) -> None:
+    """Put an archive of tools into a container."""
+    with tools.open("rb") as file:
+        put(container, PARENT, file)
+
+
+def _install(engine: Engine, kit: Kit, target: Path, say: Callable[[str], None]) -> None:
+    with engine.container(base_image(), "build", install.LIMITS, **INSTALLING) as container:
+        start(container)
+        put(container, PARENT, tar.of_folder(kit.files, Path(TOOLS).name, tar.ROOT))
+        if kit.script:
+            with telling(say, "installing the agent"):
+                _run(container, kit.script)
+        with target.open("wb") as file:
+            fetch(container, TOOLS, file)
+
+
+def _run(container: Container, script: str) -> None:
+    """Run an agent's install script, with this host's registries and CA bundle."""
+    ca, scratch = install.host_ca(), "/tmp/a11y-install"
+    files = {"a11y-install": None, "a11y-install/install.sh": script.encode()}
+    put(container, "/tmp", tar.of_entries(files | ({"a11y-install/ca.crt": ca.read_bytes()} if ca else {}), tar.ROOT))
+    trust = dict.fromkeys(install.TRUST, f"{scratch}/ca.crt") if ca else {}
+    env = {**COMMON, "DEBIAN_FRONTEND": "noninteractive", "npm_config_registry": node.registry(), **trust}
+    command = ["sh", "-eu", f"{scratch}/install.sh"]
+    done = execute(container, command, folder=TOOLS, env=env, limits=install.LIMITS, user="root")
+    if done.code:
+        said = install.mask(done.output.decode(errors="replace"))[-2000:]
+        raise UserError(f"the agent's install script ended with {done.code}:\n{said}", field="install")
