@@ -170,7 +170,7 @@ CHECKS = (
         "embedded: made at first use; a proxy that A11Y_BENCH_PROXY_URL names: just proxy-start",
     ),
     Check("PostgreSQL", "the gateway's database mode in tests", False, _postgresql, "apt-get install postgresql"),
-    Check("browser", "the page track and the accessibility oracle", False, _browser, "just browser-install"),
+    Check("browser", "the page track and the accessibility assessment", False, _browser, "just browser-install"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
     Check(
         "provider keys",

@@ -14,9 +14,10 @@ def command(name: str | None) -> None:
     from pipeline.core.assessment import Assessment
     from pipeline.core.errors import unknown
     from pipeline.core.records import PUBLISHED
+    from pipeline.core.review_requests import ReviewAnswer, ReviewRequest
     from pipeline.dataset.lock import Lock
 
-    kinds = {kind.__name__: kind for kind in (*PUBLISHED, Assessment, Lock)}
+    kinds = {kind.__name__: kind for kind in (*PUBLISHED, Assessment, Lock, ReviewAnswer, ReviewRequest)}
     if name is None:
         click.echo("\n".join(kinds))
     elif name in kinds:

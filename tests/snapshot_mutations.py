@@ -1,6 +1,6 @@
 """Changes to snapshots, in their text, that keep accessibility (harmless) or break it (harmful).
 
-What a change does is known by how it is made, and from nothing that the oracle says. Reads pretty-format's form only,
+What a change does is known by how it is made, and from nothing that is said of it. Reads pretty-format's form only,
 where every tag and attribute begins a line. Parts that are hidden (`aria-hidden`, `hidden`, `inert`) are left alone:
 nobody is told of them. Does not cover what styles hide.
 """

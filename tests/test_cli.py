@@ -170,7 +170,7 @@ def test_a_broken_dataset_is_named(run: Run, tmp_path: Path) -> None:
     assert f"error: {path}:2: field '" in err
 
 
-@pytest.mark.parametrize("name", ["Instance", "Prediction", "Verdict"])
+@pytest.mark.parametrize("name", ["Instance", "Prediction", "ReviewRequest", "Verdict"])
 def test_schemas_are_published(run: Run, name: str) -> None:
     code, out, _ = run("schema", name)
     assert (code, json.loads(out)["title"]) == (0, name)

@@ -18,9 +18,9 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.plots import figures
-from pipeline.analyze.plots.style import Plot
 from pipeline.analyze.report import render
 from pipeline.core.store import Store, Unit, digest, write_bytes
+from pipeline.report.figures.style import Plot
 
 Tables = Mapping[str, pd.DataFrame]
 

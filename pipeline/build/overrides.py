@@ -10,7 +10,7 @@ import datetime
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
+from pipeline.ecosystems import all_managers, all_parsers, all_runners
 
 FOLDER = Path(__file__).with_name("repos")
 FIELDS = [name for name in Environment.model_fields if name != "evidence"]
@@ -90,12 +91,20 @@ def _override(path: Path, place: str, table: Any) -> Override:
 
 def _value(path: Path, place: str, name: str, value: Any) -> Any:
     if name not in FIELDS:
-        error = unknown("field", name, FIELDS)
-        raise UserError(error.message, path=path, field=place, hint=error.hint)
+        raise _unknown(path, place, "field", name, FIELDS)
     try:
-        return TypeAdapter(Environment.model_fields[name].annotation).validate_python(value)
+        checked = TypeAdapter(Environment.model_fields[name].annotation).validate_python(value)
+        known = {"manager": all_managers, "runner": all_runners, "parser": all_parsers}.get(name)
+        if known and checked not in known():
+            raise _unknown(path, place, name, checked, known())
+        return checked
     except ValidationError as error:
         raise UserError(error.errors()[0]["msg"], path=path, field=place, hint=HINT) from None
+
+
+def _unknown(path: Path, place: str, kind: str, name: str, choices: Iterable[str]) -> UserError:
+    error = unknown(kind, name, list(choices))
+    return UserError(error.message, path=path, field=place, hint=error.hint)
 
 
 def _first(data: dict[str, Any]) -> str:

@@ -60,7 +60,7 @@ def _members(seen: list[Seen], state: dict[str, str], exported: dict[str, Any]) 
     rows = iter(seen)
     while page := list(islice(rows, _SIZE)):
         yield member([one.line() for one in page], {})
-    yield member([], {key: state[key] for key in ("cursor", "settings") if state.get(key)})
+    yield member([], {key: state[key] for key in ("cursor", "settings") if key in state})
     yield member([], {"exported": exported})
 
 

@@ -39,8 +39,9 @@ def command(
 
     \b
     Writes DATA/01_raw/<repo>/: candidates.jsonl, rejections.jsonl (with the reason), triage.jsonl (for the viewer),
-    funnel.json, source.json and collect.sqlite (everything, with full-text search); and DATA/01_raw/funnel.csv.
-    What is collected adds to what is there; the same command goes on where it was stopped.
+    funnel.json, source.json, pages.jsonl.gz (what the source said) and collect.sqlite (an index of everything, with
+    full-text search); and DATA/01_raw/funnel.csv. What is collected adds to what is there; the same command goes on
+    where it was stopped. What was changed by hand in the first two is kept as decisions (a11y-bench decide).
     \b
     Examples: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
               GITHUB_TOKEN=... a11y-bench collect elastic/eui --source github
@@ -67,7 +68,9 @@ def _present(store: Any, repo: Any, funnel: Any) -> None:
     row = funnel.model_dump()
     console.table(f"Funnel of {repo}", list(row), [list(row.values())])
     with Database(store.raw(repo) / "collect.sqlite") as database:
-        rows = [(reason, number, REASONS[reason]) for reason, number in database.reasons()]
+        rows = [
+            (reason, number, REASONS.get(reason, "what a person wrote there")) for reason, number in database.reasons()
+        ]
     if rows:
         console.table("Rejected", ("reason", "pull requests", "meaning"), rows)
     console.say(f"written to {store.raw(repo)}")

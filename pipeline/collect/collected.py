@@ -89,14 +89,14 @@ class Collected:
     def decide(self, new: Iterable[Decision]) -> None:
         """Append decisions and let all of them count. Raises UserError for one that can not; then none is appended."""
         new = list(new)
-        everything = [*decided(self.store, self.repo), *new]
-        standings = fold(everything)
+        standings = fold([*decided(self.store, self.repo), *new])
         for name in {one.instance_id for one in new}:
             self.database.settled(parse_instance_id(name)[1], standings[name])
         decide(self.store, self.repo, new)
-        self.decisions, self.standings = everything, standings
-        if self.database.get("decisions") != _version(everything):
-            self.database.settle(self.repo, standings, decisions=_version(everything), unfinished="yes")
+        self.decisions = decided(self.store, self.repo)  # others may have decided meanwhile
+        self.standings = fold(self.decisions)
+        if self.database.get("decisions") != _version(self.decisions):
+            self.database.settle(self.repo, self.standings, decisions=_version(self.decisions), unfinished="yes")
 
     @property
     def chosen(self) -> set[int]:

@@ -19,10 +19,10 @@ from pipeline.collect.pages import Place, Seen
 from pipeline.collect.settle import Outcome, settle
 from pipeline.core.decisions import Standing
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Candidate, Rejection
+from pipeline.core.records import SCHEMA_VERSION, Candidate, Rejection
 
-#: raised whenever the tables change: a database of another layout is made anew
-LAYOUT = 2
+#: raised whenever the tables change; a database of another layout, or of other records, is made anew
+LAYOUT = 2 * 1000 + SCHEMA_VERSION
 #: table -> its columns and its key; columns are text but for NUMBERS. `said` is the source's record, `record` the one
 #: that counts, `digest` that of the line in the pages
 TABLES: dict[str, tuple[str, str | tuple[str, ...] | None]] = {

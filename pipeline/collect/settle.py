@@ -68,7 +68,8 @@ def _validated(kind: type[Candidate] | type[Rejection], fields: dict[str, Any]) 
     except ValidationError as error:
         first = error.errors()[0]
         hint = f"a11y-bench schema {kind.__name__} says what it takes"
-        raise UserError(first["msg"], field=".".join(map(str, first["loc"])), hint=hint) from None
+        message = f"a decision does not fit: {first['msg']}"
+        raise UserError(message, field=".".join(map(str, first["loc"])), hint=hint) from None
 
 
 def conflicts(said: Outcome | None, standing: Standing) -> Iterator[str]:

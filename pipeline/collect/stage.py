@@ -10,7 +10,7 @@ from pipeline.collect.collected import Collected
 from pipeline.collect.evidence import Patterns, shipped
 from pipeline.collect.funnel import sift
 from pipeline.collect.sources import Options, Page, Source, open_source
-from pipeline.core.clones import describe, remember
+from pipeline.core.clones import adopt_clone_path, describe, remember
 from pipeline.core.decisions import Standing, make
 from pipeline.core.names import Repo
 from pipeline.core.records import Decision, Funnel
@@ -77,8 +77,9 @@ def _take(collected: Collected, source: Source, patterns: Patterns, named: Seque
 def _note_source(store: Store, repo: Repo, source: Source) -> None:
     """What it was collected from; the clone of an earlier run stays, where this source has none."""
     path = store.raw(repo) / "source.json"
+    adopt_clone_path(store, repo)
     before = read_json(path) if path.exists() else {}
-    clone = {key: before[key] for key in ("path", "remote", "commit") if key in before}
+    clone = {key: before[key] for key in ("remote", "commit") if key in before}
     if source.clone:
         remember(repo, Path(source.clone.git_dir))
         clone = describe(source.clone)

@@ -1,4 +1,4 @@
-"""What the accessibility oracle says of one prediction: beside the verdict, never instead of it (docs/oracle.md)."""
+"""What is said of one prediction beside its verdict, never instead of it (docs/assessment.md)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class AxeDelta(Record):
 
 #: seed 002's scale: 3 solves all, 2 most, 1 misses what matters, -1 can not tell
 Rated = Literal[3, 2, 1, -1]
+UNTOLD: Rated = -1
 
 
 class Rating(Record):
@@ -75,7 +76,7 @@ class Part(Record):
 
 
 class Assessment(Versioned):
-    """One prediction as the oracle sees it; a part that is None was not asked for, or does not apply (`notes`)."""
+    """What is said of one prediction; a part that is None was not asked for, or does not apply (`notes`)."""
 
     instance_id: str
     agent: str

@@ -59,29 +59,31 @@ def find(store: Store, repo: Repo) -> git.Repo:
         there = ", ".join(str(one) for one in store.repositories("01_raw")) or "none"
         hint = f"collected are: {there}; run: just collect-run {repo} --path CLONE"
         raise UserError(f"{repo} is not collected", hint=hint)
-    _adopt(path, repo)
-    commit, looked = read_json(path).get("commit", "HEAD"), []
+    adopt_clone_path(store, repo)
+    commit, looked = read_json(path).get("commit", "HEAD"), ["looked at:"]
     for place in _places(store, repo):
         found = _open(place, commit)
         if isinstance(found, git.Repo):
             return found
         looked.append(f"  {place}: {found}")
-    lines = ["looked at:", *looked] if looked else ["no place is known;"]
     todo = f"name one: just collect-run {repo} --path CLONE, or a folder of clones in A11Y_BENCH_CLONES"
     what = f"that holds the commit {commit}" if commit != "HEAD" else "is known: it was collected without one"
-    raise UserError(f"no clone of {repo} {what}", path=path, hint="\n  ".join([*lines, todo]))
+    raise UserError(f"no clone of {repo} {what}", path=path, hint="\n  ".join([*looked, todo]))
 
 
 def adopt_clone_paths(store: Store) -> None:
     """Take the places of clones out of a data directory of schema 1, to the list of this machine."""
     for repo in store.repositories("01_raw"):
-        path = store.raw(repo) / "source.json"
-        if path.exists():
-            _adopt(path, repo)
+        adopt_clone_path(store, repo)
 
 
-def _adopt(path: Path, repo: Repo) -> None:
-    about: dict[str, Any] = read_json(path)
+def adopt_clone_path(store: Store, repo: Repo) -> None:
+    """The same for one repository; data that hold no place stay as they are."""
+    path = store.raw(repo) / "source.json"
+    if not path.exists():
+        return
+    before: dict[str, Any] = read_json(path)
+    about = dict(before)
     if "path" in about:
         place = Path(about.pop("path"))
         remember(repo, place)
@@ -89,7 +91,7 @@ def _adopt(path: Path, repo: Repo) -> None:
         about |= describe(found) if isinstance(found, git.Repo) else {}
     if "file" in about:
         about["file"] = Path(about["file"]).name
-    if about != read_json(path):
+    if about != before:
         write_json(path, about)
 
 

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pipeline.core.records import Record
 from pipeline.core.store import each_record
@@ -46,6 +46,21 @@ def read(path: Path, kind: type[R]) -> list[R]:
     if whole and _is_torn(whole[-1]):
         whole.pop()
     return list(islice(each_record(path, kind), len(whole)))
+
+
+def newest(path: Path, kind: type[R], key: tuple[str, ...]) -> list[R]:
+    """The records that count, where a newer one of the same key takes an older one's place, as they first came.
+
+    Records of this kind have a `time`. Of two of the same time the later line is the newer; one without a time is older
+    than all that have one. Raises UserError with file, line and field.
+    """
+    found: dict[tuple[Any, ...], Any] = {}
+    one: Any
+    for one in read(path, kind):
+        values = tuple(getattr(one, field) for field in key)
+        if values not in found or one.time >= found[values].time:
+            found[values] = one
+    return list(found.values())
 
 
 def _mend(file: BinaryIO) -> int:

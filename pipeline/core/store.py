@@ -190,6 +190,16 @@ class Store:
         return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"
 
     @property
+    def review_requests(self) -> Path:
+        """What people are asked to look at: append-only."""
+        return self.root / "00_viewer" / "requests" / "requests.jsonl"
+
+    @property
+    def review_answers(self) -> Path:
+        """Who has looked at it: append-only."""
+        return self.root / "00_viewer" / "requests" / "answers.jsonl"
+
+    @property
     def handchecks(self) -> Path:
         """Ratings of patches by people who do not know whose they are."""
         return self.root / "00_viewer" / "handchecks.jsonl"

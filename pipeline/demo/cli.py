@@ -27,10 +27,10 @@ from pipeline.core.options import jobs_option
     help="docker or local [default: local, on every machine: the demo's code is this project's own].",
 )
 @click.option(
-    "--oracle", is_flag=True, help="Assess all patches, too: audits, stories and a scripted judge (needs a browser)."
+    "--assess", is_flag=True, help="Assess all patches, too: audits, stories and a scripted judge (needs a browser)."
 )
 @jobs_option
-def command(data: Path, sandbox: str | None, oracle: bool, jobs: int) -> None:
+def command(data: Path, sandbox: str | None, assess: bool, jobs: int) -> None:
     """Run all stages on the embedded benchmark: a small UI library with twelve pull requests.
 
     \b
@@ -42,15 +42,15 @@ def command(data: Path, sandbox: str | None, oracle: bool, jobs: int) -> None:
     from pipeline.core.console import say
     from pipeline.core.store import Store
     from pipeline.core.trust import DEMO
+    from pipeline.demo.assess import unexpected
     from pipeline.demo.expected import differences
-    from pipeline.demo.oracle import unexpected
     from pipeline.demo.stage import REPO, choose_sandbox, run_demo
 
     started = time.monotonic()
     store = Store(data)
-    run_demo(store, DEMO, choose_sandbox(sandbox), jobs=jobs, oracle=oracle)
+    run_demo(store, DEMO, choose_sandbox(sandbox), jobs=jobs, assess=assess)
     present(store)
-    wrong = [*differences(store, REPO, DEMO), *(unexpected(store, REPO, DEMO) if oracle else ())]
+    wrong = [*differences(store, REPO, DEMO), *(unexpected(store, REPO, DEMO) if assess else ())]
     for line in wrong:
         say(f"NOT AS EXPECTED: {line}")
     if wrong:

@@ -13,9 +13,9 @@ from pipeline.core.console import say
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store, read_json, read_records
+from pipeline.demo.assess import assess_demo
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
-from pipeline.demo.oracle import assess_demo
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
@@ -31,8 +31,8 @@ def choose_sandbox(name: str | None) -> Sandbox:
     return open_sandbox(name or "local", cache_root())
 
 
-def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracle: bool = False) -> None:
-    """Stages 01 to 04 with the agents oracle, nop and magentless; `oracle` assesses all that they do."""
+def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, assess: bool = False) -> None:
+    """Stages 01 to 04 with the agents oracle, nop and magentless; `assess` assesses all that they do."""
     clone = store.root / "harbor-ui.git"
     say_stage("history", "making the demo's repository from files")
     build_history(demo, clone)
@@ -49,7 +49,7 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, oracl
     say_stage("03 predict", "magentless with a scripted model, through the LLM gateway")
     _predict_scripted(store, demo, jobs)
     evaluate_and_say(store, REPO, "magentless", "scripted", sandbox, jobs=jobs)
-    if oracle:
+    if assess:
         assess_demo(store, REPO, demo, sandbox, jobs=jobs)
 
 

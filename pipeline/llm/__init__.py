@@ -6,7 +6,8 @@
 
 `gateway` opens the proxy that the environment asks for: `embedded` (config, process, hooks, turns) or
 `deployed` (admin). `models` reads the list of models and prices; `ledger` holds keys (hashed) and requests; `costs` and
-`spending` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `hooks`, `policy`,
+`spending` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `asking` is one
+question whose answer must parse, `samples` several answers to it, `panel` many questions of a kind. `hooks`, `policy`,
 `proxy`, `turns`, `ledger` and `prices` also run inside the proxy's environment: standard library and LiteLLM only.
 """
 

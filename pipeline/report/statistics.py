@@ -5,8 +5,10 @@ Intervals are 95 %. Not covered: anything that takes instances of one repository
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import comb
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from math import comb, isclose
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -71,10 +73,35 @@ def pass_at_k(samples: int, resolved: int, k: int) -> float:
     return 1 - comb(samples - resolved, k) / comb(samples, k)
 
 
-def kappa(first: Sequence[bool], second: Sequence[bool]) -> float | None:
-    """Cohen's kappa (1960): agreement beyond chance; None where chance alone would agree on everything."""
-    one, other = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
-    if not len(one):
+def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
+    """Cohen's kappa (1960) of two raters: agreement beyond chance; None where chance alone would agree on everything.
+
+    Equal places are the same subject; a rating may be of any category.
+    """
+    if not len(first):
         return None
-    chance = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean())
-    return None if chance == 1 else float(((one == other).mean() - chance) / (1 - chance))
+    shares = ({one: count / len(ratings) for one, count in Counter(ratings).items()} for ratings in (first, second))
+    one, other = shares
+    observed = fmean(a == b for a, b in zip(first, second, strict=True))
+    return _beyond(observed, sum(share * other.get(category, 0) for category, share in one.items()))
+
+
+def fleiss(subjects: Sequence[Sequence[Hashable]]) -> float | None:
+    """Fleiss' kappa (1971) of several raters, not the same for each subject: agreement beyond chance.
+
+    `subjects` are the ratings of each, equally many and two at least (else ValueError). None where chance alone would
+    agree on everything.
+    """
+    if not subjects:
+        return None
+    counts = [Counter(ratings) for ratings in subjects]
+    raters = len(subjects[0])
+    if raters < 2 or any(count.total() != raters for count in counts):
+        raise ValueError("every subject needs equally many ratings, two at least")
+    observed = fmean(sum(n * (n - 1) for n in count.values()) / (raters * (raters - 1)) for count in counts)
+    overall = sum(counts, Counter())
+    return _beyond(observed, sum((n / overall.total()) ** 2 for n in overall.values()))
+
+
+def _beyond(observed: float, chance: float) -> float | None:
+    return None if isclose(chance, 1) else (observed - chance) / (1 - chance)

@@ -9,10 +9,10 @@ import pytest
 from pipeline import analyze
 from pipeline.analyze.plots import FIGURES
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
-from pipeline.analyze.plots.style import FILLS, LINES
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
+from pipeline.report.figures.style import FILLS, LINES
 from tests.analysis_data import Size, generate
 from tests.analyze.conftest import UI, add_run, add_verdicts, make_data
 from tests.factories import make_instance, make_prediction, make_verdict

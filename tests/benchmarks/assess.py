@@ -1,4 +1,4 @@
-"""Benchmark of the accessibility oracle: changes to a repository's own snapshots, rightly told apart.
+"""Benchmark of the accessibility assessment: changes to a repository's own snapshots, rightly told apart.
 
 `just bench assess --clone PATH [--commit HEAD] [--each 80] [--seed 0] [--show] [--json FILE]`, with a browser. The
 changes are those of `snapshot_mutations`. Goals: of the harmless ones 99 % are equal, of the harmful ones 85 % are
@@ -27,7 +27,7 @@ from pipeline.evaluate.assess.compare import Compared, differ
 
 
 class Judged(NamedTuple):
-    """A change and what the oracle says of it."""
+    """A change and what the assessment says of it."""
 
     mutation: Mutation
     said: Compared
@@ -45,7 +45,7 @@ class Judged(NamedTuple):
 @click.option("--show", is_flag=True, help="Show every change that is told wrongly.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
 def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path | None) -> None:
-    """Measure the accessibility oracle against its goals."""
+    """Measure the accessibility assessment against its goals."""
     snapshots = {
         f"{file}: {key}": text
         for file, content in read_blobs(open_clone(clone), commit, lambda name: name.endswith(".snap"))
@@ -58,7 +58,7 @@ def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path 
         if show and not one.right:
             click.echo(f"{one.mutation.kind.name}: {one.mutation.key}\n{one.said.reason}\n", err=True)
     seconds = Figure("a comparison", (time.monotonic() - started) / len(judged) * 1000, "ms")
-    report("oracle", [Figure("snapshots there are", len(snapshots), ""), *figures(judged), seconds], path)
+    report("assessment", [Figure("snapshots there are", len(snapshots), ""), *figures(judged), seconds], path)
 
 
 def readable(snapshots: dict[str, str]) -> dict[str, str]:
@@ -67,7 +67,7 @@ def readable(snapshots: dict[str, str]) -> dict[str, str]:
 
 
 def judge(viewer: Browser, made: Iterator[Mutation]) -> Iterator[Judged]:
-    """What the oracle says of each change."""
+    """What the assessment says of each change."""
 
     @cache
     def trees(text: str) -> Trees:

@@ -140,7 +140,7 @@ BAD = {
 }
 
 
-@pytest.mark.invariant(7)
+@pytest.mark.rule("page-ends-browser")
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_page_is_told_by_name_and_costs_no_other_one(viewer: Browser, name: str) -> None:
     bad, cause = BAD[name]
@@ -195,7 +195,7 @@ def _kill_driver() -> None:
     os.kill(at, signal.SIGKILL)
 
 
-@pytest.mark.invariant(7)
+@pytest.mark.rule("page-ends-browser")
 @pytest.mark.parametrize("kill", [_kill_browser, _kill_driver], ids=["browser", "driver"])
 @pytest.mark.parametrize(("times", "cause"), [(1, ""), (9, "the browser ended while it showed it, 2 times")])
 def test_a_page_that_ends_the_browser_is_shown_once_more_and_no_other_is_lost(times, cause, kill) -> None:

@@ -81,7 +81,7 @@ def test_values_have_the_form_of_the_field(write: Write) -> None:
         ("[[override]]\nfrom = 1\n", "field 'override[1].set': it sets nothing"),
         ('[[override]]\nset.nod = "10"\n', "field 'override[1].set.nod': unknown field 'nod'"),
         ("[[override]]\nset.node = 10\n", "field 'override[1].set.node': Input should be a valid string"),
-        ('[[override]]\nset.manager = "bun"\n', "field 'override[1].set.manager'"),
+        ('[[override]]\nset.manager = "cnpm"\n', "field 'override[1].set.manager': unknown manager 'cnpm'"),
         ('[[override]]\nset.evidence = { node = "me" }\n', "unknown field 'evidence'"),
         ('[[override]]\nfrom = "1"\nset.node = "10"\n', "field 'override[1].from': it is the number of a pull request"),
         ('[[override]]\nfrom = true\nset.node = "10"\n', "field 'override[1].from'"),

@@ -13,7 +13,9 @@ import factories
 import pytest
 from tiny_library import LIMITS, Bench, instance_id
 
+from pipeline.build import plan
 from pipeline.build.qualify import Settings, recipe
+from pipeline.core import store as store_module
 from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
@@ -133,6 +135,106 @@ def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_pat
     kept = {f"{run}.1.{kind}.gz" for run in ("run", "test", "fix") for kind in ("log", "report")}
     assert {path.name for path in old.iterdir()} == {"manifest.json", "runs.json", "timings.json"} | kept
     assert bench.instance("badge") == tiny.outcomes["badge"]
+
+
+# -- a dataset never shrinks in silence ------------------------------------------------------------------------------
+def dataset(bench: Bench) -> dict[str, Instance]:
+    return {one.instance_id: one for one in read_records(bench.store.dataset(REPO), Instance)}
+
+
+@pytest.mark.trap("dataset-shrinks")
+@pytest.mark.invariant(4)
+def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> None:
+    """A build with other repeats on a broken engine wrote a dataset without what it could not decide."""
+    bench = tiny.copy(tmp_path)
+    before = dataset(bench)
+    bench.break_image("menu")
+    bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
+    after = dataset(bench)
+    assert after.keys() == before.keys()
+    menu = after[instance_id("menu")]
+    assert menu.stale == "it could not be evaluated anew"
+    assert menu.model_copy(update={"stale": ""}) == before[instance_id("menu")]
+    assert instance_id("menu") not in rejections(bench.store), "no pull request is both"
+
+
+@pytest.mark.trap("dataset-shrinks")
+def test_an_instance_of_another_law_stays_and_says_so(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A build of one candidate under new rules wrote a dataset of one."""
+    bench = tiny.copy(tmp_path)
+    monkeypatch.setattr(plan, "of_run", lambda *chapters, parser: f"another {chapters[0]}")
+    bench.build("menu")
+    found = dataset(bench)
+    assert found[instance_id("menu")].stale == ""
+    assert found[instance_id("badge")].stale == "tests are run by another law; reports are read by another law"
+    assert len(found) == len(dataset(tiny))
+
+
+def test_an_instance_whose_candidate_is_gone_stays_and_says_so(tiny: Bench, tmp_path: Path) -> None:
+    bench = tiny.copy(tmp_path)
+    path = bench.store.raw(REPO) / "candidates.jsonl"
+    write_records(path, [one for one in read_records(path, factories.Candidate) if one.number != 1])
+    bench.build("badge")
+    assert dataset(bench)[instance_id("menu")].stale == "its candidate or its unit is gone"
+
+
+@pytest.mark.rule("nothing-overwritten")
+def test_a_stop_while_the_dataset_is_written_leaves_no_hole(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = tiny.copy(tmp_path)
+    before = bench.store.dataset(REPO).read_bytes()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store_module, "write_bytes", stop)
+    with pytest.raises(KeyboardInterrupt):
+        bench.store.replace_records(bench.store.dataset(REPO), [])
+    assert bench.store.dataset(REPO).read_bytes() == before
+
+
+# -- the law ---------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("law")
+def test_another_law_of_reading_judges_anew_and_runs_nothing(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What logs and reports say is read again; a test that is no longer fixed costs the instance its place."""
+    bench = tiny.copy(tmp_path)
+    law = plan.of_run
+    monkeypatch.setattr(
+        plan, "of_run", lambda *chapters, parser: "another" if "reading" in chapters else law(*chapters, parser=parser)
+    )
+    assert bench.build("menu")["menu"] == tiny.outcomes["menu"]
+    assert bench.sandbox.opened == []
+    assert dataset(bench)[instance_id("badge")].stale == ""
+    assert bench.build("menu") and bench.sandbox.opened == []
+
+
+@pytest.mark.rule("law")
+def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = tiny.copy(tmp_path)
+    law = plan.of_run
+    monkeypatch.setattr(
+        plan, "of_run", lambda *chapters, parser: "another" if "running" in chapters else law(*chapters, parser=parser)
+    )
+    bench.build("menu")
+    assert len(bench.sandbox.opened) == 3
+
+
+@pytest.mark.rule("law")
+def test_more_evidence_makes_nothing_stale(tiny: Bench, tmp_path: Path) -> None:
+    """A run does not see it; the record shows it all the same."""
+    bench = tiny.copy(tmp_path)
+    path = bench.store.raw(REPO) / "candidates.jsonl"
+    found = read_records(path, factories.Candidate)
+    more = factories.Evidence(field="body", pattern="a11y", text="a11y", place=0)
+    write_records(path, [one.model_copy(update={"a11y_reason": (*one.a11y_reason, more)}) for one in found])
+    bench.build("menu", "badge")
+    assert bench.sandbox.opened == []
+    assert dataset(bench)[instance_id("menu")].a11y_reason[-1] == more
 
 
 @pytest.mark.rule("locks")

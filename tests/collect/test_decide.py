@@ -16,7 +16,8 @@ from histories import History
 
 from pipeline.cli import program
 from pipeline.collect.stage import collect, collect_from
-from pipeline.core.decisions import decided
+from pipeline.core.decisions import decide as append
+from pipeline.core.decisions import decided, make
 from pipeline.core.errors import UserError
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.store import Store
@@ -274,3 +275,13 @@ def test_a_deleted_database_costs_no_point(repo: Any, store: Store, source: Any,
         collect_from(store, REPO, source())
         assert (files(store), tables(store)) == (before, rows)
         assert len(github.requests) - asked == usual
+
+
+def test_a_decision_of_another_process_counts_with_the_next_collect(repo: Any, store: Store, source: Any) -> None:
+    """A viewer appends while nothing is collected; the files it did not write say nothing against it."""
+    collect_from(store, REPO, source())
+    append(store, REPO, [make("acme__ui-1", "set", field="title", value="Told by the viewer")])
+    edit(store, "candidates.jsonl", lambda lines: [lines[0], {**lines[1], "title": "Mended"}])
+    collect_from(store, REPO, source())
+    assert [outcomes(store)[number].title for number in (1, 2)] == ["Told by the viewer", "Mended"]
+    assert len(decided(store, REPO)) == 2

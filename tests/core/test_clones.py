@@ -14,6 +14,8 @@ from pipeline.core.clones import adopt_clone_paths, find, public_url, remember
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, read_json, write_json
+from pipeline.evaluate.stage import Subject, evaluate
+from pipeline.predict.stage import Predictor
 
 
 @pytest.fixture(autouse=True)
@@ -162,15 +164,10 @@ def test_the_remote_is_noted(store: Store, history: History) -> None:
 @pytest.mark.rule("no-clone-path")
 def test_a_built_and_evaluated_data_directory_holds_no_place_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
     """Logs say where things were; records, manifests and images' recipes do not."""
-    from tiny_library import REPO as LIBRARY
-
-    from pipeline.evaluate.stage import evaluate
-    from pipeline.predict.stage import Predictor
-
     bench = tiny.copy(tmp_path)
-    remember(LIBRARY, bench.library)
-    Predictor(bench.store, LIBRARY, "oracle", "oracle").predict()
-    evaluate(bench.store, LIBRARY, "oracle", "oracle", bench.sandbox, trust_local=True)
+    remember(REPO, bench.library)
+    Predictor(bench.store, REPO, "oracle", "oracle", models=tmp_path / "none.yaml").predict()
+    evaluate(bench.store, Subject(REPO, "oracle", "oracle", ""), bench.sandbox, trust_local=True)
     found = [path for path in bench.store.root.rglob("*") if path.is_file() and not path.name.endswith(".log")]
     assert len(found) > 20
     assert [path for path in found if str(bench.library).encode() in path.read_bytes()] == []

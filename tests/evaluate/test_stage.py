@@ -14,6 +14,7 @@ from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
 from pipeline.core.store import read_json, read_records, write_json, write_records
+from pipeline.evaluate import grade, kept
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.regrade import regrade
 from pipeline.sandbox.base import Limits
@@ -162,6 +163,31 @@ def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
     evaluation.predict(menu=WRONG, badge=ELSEWHERE)
     causes = {one.instance_id: one.cause for one in regrade(evaluation.store, SUBJECT)}
     assert [causes[instance_id(name)] for name in ("menu", "badge")] == ["its run is not stored"] * 2
+
+
+@pytest.mark.rule("law")
+def test_another_law_of_running_runs_a_patch_again(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions were raised by hand, and protecting one more file left all old verdicts standing."""
+    evaluation.predict(menu=FIX)
+    evaluation.evaluate()
+    evaluation.sandbox.opened.clear()
+    evaluation.evaluate()
+    assert evaluation.sandbox.opened == []
+    monkeypatch.setattr(kept, "of_run", lambda *_, parser: "another")
+    evaluation.evaluate()
+    assert len(evaluation.sandbox.opened) == 1
+
+
+@pytest.mark.rule("law")
+def test_another_law_of_grading_runs_nothing(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation.predict(menu=FIX)
+    before = evaluation.evaluate()["menu"]
+    evaluation.sandbox.opened.clear()
+    monkeypatch.setattr(grade, "law_of", lambda *_, parser: "another")
+    after = evaluation.evaluate()["menu"]
+    assert evaluation.sandbox.opened == []
+    assert (before.law, after.law) != ("", "") and after.law == "another"
+    assert after.model_copy(update={"law": before.law}) == before
 
 
 @pytest.mark.rule("regrade")

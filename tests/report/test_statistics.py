@@ -74,3 +74,21 @@ def test_kappa_is_agreement_beyond_chance():
     second = [True] * 4 + [False] * 2 + [True] + [False] * 3
     assert statistics.kappa(first, second) == pytest.approx((0.7 - 0.5) / 0.5)
     assert statistics.kappa([True], [True]) is None and statistics.kappa([], []) is None
+    grades = (["a", "b", "c", "c"], ["a", "b", "c", "a"])
+    assert statistics.kappa(*grades) == pytest.approx((3 / 4 - 5 / 16) / (11 / 16)), "of more than two categories"
+
+
+#: the textbook example: 14 ratings of each of 10 subjects, by how often each of 5 grades was given
+FLEISS = (
+    """0 0 0 0 14, 0 2 6 4 2, 0 0 3 5 6, 0 3 9 2 0, 2 2 8 1 1, 7 7 0 0 0, 3 2 6 3 0, 2 5 3 2 2, 6 5 2 1 0, 0 2 2 3 7"""
+)
+
+
+def test_fleiss_kappa_of_many_raters():
+    counts = [map(int, row.split()) for row in FLEISS.split(",")]
+    subjects = [[kind for kind, n in enumerate(row) for _ in range(n)] for row in counts]
+    assert statistics.fleiss(subjects) == pytest.approx(0.210, abs=5e-4)
+    assert statistics.fleiss([]) is None and statistics.fleiss([[1, 1], [1, 1]]) is None
+    assert statistics.fleiss([[1, 1], [2, 2]]) == 1
+    with pytest.raises(ValueError, match="equally many"):
+        statistics.fleiss([[1, 2], [1]])

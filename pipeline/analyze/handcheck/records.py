@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
+from pipeline.core import journal
 from pipeline.core.records import Versioned
-from pipeline.core.store import digest
+from pipeline.core.store import Store, digest
 
 Rating = Literal["fixes", "partly", "no", "harms"]
 
@@ -26,6 +29,12 @@ class HandCheck(Versioned):
     rater: str
     rating: Rating
     note: str = ""
+    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
+
+
+def newest_checks(store: Store) -> list[HandCheck]:
+    """The ratings that count: the newest of each rater on each patch. Raises UserError with file and line."""
+    return journal.newest(store.handchecks, HandCheck, ("patch", "rater"))
 
 
 def patch_key(instance_id: str, patch: str) -> str:

@@ -17,10 +17,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.handcheck.records import RATINGS, HandCheck, patch_key
+from pipeline.analyze.handcheck.records import RATINGS, HandCheck, newest_checks, patch_key
 from pipeline.analyze.reading.rows import Statement
+from pipeline.core import journal
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, read_records, write_bytes, write_records
+from pipeline.core.store import Store, now, write_bytes
 
 HEADER = ("check", "instance_id", "rating", "note")
 
@@ -75,9 +76,9 @@ def export(checks: list[Check], folder: Path) -> Path:
 
 
 def _page(checks: list[Check]) -> str:
-    from pipeline.analyze.report import environment, policed
+    from pipeline.analyze.report import page
 
-    return policed(environment().get_template("sheet.html.j2"), checks=checks, ratings=RATINGS)
+    return page("sheet.html.j2", checks=checks, ratings=RATINGS)
 
 
 def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
@@ -116,8 +117,13 @@ def _rating(cells: dict[str, str], known: Mapping[str, str], rater: str) -> Hand
 
 
 def add(store: Store, checks: list[HandCheck]) -> list[HandCheck]:
-    """Keep ratings; a later one of the same rater replaces the earlier. Returns all that there are."""
+    """Append ratings; the newest of a rater counts. Returns all that count."""
     store.begin()
-    kept = {(one.patch, one.rater): one for one in [*read_records(store.handchecks, HandCheck), *checks]}
-    write_records(store.handchecks, kept.values())
-    return list(kept.values())
+    before = {(one.patch, one.rater): one for one in newest_checks(store)}
+    new = [one.model_copy(update={"time": now()}) for one in checks]
+    journal.append(store.handchecks, [one for one in new if not _same(one, before.get((one.patch, one.rater)))])
+    return newest_checks(store)
+
+
+def _same(one: HandCheck, old: HandCheck | None) -> bool:
+    return old is not None and one == old.model_copy(update={"time": one.time})

@@ -26,7 +26,8 @@ def outcomes(frames: Frames) -> pd.DataFrame:
 def comparison(frames: Frames) -> pd.DataFrame:
     """McNemar's test of every pair of models, on the instances that both were evaluated on."""
     rows = attempts(frames)
-    table = rows[rows["evaluated"]].assign(who=named(rows)).pivot(index="instance_id", columns="who", values="resolved")
+    rows = rows.assign(who=named(rows))
+    table = rows[rows["evaluated"]].pivot(index="instance_id", columns="who", values="resolved")
     pairs = [_pair(table[[one, other]].dropna().astype(bool)) for one, other in combinations(table.columns, 2)]
     adjusted = statistics.adjusted([pair["p_value"] for pair in pairs])
     return pd.DataFrame([pair | {"p_adjusted": p} for pair, p in zip(pairs, adjusted, strict=True)])
@@ -72,8 +73,8 @@ def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> I
 
 def stages(frames: Frames) -> pd.DataFrame:
     """How many instances came through each stage of the agent, then to a run of the tests, then to a resolution."""
-    rows = frames.stages[frames.stages["count"] > 0]
-    reached = rows.groupby([*WHO, "place", "stage"]).size().rename("reached").reset_index()
+    rows = frames.stages.assign(reached=frames.stages["count"] > 0)
+    reached = rows.groupby([*WHO, "place", "stage"])["reached"].sum().reset_index()
     last = int(reached["place"].max())
     ends = [_ends(who, group, last) for who, group in _answered(frames, reached)]
     table = pd.concat([reached, *ends]).sort_values([*WHO, "place"])

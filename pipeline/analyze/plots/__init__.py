@@ -1,10 +1,7 @@
-"""The figures: for print and for the colour-blind, each with a text alternative. Every one is drawn from one table.
+"""The figures: every one is drawn from one table, with what `report.figures` has of style and kinds.
 
-    style                          palette, sizes, and `Plot`, which gives the bytes
-    bars, grids                    the kinds of figures
-    dataset, cost, models          one function for each figure, by the chapters of the report
-
-Whatever a colour says, a letter, a pattern or a number says too. The same data give the same bytes. Writes nothing.
+dataset, cost, models          one function for each figure, by the chapters of the report
+labels                         how agents and models are called
 """
 
 from __future__ import annotations
@@ -17,8 +14,8 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables
 from pipeline.analyze.plots import cost, dataset, models
-from pipeline.analyze.plots.style import Drawing, Plot, laid_out, styled
 from pipeline.core.errors import unknown
+from pipeline.report.figures.style import Drawing, Plot, laid_out, styled
 
 Tables = Mapping[str, pd.DataFrame]
 

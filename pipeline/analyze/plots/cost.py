@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
 from pipeline.analyze.measures.shares import ALL
-from pipeline.analyze.plots.bars import legend, stacked
-from pipeline.analyze.plots.style import EDGE, GRID, LINES, WIDTH, Drawing, canvas, listed, who
+from pipeline.analyze.plots.labels import who
+from pipeline.report.figures.bars import legend, stacked
+from pipeline.report.figures.style import EDGE, GRID, LINES, WIDTH, Drawing, canvas, listed
 
 
 def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:

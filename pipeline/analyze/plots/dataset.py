@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.plots.bars import legend, plain
-from pipeline.analyze.plots.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
+from pipeline.report.figures.bars import legend, plain
+from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
 
 
 def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
@@ -18,7 +18,7 @@ def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     axes = figure.subplots()
     plain(axes, list(counts), list(counts.values()), [f"{count:,}" for count in counts.values()])
     axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlim=(0, 8 * max(counts.values())), xlabel="pull requests (logarithmic)")
+    axes.set(xlim=(0, 8 * (max(counts.values()) or 1)), xlabel="pull requests (logarithmic)")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     return figure, f"Bars, one below the other. {listed(list(counts.items()))}."
 

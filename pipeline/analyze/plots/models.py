@@ -13,9 +13,11 @@ from matplotlib.ticker import MaxNLocator
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import attempts
 from pipeline.analyze.measures.model import named
-from pipeline.analyze.plots import grids
-from pipeline.analyze.plots.bars import legend, plain, stacked
-from pipeline.analyze.plots.style import (
+from pipeline.analyze.plots.labels import who
+from pipeline.core.records import Outcome
+from pipeline.report.figures import grids
+from pipeline.report.figures.bars import legend, plain, stacked
+from pipeline.report.figures.style import (
     BLUE,
     DARK_GREY,
     EDGE,
@@ -33,10 +35,8 @@ from pipeline.analyze.plots.style import (
     Drawing,
     canvas,
     listed,
-    who,
     wrapped,
 )
-from pipeline.core.records import Outcome
 
 Tables = Mapping[str, pd.DataFrame]
 

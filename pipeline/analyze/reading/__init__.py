@@ -6,7 +6,7 @@
     built       02_dataset: instances and their transitions
     answered    03_predictions: the newest run of each agent and model, and what the agent says of it
     judged      04_evaluation: verdicts on those patches
-    assessed    04_evaluation: what the accessibility oracle says of them
+    assessed    04_evaluation: what the accessibility assessment says of them
     spent       costs.csv and the ledger, of this track
     rechecked   ratings of patches by hand
     sampled     verdicts in other data directories: further attempts, for pass@k

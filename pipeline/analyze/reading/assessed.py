@@ -1,4 +1,4 @@
-"""Stage 04: what the accessibility oracle says of the patches that there are now, beside the verdicts on them."""
+"""Stage 04: what the accessibility assessment says of the patches that there are now, beside the verdicts on them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Runs = Mapping[tuple[Who, Repo], Run]
 
 
 class Said(NamedTuple):
-    """What is said of patches: by the tests, the oracle, the ledger, and people."""
+    """What is said of patches: by the tests, the assessment, the ledger, and people."""
 
     verdicts: Verdicts
     assessments: Assessments

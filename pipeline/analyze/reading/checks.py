@@ -76,7 +76,7 @@ def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> Non
 
 
 def keeps(assessment: Assessment, verdict: Verdict, path: Path) -> None:
-    """The oracle stands beside the strict verdict and never changes it."""
+    """The assessment stands beside the strict verdict and never changes it."""
     if assessment.resolved != (verdict.outcome is Outcome.RESOLVED):
         message = f"{verdict.instance_id} is resolved here or in {path.with_name('verdicts.jsonl')}, not in both"
         raise UserError(message, path=path, field="resolved", hint="assess this run again")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
-from pipeline.analyze.handcheck.records import HandCheck
+from pipeline.analyze.handcheck.records import newest_checks
 from pipeline.analyze.reading.rows import Rows
-from pipeline.core.store import Store, each_record, unique
+from pipeline.core.store import Store
 
 
 class Hand(NamedTuple):
@@ -24,8 +24,7 @@ Hands = dict[str, Hand]
 def read(rows: Rows, store: Store) -> Hands:
     """Add `handchecks`; returns what is said of each patch."""
     said: dict[str, list[bool]] = defaultdict(list)
-    path = store.handchecks
-    for one in unique(each_record(path, HandCheck), path, ("patch", "rater")):
+    for one in newest_checks(store):
         if one.instance_id in rows.known:
             rows.add("handchecks", HandCheck=one)
             said[one.patch].append(one.rating == "fixes")

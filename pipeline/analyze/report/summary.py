@@ -10,6 +10,7 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
 from pipeline.llm.prices import total
+from pipeline.report.page import plural
 
 #: reference -> what it answers with, and the share of instances that it resolves where the dataset holds
 REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
@@ -33,16 +34,6 @@ def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, s
         spent = total(frames.costs["cost_llm_usd"]) + total(frames.costs["cost_emb_usd"])
         shown.append(("cost", f"{spent:.2f} USD"))
     return shown
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{number:,} {plural(number, noun)}"
-
-
-def plural(number: int, noun: str) -> str:
-    """The form of a noun that goes with a number."""
-    return noun if number == 1 else noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
 
 
 class Check(NamedTuple):

@@ -43,7 +43,7 @@ def command(
     models: Path | None,
     settings: Path | None,
 ) -> None:
-    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/oracle.md).
+    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/assessment.md).
 
     \b
     Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.
@@ -59,10 +59,10 @@ def command(
     --judge-budget).
     """
     from pipeline.evaluate.assess import settings as own
-    from pipeline.evaluate.assess.judge.panel import Asked
     from pipeline.evaluate.assess.report import report
     from pipeline.evaluate.assess.stage import More, assess
     from pipeline.llm.models import SHIPPED
+    from pipeline.llm.panel import Asked
 
     asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
     more = More(axe, stories, asked, settings or own.SHIPPED)

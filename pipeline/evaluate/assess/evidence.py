@@ -1,4 +1,4 @@
-"""What the oracle finds out about one prediction in sandboxes: new snapshots, and audits of what the tests render.
+"""What the assessment finds out about one prediction in sandboxes: new snapshots, and audits of what the tests render.
 
 Each part is kept in `04_evaluation/evidence/` by what decides it (patch, image, command, the part's version), so that
 models with the same patch share it, and all share the base and gold. The instance border: what breaks is a note.
@@ -48,7 +48,7 @@ class Evidence(NamedTuple):
     notes: dict[str, str] = {}
 
 
-class Case(NamedTuple):
+class Assessed(NamedTuple):
     """One prediction with its verdict, and where its patch runs."""
 
     bench: Bench
@@ -58,54 +58,55 @@ class Case(NamedTuple):
 
 
 #: what finds one part: fields of the evidence. Raises Silent
-Find = Callable[[Case], dict[str, Any]]
+Find = Callable[[Assessed], dict[str, Any]]
 
 
-def find(case: Case, parts: Mapping[str, Find]) -> Evidence:
+def find(assessed: Assessed, parts: Mapping[str, Find]) -> Evidence:
     """These parts of the evidence; what a part can not say is a note by its name."""
     found: dict[str, Any] = {}
     notes: dict[str, str] = {}
     for name, part in parts.items():
         try:
-            found |= part(case)
+            found |= part(assessed)
         except Silent as why:
             notes[name] = str(why)
         except Exception as error:
-            log.exception("%s: %s", case.instance.instance_id, name)
+            log.exception("%s: %s", assessed.instance.instance_id, name)
             notes[name] = f"{FAILED}{error}"
-    return Evidence(case.verdict, **found, notes=notes)
+    return Evidence(assessed.verdict, **found, notes=notes)
 
 
-def snapshots_of(case: Case) -> dict[str, Any]:
+def snapshots_of(assessed: Assessed) -> dict[str, Any]:
     """A patch's new snapshots, where it fails by snapshots alone. Raises Silent."""
-    bench, instance, verdict, patch = case
+    bench, instance, verdict, patch = assessed
     if verdict.outcome is not Outcome.UNRESOLVED:
         return {}
     run = bench.run(instance, patch)
     if why := snapshots.obstacle(verdict, run, instance.environment.parser):
         raise Silent(why)
-    made = _updated(case, patch)
+    made = _updated(assessed, patch)
     if why := snapshots.still_failing(snapshots.failing(verdict), made):
         raise Silent(why)
-    return {"updated": made, "base": _updated(case, "")}
+    return {"updated": made, "base": _updated(assessed, "")}
 
 
-def _updated(case: Case, patch: str) -> Updated:
-    instance = case.instance
+def _updated(assessed: Assessed, patch: str) -> Updated:
+    instance = assessed.instance
 
     def run(plan: Plan) -> Updated:
         return updated.run_updated(plan, patch, instance.fix_patch, instance.test_patch, instance.expected_files)
 
-    return kept(case, patch, Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run))
+    part = Part("running the tests with new snapshots", f"updated {updated.VERSION}", Updated, run)
+    return kept(assessed, patch, part)
 
 
-def audits_of(case: Case) -> dict[str, Any]:
+def audits_of(assessed: Assessed) -> dict[str, Any]:
     """The audits of what the tests render. Raises Silent."""
-    if case.verdict.outcome not in RENDERED:
-        raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
+    if assessed.verdict.outcome not in RENDERED:
+        raise Silent(f"not audited, because the verdict is {assessed.verdict.outcome}")
     audits = []
-    for name, patch in {"base": "", "gold": case.instance.fix_patch, "patch": case.patch}.items():
-        audits.append(_audited(case, patch))
+    for name, patch in {"base": "", "gold": assessed.instance.fix_patch, "patch": assessed.patch}.items():
+        audits.append(_audited(assessed, patch))
         if audits[-1].silence:
             raise Silent(f"not audited, because {name}: {audits[-1].silence}")
     if why := audit.doubt(*audits[1:]):
@@ -113,13 +114,13 @@ def audits_of(case: Case) -> dict[str, Any]:
     return {"audits": tuple(audits)}
 
 
-def _audited(case: Case, patch: str) -> Audit:
-    instance = case.instance
+def _audited(assessed: Assessed, patch: str) -> Audit:
+    instance = assessed.instance
 
     def run(plan: Plan) -> Audit:
         return audit.run_audited(plan, patch, instance.fix_patch, instance.test_patch)
 
-    return kept(case, patch, Part("auditing what the tests render", f"axe {audit.VERSION}", Audit, run))
+    return kept(assessed, patch, Part("auditing what the tests render", f"axe {audit.VERSION}", Audit, run))
 
 
 class Part(NamedTuple):
@@ -131,13 +132,13 @@ class Part(NamedTuple):
     run: Callable[[Plan], Any]
 
 
-def kept(case: Case, patch: str, part: Part) -> Any:
+def kept(assessed: Assessed, patch: str, part: Part) -> Any:
     """The result of a part for one patch, from the store where it is there."""
-    inputs = case.bench.inputs(case.instance, patch) | {"part": part.version}
-    unit = case.bench.unit("evidence", inputs)
+    inputs = assessed.bench.inputs(assessed.instance, patch) | {"part": part.version}
+    unit = assessed.bench.unit("evidence", inputs)
     file, form = unit.folder / "result.json.gz", TypeAdapter(part.kind)
     if unit.is_done(**inputs):
         return form.validate_json(gzip.decompress(file.read_bytes()))
-    made = case.bench.patiently(case.instance, part.words, part.run)
+    made = assessed.bench.patiently(assessed.instance, part.words, part.run)
     unit.keep({file.name: gzip.compress(form.dump_json(made), mtime=0)}, **inputs)
     return made

@@ -1,4 +1,4 @@
-"""The oracle's settings: `settings.toml`, or a file of the same form. Writes nothing."""
+"""The assessment's settings: `settings.toml`, or a file of the same form. Writes nothing."""
 
 from __future__ import annotations
 

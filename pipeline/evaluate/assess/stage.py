@@ -1,4 +1,4 @@
-"""Assessing one run of an agent and model: what the oracle says of every prediction that has a verdict.
+"""Assessing one run of an agent and model: what is said of every prediction that has a verdict.
 
 Reads what `evaluate` wrote, and the dataset and predictions; writes `assessments.jsonl` beside the verdicts. What
 runs for it is kept apart (`evidence`).
@@ -25,8 +25,8 @@ from pipeline.core.work import Call, Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
 from pipeline.evaluate.assess.axe.findings import delta
-from pipeline.evaluate.assess.evidence import Case, Evidence, Find
-from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.evidence import Assessed, Evidence, Find
+from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
 from pipeline.evaluate.assess.said import beside
 from pipeline.evaluate.assess.score import scored
@@ -35,6 +35,7 @@ from pipeline.evaluate.assess.stories import part as stories
 from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.stage import check
 from pipeline.execution import images
+from pipeline.llm.panel import Asked
 
 
 class More(NamedTuple):
@@ -72,10 +73,10 @@ def assess(
         with Progress("assessing", len(instances)) as progress:
             bench = Bench(store, subject.repo, how, clone, progress)
             find = partial(evidence.find, parts=_parts(more))
-            cases = [_case(bench, one, verdicts[one.instance_id], answers) for one in instances]
-            assessments = _look(_found(cases, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
+            assessed = [_assessed(bench, one, verdicts[one.instance_id], answers) for one in instances]
+            assessments = _look(_found(assessed, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
         if panel:
-            said = rule(panel, cases, folder / "judge-gateway.log", jobs)
+            said = rule(panel, assessed, folder / "judge-gateway.log", jobs)
             assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
         assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
@@ -88,25 +89,25 @@ def _parts(more: More) -> dict[str, Find]:
     return {name: find for name, find in parts.items() if getattr(more, name, True)}
 
 
-def _case(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Case:
+def _assessed(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Assessed:
     prediction = answers.predictions.get(instance.instance_id)
-    return Case(bench, instance, verdict, prediction.model_patch if prediction else "")
+    return Assessed(bench, instance, verdict, prediction.model_patch if prediction else "")
 
 
 def _found(
-    cases: Sequence[Case], jobs: int, find: Callable[[Case], Evidence], interrupts: Interrupts
+    assessed: Sequence[Assessed], jobs: int, find: Callable[[Assessed], Evidence], interrupts: Interrupts
 ) -> list[Evidence]:
-    """The evidence on each case, in their order."""
+    """The evidence on each prediction, in their order."""
 
-    def look(case: Case) -> Evidence:
-        found = find(case)
+    def look(one: Assessed) -> Evidence:
+        found = find(one)
         text = "; ".join(found.notes.values()) or "assessed"
-        case.bench.progress.finish(case.instance.instance_id, text, str(case.verdict.outcome))
+        one.bench.progress.finish(one.instance.instance_id, text, str(one.verdict.outcome))
         return found
 
-    requests = [Call(one.instance.instance_id, partial(look, one)) for one in cases]
+    requests = [Call(one.instance.instance_id, partial(look, one)) for one in assessed]
     found = {request.name: one for request, one in each(requests, jobs=jobs, interrupts=interrupts)}
-    return [found[one.instance.instance_id] for one in cases]
+    return [found[one.instance.instance_id] for one in assessed]
 
 
 def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:
@@ -130,7 +131,7 @@ def _look(found: Sequence[Evidence]) -> list[Assessment]:
 def _seen(found: Evidence, viewer: Browser) -> SnapshotVerdict:
     seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
     if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, tuple(found.verdict.unfixed), found.base):
-        why = "the oracle does not tell the base from gold"
+        why = "the assessment does not tell the base from gold"
         return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
     return seen
 

@@ -88,10 +88,12 @@ def test_ratings_are_read_back_into_their_own_columns(store, exported):
     ]
 
 
-def test_a_later_rating_of_the_same_person_replaces_the_earlier(store):
-    for rating in ("no", "fixes"):
-        sheet.add(store, [HandCheck(instance_id="acme__ui-1", patch=FIRST, rater="ann", rating=rating)])
-    assert [one.rating for one in read_records(store.handchecks, HandCheck)] == ["fixes"]
+@pytest.mark.rule("reviews-append-only")
+def test_a_later_rating_of_the_same_person_counts_and_the_earlier_stays(store):
+    for rating in ("no", "fixes", "fixes"):
+        counting = sheet.add(store, [HandCheck(instance_id="acme__ui-1", patch=FIRST, rater="ann", rating=rating)])
+        assert [one.rating for one in counting] == [rating]
+    assert [one.rating for one in read_records(store.handchecks, HandCheck)] == ["no", "fixes"]
 
 
 def test_a_word_that_is_no_rating_is_refused_with_its_line(store, exported):

@@ -291,9 +291,9 @@ def test_samples_of_another_dataset_are_refused(store, tmp_path):
         analyze.load(store, samples=[other.root])
 
 
-# -- the oracle, beside the verdicts -----------------------------------------------------------------------------------
+# -- the assessment, beside the verdicts -------------------------------------------------------------------------------
 def assess(store: Store, verdict: Verdict, **said: Any) -> Path:
-    """What the oracle says of an unresolved prediction."""
+    """What the assessment says of an unresolved prediction."""
     who = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
     fields = {"resolved": False, "resolved_equivalent": True, "snapshot": {"likeness": "cosmetic", "tests": {}}}
     path = store.evaluation(UI, verdict.agent, verdict.model) / "assessments.jsonl"
@@ -314,14 +314,14 @@ def of_other(store: Store) -> Any:
     return analyze.load(store).predictions.query("agent == 'other' and instance_id == 'acme__ui-1'").iloc[0]
 
 
-@pytest.mark.rule("oracle-beside-the-verdict")
-def test_what_the_oracle_says_stands_beside_the_verdict(store, unresolved):
+@pytest.mark.rule("assessment-beside-the-verdict")
+def test_what_the_assessment_says_stands_beside_the_verdict(store, unresolved):
     assess(store, unresolved)
     row = of_other(store)
     assert (row.resolved, row.equivalent, row.snapshot) == (False, True, "cosmetic")
 
 
-def test_what_the_oracle_says_of_another_patch_is_left_out(store, unresolved):
+def test_what_the_assessment_says_of_another_patch_is_left_out(store, unresolved):
     assess(store, unresolved, patch_digest="0" * 32)
     assert pandas.isna(of_other(store).equivalent)
 

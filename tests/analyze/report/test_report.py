@@ -11,8 +11,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
-from pipeline.analyze.report.summary import check, counted
+from pipeline.analyze.report.summary import check
 from pipeline.core.store import Store
+from pipeline.report.page import counted
 from tests.analyze.conftest import HOSTILE, collect
 
 

@@ -48,7 +48,7 @@ def test_the_manager_is_the_one_of_the_lock_file(files: dict[str, str], manager:
         ("yarn@4.3.1+sha256.abcdef", "yarn", "4.3.1"),
         ("pnpm@8.6.0", "pnpm", "8.6.0"),
         ("npm@10.2.0", "npm", "10.2.0"),
-        ("bun@1.0.0", "pnpm", "9.15.9"),
+        ("cnpm@9.0.0", "pnpm", "9.15.9"),
     ],
 )
 def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, manager: str, version: str) -> None:

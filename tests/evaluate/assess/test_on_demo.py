@@ -1,4 +1,4 @@
-"""The oracle on a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
+"""The assessment of a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
 
 #12 gives the Avatar a text alternative. Its initials are too pale, before and after: only a browser sees that.
 """
@@ -20,11 +20,11 @@ from pipeline.core.store import read_records
 from pipeline.core.trust import DEMO
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.judge.panel import Asked
 from pipeline.evaluate.assess.stage import More, assess
 from pipeline.evaluate.bench import How
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.ledger import Ledger
+from pipeline.llm.panel import Asked
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox.base import DEFAULT
 

@@ -28,7 +28,7 @@ def updated(gold: str, new: str, **fields) -> Updated:
 
 
 # -- whether snapshots decide ----------------------------------------------------------------------------------------
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 @pytest.mark.parametrize(
     ("given", "by_snapshot", "why"),
     [
@@ -41,7 +41,7 @@ def updated(gold: str, new: str, **fields) -> Updated:
     ids=["snapshot", "behaviour", "both-by-snapshot", "two", "tampered"],
 )
 def test_a_failing_assertion_can_not_be_overruled(given, by_snapshot, why):
-    """Only where all that fails are snapshots does the oracle say anything of them."""
+    """Only where all that fails are snapshots does the assessment say anything of them."""
     assert snapshots.obstacle(verdict(**given), Run(by_snapshot=frozenset(by_snapshot)), "jest-json") == why
 
 
@@ -50,7 +50,7 @@ def test_a_runner_without_snapshots_is_said():
     assert said == "the runner of karma-json keeps no snapshots"
 
 
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_an_assertion_behind_the_snapshot_counts():
     """A test ends at the first assertion that fails: what comes after a snapshot is seen with a new one only."""
     made = Updated(results={SHOWS: Status.FAILED})
@@ -117,7 +117,7 @@ def test_the_worst_test_decides(viewer):
     ids=["cosmetic", "unparsable", "different", "fails-anyway"],
 )
 def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, passes, blind):
-    """A patch that does nothing is never equivalent: what the fix is about must be something that the oracle sees."""
+    """A patch that does nothing is never equivalent: what the fix is about must be something that is seen."""
     made = updated(entry('<p\n  class="a"\n/>'), base)
     made.results[SHOWS] = Status.PASSED if passes else Status.FAILED
     assert snapshots.is_blind(viewer, (SHOWS,), made) is blind

@@ -41,7 +41,7 @@ def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
 
 
 @pytest.mark.engine("browser")
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_a_right_fix_with_another_class_is_equivalent_and_not_resolved(evaluation):
     """The strict verdict stands: it asks for the exact markup."""
     evaluation.predict(toggle=EQUIVALENT, menu=FIX)
@@ -76,7 +76,7 @@ def test_the_second_time_nothing_runs_and_the_same_comes_out(evaluation):
     assert evaluation.sandbox.opened == opened
 
 
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_fails_otherwise_is_not_run_again(evaluation):
     """No browser is needed where snapshots do not decide."""
     evaluation.predict(toggle=BROKEN, menu=WRONG)

@@ -33,12 +33,6 @@ def messages(question: Question) -> list[Message]:
     return [{"role": "system", "content": RUBRIC}, {"role": "user", "content": material}]
 
 
-def once_more(question: Question, answer: str, why: str) -> list[Message]:
-    """The same after an answer that can not be read."""
-    said: Message = {"role": "assistant", "content": answer or "(nothing)"}
-    return [*messages(question), said, {"role": "user", "content": AGAIN.format(why)}]
-
-
 def _fenced(text: str) -> str:
     """Between fences that the text itself does not hold."""
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)

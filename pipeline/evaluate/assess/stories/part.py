@@ -13,7 +13,7 @@ from pipeline.core.git import read_blobs
 from pipeline.core.patches import paths
 from pipeline.core.store import digest
 from pipeline.evaluate.assess.axe.findings import Found, delta
-from pipeline.evaluate.assess.evidence import RENDERED, Case, Part, Silent, kept
+from pipeline.evaluate.assess.evidence import RENDERED, Assessed, Part, Silent, kept
 from pipeline.evaluate.assess.said import Said
 from pipeline.evaluate.assess.stories import browser, build
 from pipeline.evaluate.assess.stories.browser import Audited
@@ -25,48 +25,48 @@ from pipeline.evaluate.assess.stories.touched import SOURCE, touched
 MOST = 60
 
 
-def look(case: Case) -> dict[str, Any]:
+def look(assessed: Assessed) -> dict[str, Any]:
     """How the patch changes what axe-core finds in the stories that show what it or gold touches. Raises Silent."""
-    if case.verdict.outcome not in RENDERED:
-        raise Silent(f"not audited, because the verdict is {case.verdict.outcome}")
-    states = {"base": "", "gold": case.instance.fix_patch, "patch": case.patch}
-    built = {name: _built(case, patch, name) for name, patch in states.items()}
-    ids = _chosen(case, built["gold"])
-    audits = [_audited(case, states[name], built[name], ids[:MOST]) for name in states]
+    if assessed.verdict.outcome not in RENDERED:
+        raise Silent(f"not audited, because the verdict is {assessed.verdict.outcome}")
+    states = {"base": "", "gold": assessed.instance.fix_patch, "patch": assessed.patch}
+    built = {name: _built(assessed, patch, name) for name, patch in states.items()}
+    ids = _chosen(assessed, built["gold"])
+    audits = [_audited(assessed, states[name], built[name], ids[:MOST]) for name in states]
     note = f"the first {MOST} of {len(ids)} stories" if ids[MOST:] else ""
     return {"stories": Said(_compared(*audits), note), "browser": audits[-1].browser}
 
 
-def _built(case: Case, patch: str, name: str) -> Built:
-    instance = case.instance
+def _built(assessed: Assessed, patch: str, name: str) -> Built:
+    instance = assessed.instance
     part = Part(
         "building stories",
         f"stories {build.VERSION}",
         Built,
         lambda plan: build.run_build(plan, patch, instance.fix_patch, instance.test_patch),
     )
-    built = kept(case, patch, part)
+    built = kept(assessed, patch, part)
     if built.silence:
         raise Silent(f"not audited, because {name}: {built.silence}")
     return built
 
 
-def _chosen(case: Case, gold: Built) -> list[str]:
+def _chosen(assessed: Assessed, gold: Built) -> list[str]:
     """The stories to audit, the same in all states. Raises Silent."""
-    instance = case.instance
+    instance = assessed.instance
     found = touched(
         _site(gold).stories,
-        dict.fromkeys([*paths(instance.fix_patch), *paths(case.patch)]),
+        dict.fromkeys([*paths(instance.fix_patch), *paths(assessed.patch)]),
         gold.folder,
-        _sources(case),
+        _sources(assessed),
     )
     if not found:
         raise Silent("not audited, because no story shows what the patches touch")
     return [one.id for one in found]
 
 
-def _sources(case: Case) -> dict[str, str]:
-    blobs = read_blobs(case.bench.clone, case.instance.base.sha, lambda path: bool(SOURCE.search(path)))
+def _sources(assessed: Assessed) -> dict[str, str]:
+    blobs = read_blobs(assessed.bench.clone, assessed.instance.base.sha, lambda path: bool(SOURCE.search(path)))
     return {path: data.decode(errors="replace") for path, data in blobs}
 
 
@@ -77,14 +77,14 @@ def _site(built: Built) -> Site:
         raise Silent(f"not audited, because {why}") from None
 
 
-def _audited(case: Case, patch: str, built: Built, ids: Sequence[str]) -> Audited:
+def _audited(assessed: Assessed, patch: str, built: Built, ids: Sequence[str]) -> Audited:
     part = Part(
         "auditing stories",
         f"browser {browser.VERSION} {digest(ids)}",
         Audited,
         lambda _: browser.audit(_site(built), ids),
     )
-    return kept(case, patch, part)
+    return kept(assessed, patch, part)
 
 
 def _compared(base: Audited, gold: Audited, patch: Audited) -> AxeDelta:

@@ -42,7 +42,7 @@ def avatar(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
-    """What the oracle says of a patch, after its verdict."""
+    """What the assessment says of a patch, after its verdict."""
     given = {"agent": agent, "model_name_or_path": agent, "model_patch": patch}
     prediction: Prediction = factories.make_prediction(bench.instance.number, REPO, **given)
     write_records(bench.store.predictions(REPO, agent, agent) / prediction.run / "predictions.jsonl", [prediction])
@@ -78,7 +78,7 @@ def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
     assert (found.rule, found.tests) == ("button-name", ("shown",))
 
 
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_a_patch_writes_beside_the_hook_hides_nothing(avatar):
     """It can add documents, as it can add tests; those of the tests are kept out of its reach until their file ends."""
     lines = CHEAT.strip().splitlines()

@@ -13,12 +13,13 @@ import pytest
 
 from pipeline.core.progress import Progress
 from pipeline.core.store import Store
-from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, load_models
+from pipeline.llm.panel import Asked
 from pipeline.llm.provider import Said
 from pipeline.llm.scripted import ScriptedModel
 

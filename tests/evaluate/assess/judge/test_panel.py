@@ -7,9 +7,10 @@ import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
-from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.llm.ledger import key_hash
 from pipeline.llm.models import DEMO
+from pipeline.llm.panel import Asked
 from pipeline.llm.provider import Fault
 from tests.evaluate.assess.judge.conftest import GIVEN, question
 
@@ -18,7 +19,7 @@ def test_a_patch_is_rated_several_times(court):
     here = court(3, 2, 3)
     panel = here.panel()
     assert here.ask(panel, "patch") == {}
-    found = panel.samples(question("patch")).judgement()
+    found = panel.judgement(question("patch"))
     assert (found.score, [one.score for one in found.ratings], found.missing) == (3, [3, 2, 3], ())
     assert found.agreement == pytest.approx(1 / 3)
     assert found.ratings[0].reasoning == "because"
@@ -31,7 +32,7 @@ def test_what_is_rated_is_not_paid_for_again(court):
     for _ in range(2):
         here.ask(here.panel(), "patch")
     assert len(here.speaker.requests) == 3
-    assert here.panel().judge([question("patch")], None, None, 1) == {}
+    assert here.panel().complete([question("patch")], None, None, 1) == {}
 
 
 @pytest.mark.rule("judge-resumes")
@@ -40,7 +41,7 @@ def test_more_samples_cost_their_difference_and_other_parameters_all(court):
     here.ask(here.panel(), "patch")
     here.ask(here.panel(samples=5), "patch")
     assert len(here.speaker.requests) == 5
-    assert len(here.panel(samples=2).samples(question("patch")).judgement().ratings) == 2
+    assert len(here.panel(samples=2).judgement(question("patch")).ratings) == 2
     here.ask(here.panel(parameters={"temperature": 0.9}), "patch")
     assert len(here.speaker.requests) == 8
     assert here.speaker.requests[-1].body["temperature"] == 0.9
@@ -51,7 +52,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_then_missing(court):
     here = court("no idea", 2, "{}", '{"score": 7, "reasoning": ""}', "no", "no")
     panel = here.panel()
     assert here.ask(panel, "patch") == {}
-    found = panel.samples(question("patch")).judgement()
+    found = panel.judgement(question("patch"))
     assert [one.score for one in found.ratings] == [2]
     assert len(found.missing) == 2 and found.missing[0].startswith("bad answer: score: Input should be")
     again = here.speaker.requests[1].body["messages"]
@@ -66,9 +67,11 @@ def test_without_any_rating_there_is_none_and_the_cause(court):
     here = court("sorry")
     panel = here.panel()
     here.ask(panel, "patch")
-    samples = panel.samples(question("patch"))
-    assert samples.judgement() is None
-    assert samples.silence() == "bad answer: there is no JSON object with a score (3 of 3 samples)"
+    assert panel.judgement(question("patch")) is None
+    assert (
+        panel.samples(question("patch")).silence()
+        == "bad answer: there is no JSON object with a score (3 of 3 samples)"
+    )
 
 
 @pytest.mark.rule("judge-absence")

@@ -6,8 +6,8 @@ import factories
 import pytest
 
 from pipeline.evaluate.assess.judge import prompt
+from pipeline.evaluate.assess.judge.panel import read
 from pipeline.evaluate.assess.judge.prompt import Question
-from pipeline.evaluate.assess.judge.reply import read
 
 
 @pytest.mark.rule("judge-is-blind")

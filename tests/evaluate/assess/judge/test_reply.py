@@ -1,10 +1,11 @@
-"""What is read of a judge's answer, and what several ratings come to."""
+"""What is read of a judge's answer."""
 
 from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.assess.judge.reply import BadAnswer, agreement, combined, read
+from pipeline.evaluate.assess.judge.panel import read
+from pipeline.llm.asking import BadAnswer
 
 ONE = '{"reasoning": "it {names} it", "score": 2, "confidence": "low", "mood": "good"}'
 
@@ -40,28 +41,3 @@ def test_a_rating_is_read(text):
 def test_what_is_no_rating_says_why(text, why):
     with pytest.raises(BadAnswer, match=why):
         read(text)
-
-
-@pytest.mark.parametrize(
-    ("scores", "one"),
-    [
-        ([3], 3),
-        ([3, 3, 1], 3),
-        ([3, 2, 1], 2),
-        ([3, 2], 2),
-        ([3, 2, -1], 2),
-        ([3, -1], -1),
-        ([3, -1, -1], -1),
-        ([-1], -1),
-    ],
-)
-def test_several_ratings_come_to_one(scores, one):
-    """The median of those that could tell; nothing is made up where half could not."""
-    assert combined(scores) == one
-
-
-def test_agreement_is_the_share_of_equal_pairs():
-    assert agreement([3]) is None
-    assert agreement([3, 3, 3]) == 1
-    assert agreement([3, 3, 1]) == pytest.approx(1 / 3)
-    assert agreement([3, 2, -1]) == 0

@@ -10,12 +10,13 @@ from pipeline.core.assessment import Assessment
 from pipeline.core.progress import Progress
 from pipeline.core.store import read_records
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.judge.panel import Asked, Panel
+from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.settings import load_settings
 from pipeline.evaluate.assess.stage import More, assess
 from pipeline.evaluate.bench import How
 from pipeline.llm.models import DEMO
+from pipeline.llm.panel import Asked
 from tests.evaluate.assess.judge.conftest import GIVEN
 from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
@@ -39,7 +40,7 @@ def assessed(evaluation: Evaluation, more: More) -> dict[str, Assessment]:
 
 
 @pytest.mark.rule("judge-absence")
-@pytest.mark.rule("oracle-beside-the-verdict")
+@pytest.mark.rule("assessment-beside-the-verdict")
 def test_its_rating_stands_beside_the_verdict(evaluation, court):
     """A patch that a judge finds excellent stays unresolved, and what is not rated says why."""
     evaluation.predict(menu=FIX, badge=WRONG, toggle="", tabs=FIX.replace("menu", "tabs"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from pipeline.analyze.plots.style import BLUE, EDGE, FILLS, Fill
+from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill
 
 #: parts of a stacked bar that are narrower than this share of the axis carry no number
 _NARROW = 0.08

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from pipeline.analyze.plots.style import EDGE, WIDTH, wrapped
+from pipeline.report.figures.style import EDGE, WIDTH, wrapped
 
 #: shares from this on stand on a dark shade
 _DARK = 55

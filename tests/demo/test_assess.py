@@ -1,4 +1,4 @@
-"""Comparing what the oracle says of the demo's patches with what is expected."""
+"""Comparing what the assessment says of the demo's patches with what is expected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import factories
 
 from pipeline.core.assessment import Assessment, AxeDelta, Judgement
 from pipeline.core.store import Store, write_records
-from pipeline.demo.oracle import unexpected
+from pipeline.demo.assess import unexpected
 
 STORIES = AxeDelta(base=4, gold=0, candidate=1, fixed=(), remaining=(), introduced=())
 JUDGE = Judgement(model="scripted", settings="s", score=2, agreement=1, ratings=())
@@ -25,6 +25,6 @@ def test_what_differs_is_named(tmp_path: Path) -> None:
     expected = {"oracle": {}, "nop": {"acme__ui-2": SAID}, "scripted": {"acme__ui-1": SAID | {"judge": 3}}}
     (tmp_path / "expected.json").write_text(json.dumps({"assessments": expected}))
     assert list(unexpected(store, factories.REPO, tmp_path)) == [
-        f"the oracle on nop's acme__ui-2: expected {SAID}, got None",
-        f"the oracle on scripted's acme__ui-1: expected {SAID | {'judge': 3}}, got {SAID}",
+        f"the assessment of nop's acme__ui-2: expected {SAID}, got None",
+        f"the assessment of scripted's acme__ui-1: expected {SAID | {'judge': 3}}, got {SAID}",
     ]

@@ -1,4 +1,4 @@
-"""The oracle itself: what keeps accessibility is equal to it, what breaks it is noticed, whatever the form."""
+"""Comparing snapshots: what keeps accessibility is equal to it, what breaks it is noticed, whatever the form."""
 
 from __future__ import annotations
 

@@ -12,10 +12,7 @@ from html import escape
 from io import BytesIO
 
 import matplotlib as mpl
-import pandas as pd
 from matplotlib.figure import Figure
-
-from pipeline.analyze.measures.model import named
 
 #: Okabe and Ito's palette, which the colour-blind can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
@@ -88,6 +85,11 @@ class Plot:
         """200 dots per inch."""
         return self._bytes("png", {"Description": self.alternative})
 
+    @property
+    def uri(self) -> str:
+        """The SVG as the address of an image, for a page that loads nothing."""
+        return "data:image/svg+xml;base64," + b64encode(self.svg).decode()
+
     def _repr_html_(self) -> str:
         """As a notebook shows it, with its text alternative."""
         image = b64encode(self.png).decode()
@@ -116,11 +118,6 @@ def laid_out(figure: Figure) -> Figure:
 def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
     """A figure that is high enough for so many rows."""
     return Figure(figsize=(width, head + each * max(rows, 1)))
-
-
-def who(rows: pd.DataFrame) -> list[str]:
-    """The models of the rows as labels, with the agent where there are several."""
-    return [wrapped(name) for name in named(rows)]
 
 
 def wrapped(name: str, width: int = 22) -> str:

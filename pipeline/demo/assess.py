@@ -1,4 +1,4 @@
-"""What the accessibility oracle says of all the demo's patches, a scripted judge too, and whether it is as expected.
+"""The assessment of all the demo's patches, with a scripted judge, and whether it is as expected.
 
 `assessments` in `expected.json` holds, for each patch, whether it is equivalent, the snapshot verdict, the violations
 of base, gold and patch in what the tests render and in stories, and the judge's rating; null is what says nothing.
@@ -18,9 +18,9 @@ from pipeline.core.retry import PATIENT
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.judge.panel import Asked
 from pipeline.evaluate.assess.stage import More, assess
 from pipeline.evaluate.bench import How
+from pipeline.llm.panel import Asked
 from pipeline.sandbox.base import DEFAULT, Sandbox
 
 #: agent and model, and whether the judge is asked
@@ -40,7 +40,7 @@ def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs:
 
 
 def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:
-    """What the oracle says and is not as expected, one line each."""
+    """What the assessment says and is not as expected, one line each."""
     expected = read_json(demo / "expected.json")["assessments"]
     for agent, model, _ in ASSESSED:
         path = store.evaluation(repo, agent, model) / "assessments.jsonl"
@@ -48,7 +48,7 @@ def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:
         found = {one.instance_id: said(one) for one in read_records(path, Assessment)}
         for name in sorted(wanted.keys() | found.keys()):
             if wanted.get(name) != found.get(name):
-                yield f"the oracle on {model}'s {name}: expected {wanted.get(name)}, got {found.get(name)}"
+                yield f"the assessment of {model}'s {name}: expected {wanted.get(name)}, got {found.get(name)}"
 
 
 def said(one: Assessment) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""Asking: an answer that must parse, once more after one that does not, absence with its cause; and plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import get_context
+
+import cloudpickle
+import pytest
+from pydantic import BaseModel
+
+from pipeline.llm.asking import Answer, BadAnswer, Request, ask, last_object
+from pipeline.llm.provider import Fault, Said
+from pipeline.llm.scripted import ScriptedModel
+
+MESSAGES = ({"role": "system", "content": "Grade it."}, {"role": "user", "content": "It."})
+
+
+class Grade(BaseModel):
+    """What a rater of these tests says."""
+
+    grade: int
+    why: str = ""
+
+
+@dataclass
+class Speaker(ScriptedModel):
+    """Says one thing after the other, and the last one again."""
+
+    answers: list[str] = field(default_factory=list)
+
+    def reply(self, prompt: str) -> Said:
+        return Said(self.answers.pop(0) if self.answers[1:] else self.answers[0])
+
+
+Say = Callable[..., tuple[Speaker, Request]]
+
+
+@pytest.fixture
+def say() -> Iterator[Say]:
+    with Speaker([]) as speaker:
+
+        def said(*answers: str) -> tuple[Speaker, Request]:
+            speaker.answers[:] = answers
+            read = partial(last_object, kind=Grade, needed="grade")
+            return speaker, Request(speaker.url, "key", "scripted", MESSAGES, read, "Wrong: {}.", {"temperature": 0.1})
+
+        yield said
+
+
+def test_an_answer_is_plain_data(say: Say) -> None:
+    speaker, request = say('I think aloud. {"grade": 1} No: {"grade": 2, "why": "{names}", "mood": "good"}')
+    assert ask(request) == Answer({"grade": 2, "why": "{names}"})
+    assert speaker.requests[0].body["messages"] == list(MESSAGES)
+    assert speaker.requests[0].body["temperature"] == 0.1
+
+
+def test_an_answer_that_can_not_be_read_is_asked_for_once_more_with_what_was_wrong(say: Say) -> None:
+    speaker, request = say("no idea", '{"grade": 3}')
+    assert ask(request) == Answer({"grade": 3, "why": ""})
+    *before, said, again = speaker.requests[1].body["messages"]
+    assert (before, said["content"]) == (list(MESSAGES), "no idea")
+    assert again == {"role": "user", "content": "Wrong: there is no JSON object with a grade."}
+
+
+def test_after_the_second_it_is_missing_with_its_cause(say: Say) -> None:
+    speaker, request = say("no idea", '{"grade": "high"}', '{"grade": 3}')
+    found = ask(request)
+    assert found.value is None and found.missing.startswith("bad answer: grade: Input should be a valid integer")
+    assert len(speaker.requests) == 2
+
+
+@pytest.mark.invariant(4)
+def test_what_a_provider_owes_is_told_apart(say: Say) -> None:
+    speaker, request = say('{"grade": 3}')
+    speaker.fail(Fault(status=503))
+    assert ask(request) == Answer(owed="provider_503")
+    assert ask(request).value == {"grade": 3, "why": ""}
+    assert ask(replace(request, base_url="http://127.0.0.1:9/v1")).owed == "gateway"
+
+
+def test_a_read_function_of_ones_own_may_refuse(say: Say) -> None:
+    def even(text: str) -> Grade:
+        if int(text) % 2:
+            raise BadAnswer(f"{text} is odd")
+        return Grade(grade=int(text))
+
+    _, request = say("3", "4")
+    assert ask(replace(request, read=even)).value == {"grade": 4, "why": ""}
+
+
+@pytest.mark.invariant(6)
+def test_no_key_is_shown() -> None:
+    assert "secret" not in repr(Request("http://gateway/v1", "secret", "m", MESSAGES, len, ""))
+
+
+def test_a_request_is_answered_alike_in_another_process(say: Say) -> None:
+    """A request and its answer are plain data on their way there and back."""
+    _, request = say('{"grade": 3}')
+    assert cloudpickle.loads(cloudpickle.dumps(ask))(cloudpickle.loads(cloudpickle.dumps(request))) == ask(request)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
+        assert other.submit(ask, replace(request, read=_grade)).result() == ask(request)
+
+
+def _grade(text: str) -> Grade:
+    return last_object(text, Grade, "grade")

@@ -1,0 +1,43 @@
+"""Samples: each kept once by what decides it, what several come to, and how far they agree."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.llm.asking import Answer
+from pipeline.llm.samples import Samples, agreement, combined
+
+
+def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tmp_path):
+    three, other = Samples(tmp_path, {"patch": "a"}, 3), Samples(tmp_path, {"patch": "b"}, 3)
+    for unit, answer in zip(three.missing(), (Answer({"score": 1}), Answer(missing="why")), strict=False):
+        three.keep(unit, answer)
+    assert (three.ratings(), three.causes(), len(three.missing())) == ([{"score": 1}], ("why",), 1)
+    assert three.silence() == "why (1 of 3 samples)"
+    assert len(three._replace(count=5).missing()) == 3
+    assert len(other.missing()) == 3
+
+
+@pytest.mark.parametrize(
+    ("scores", "one"),
+    [
+        ([3], 3),
+        ([3, 3, 1], 3),
+        ([3, 2, 1], 2),
+        ([3, 2], 2),
+        ([3, 2, -1], 2),
+        ([3, -1], -1),
+        ([3, -1, -1], -1),
+        ([-1], -1),
+    ],
+)
+def test_several_ratings_come_to_one(scores, one):
+    """The median of those that could tell; nothing is made up where half could not."""
+    assert combined(scores, -1) == one
+
+
+def test_agreement_is_the_share_of_equal_pairs():
+    assert agreement([3]) is None
+    assert agreement([3, 3, 3]) == 1
+    assert agreement([3, 3, 1]) == pytest.approx(1 / 3)
+    assert agreement([3, 2, -1]) == 0
