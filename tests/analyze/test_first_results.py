@@ -116,7 +116,7 @@ def verdicts_alone(store: Store) -> None:
 
 def spent(store: Store, amount: str = "0.10") -> None:
     built(store)
-    row = f"acme/ui,model-a,magentless,embed,10,1000,{amount},0,0,0"
+    row = f"repair,acme/ui,model-a,magentless,embed,10,1000,{amount},0,0,0"
     write_bytes(store.costs, "\n".join((",".join(CostRow.model_fields), row, "")).encode())
 
 
