@@ -13,8 +13,8 @@ from pipeline.core.records import Candidate, Rejection
 
 Outcome = Candidate | Rejection
 
-#: fields that say which pull request it is
-IDENTITY = frozenset({"schema_version", "org", "repo", "number", "instance_id", "stage"})
+#: fields that say which pull request it is, or what a record says of itself: nobody decides them
+IDENTITY = frozenset({"schema_version", "tool", "org", "repo", "number", "instance_id", "stage"})
 
 
 def settle(said: Outcome | None, files: Sequence[str], standing: Standing) -> Outcome | None:

@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.analyze.handcheck.records import HandCheck
 from pipeline.collect.entries import Entry
 from pipeline.core.assessment import Assessment
+from pipeline.core.clones import adopt_clone_paths
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
@@ -105,6 +106,14 @@ class Migration:
                         db.execute(f"UPDATE pull_requests SET record = {new} WHERE {old}", (SCHEMA_VERSION, OLD))
                     count += 1
         return count
+
+    def clones(self) -> int:
+        """Where clones lie is a fact of the machine: it leaves the data."""
+        found = [path for path in self._found("01_raw/*/source.json") if {"path", "file"} & read_json(path).keys()]
+        for path in found:
+            self.store.archive(path, self.stamp)
+        adopt_clone_paths(self.store)
+        return len(found)
 
     def ratings(self) -> int:
         """A judge's, which were paid for, to `ratings`; and what was found out about patches to `evidence`."""
@@ -255,6 +264,7 @@ STEPS: dict[str, Callable[[Migration], int]] = {
     "files of records": Migration.records,
     "outcomes of candidates": Migration.units,
     "databases of stage 01": Migration.databases,
+    "places of clones": Migration.clones,
     "ratings and evidence": Migration.ratings,
     "runs of agents": Migration.answers,
     "verdicts of agents": Migration.verdicts,
