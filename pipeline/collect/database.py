@@ -19,7 +19,8 @@ from pipeline.collect.pages import Place, Seen
 from pipeline.collect.settle import Outcome, settle
 from pipeline.core.decisions import Standing
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import SCHEMA_VERSION, Candidate, Rejection
+from pipeline.core.record import SCHEMA_VERSION
+from pipeline.core.records import Candidate, Rejection
 
 #: raised whenever the tables change; a database of another layout, or of other records, is made anew
 LAYOUT = 2 * 1000 + SCHEMA_VERSION
