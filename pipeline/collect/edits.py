@@ -60,7 +60,8 @@ def _decisions(written: Database, number: int, records: list[Outcome]) -> Iterat
     if type(one) is not type(before):
         kind = "include" if isinstance(one, Candidate) else "exclude"
         reason = one.detail or one.reason if isinstance(one, Rejection) else "its line was added by hand"
-        yield make(one.instance_id, kind, reason=reason, record=one.model_dump(mode="json", exclude={"schema_version"}))
+        record = one.model_dump(mode="json", exclude={"schema_version", "tool"})
+        yield make(one.instance_id, kind, reason=reason, record=record)
         return
     said, old = written.said(number), before.model_dump(mode="json")
     source = said.model_dump(mode="json") if said else {}

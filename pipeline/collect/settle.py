@@ -13,7 +13,7 @@ from pipeline.core.records import Candidate, Rejection
 
 Outcome = Candidate | Rejection
 
-#: fields that say which pull request it is, and of what form
+#: fields that say which pull request it is, or what a record says of itself: nobody decides them
 IDENTITY = frozenset({"schema_version", "tool", "org", "repo", "number", "instance_id", "stage"})
 
 

@@ -108,11 +108,12 @@ class Migration:
         return count
 
     def clones(self) -> int:
-        """Where they lie, to the list of this machine."""
-        for path in self._found("01_raw/*/source.json"):
-            if {"path", "file"} & read_json(path).keys():
-                self.store.archive(path, self.stamp)
-        return adopt_clone_paths(self.store)
+        """Where clones lie is a fact of the machine: it leaves the data."""
+        found = [path for path in self._found("01_raw/*/source.json") if {"path", "file"} & read_json(path).keys()]
+        for path in found:
+            self.store.archive(path, self.stamp)
+        adopt_clone_paths(self.store)
+        return len(found)
 
     def ratings(self) -> int:
         """A judge's, which were paid for, to `ratings`; and what was found out about patches to `evidence`."""

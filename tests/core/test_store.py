@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from subprocess import PIPE
 
@@ -255,32 +256,35 @@ def test_a_unit_that_is_not_saved_to_its_end_leaves_the_old(
 
 
 SAVE = """
-import sys
+import sys, time
 from pathlib import Path
 from pipeline.core.store import Unit
 root, who = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
-sys.stdin.readline()
+begin = float(sys.stdin.readline())
 for number in range(100):
-    Unit(root / str(number)).keep({name: who.encode() * 20_000 for name in ("log", "report")}, who, patch="p")
+    time.sleep(max(0, begin + number / 50 - time.time()))
+    names = range(8) if who == "a" else reversed(range(8))
+    Unit(root / str(number)).keep({str(name): who.encode() * 20_000 for name in names}, who, patch="p")
 """
 
 
 @pytest.mark.trap("same-unit-twice")
 def test_two_processes_that_save_the_same_units_do_not_mix_their_files(tmp_path: Path) -> None:
-    """Two evaluations of models with the same patch wrote a run's three files in place: 83 of 300 were broken."""
+    """Two evaluations of models with the same patch wrote a run's files in place: 83 of 300 were broken."""
     both = [
         subprocess.Popen([sys.executable, "-c", SAVE, str(tmp_path), who], stdin=PIPE, stdout=PIPE, text=True)
         for who in "ab"
     ]
     assert [one.stdout.readline() for one in both if one.stdout] == ["ready\n"] * 2
+    begin = time.time() + 0.2
     for one in both:
-        one.stdin.write("go\n")
+        one.stdin.write(f"{begin}\n")
         one.stdin.flush()
     assert [one.communicate()[0] is not None and one.returncode for one in both] == [0, 0]
     for number in range(100):
         unit = Unit(tmp_path / str(number))
-        kept = {(unit.folder / name).read_bytes().decode()[:1] for name in ("log", "report")}
+        kept = {(unit.folder / str(name)).read_bytes().decode()[:1] for name in range(8)}
         assert kept == {unit.result()} and unit.is_done(patch="p")
 
 

@@ -171,6 +171,11 @@ def test_outcomes_of_candidates_are_read(store: Store) -> None:
             assert Instance.model_validate(unit.result()) in read_records(store.dataset(REPO), Instance)
 
 
+def test_where_a_clone_lies_leaves_the_data(store: Store) -> None:
+    assert read_json(store.raw(REPO) / "source.json") == {"kind": "git"}
+    assert read_json(next(store.archive_root.glob("*/01_raw/*/source.json")))["path"] == "/data/harbor-ui.git"
+
+
 # -- what is in the way ----------------------------------------------------------------------------------------------
 @pytest.mark.rule("schema-version")
 def test_every_other_command_says_to_migrate(old: Path) -> None:
