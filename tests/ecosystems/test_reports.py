@@ -229,6 +229,6 @@ def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
     report = parse(runner, small(*({"title": title, "ancestorTitles": ["\ude00 menu"]} for title in titles)))
     start = "a.test.js > � menu > "
     assert list(report.tests) == [f"{start}�", f"{start}� [2]", f"{start}😀", f"{start}� [3]"]
-    verdict = factories.make_verdict(factories.make_prediction(), tests=report.tests)
+    verdict = factories.make_verdict(factories.make_prediction(), fixed=tuple(report.tests))
     write_records(tmp_path / "verdicts.jsonl", [verdict])
-    assert read_records(tmp_path / "verdicts.jsonl", type(verdict))[0].tests == report.tests
+    assert read_records(tmp_path / "verdicts.jsonl", type(verdict))[0].fixed == tuple(report.tests)

@@ -14,6 +14,7 @@ add() { (cd "$work/tree" && npm install --silent --no-save --no-audit --no-fund 
 report=$work/report
 export TEST_REPORT=$report PLAYWRIGHT_JSON_OUTPUT_NAME=$report KARMA_CONFIG=karma.conf.js CI=1 TZ=UTC
 
+command=()
 # shellcheck source=/dev/null
 . "$here/$runner/make.sh"
 

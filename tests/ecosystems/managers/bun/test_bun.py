@@ -57,8 +57,8 @@ def test_what_is_locked_is_installed(name: str, version: str, tmp_path: Path) ->
     for arguments in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "base")):
         subprocess.run(["git", "-C", checkout, *arguments], check=True)
     sandbox, digest = open_sandbox(name, tmp_path / "cache"), f"bun-{version}-{tmp_path.name}"
-    sandbox.environment(installation(found), digest, manifests, print)
-    sandbox.instance(digest, f"{digest}-image", checkout)
+    sandbox.images.environment(installation(found), digest, manifests, print)
+    sandbox.images.instance(digest, f"{digest}-image", checkout)
     try:
         with sandbox.open(f"{digest}-image", cache="none") as workspace:
             script = "const n = require('is-number/package.json').version; console.log(n, require('is-odd')(3))"
@@ -80,7 +80,7 @@ def test_a_lock_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).rename(tmp_path / "manifests" / name)
     sandbox = open_sandbox("local", tmp_path / "cache")
     with pytest.raises(InstallFailed) as failed:
-        sandbox.environment(installation(environment("1.2.23")), "digest", tmp_path / "manifests", print)
+        sandbox.images.environment(installation(environment("1.2.23")), "digest", tmp_path / "manifests", print)
     assert next(faults.find("install", failed.value.log)).fault.name == "lock-file-outdated"
 
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034,SC2154,SC2206,SC2086
+# shellcheck shell=bash disable=SC2054,SC2034,SC2154,SC2206,SC2086
 # What `../make.sh` installs of playwright, and its command.
 add "@playwright/experimental-ct-react@$version" react@18 react-dom@18
 command=(node_modules/@playwright/experimental-ct-react/cli.js test -c playwright-ct.config.js
