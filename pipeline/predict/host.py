@@ -23,6 +23,11 @@ RUNNING = Running()
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 
 
+def abort() -> None:
+    """End the agents of this process at once."""
+    RUNNING.end()
+
+
 def run(ask: Ask, folder: Path, say: Say) -> int:
     """Work on one task; what the agent leaves is in `folder` then. Returns the exit code."""
     with TemporaryDirectory(prefix="a11y-bench-") as made:

@@ -29,9 +29,8 @@ from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.opening import open_gateway
-from pipeline.predict import regression
+from pipeline.predict import host, regression
 from pipeline.predict.agents import load_agent
-from pipeline.predict.host import RUNNING
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import Answer, Ask, Failure, Left, Room
 from pipeline.predict.run import Run, open_run, resume
@@ -164,7 +163,7 @@ class Predictor:
             progress.step(event.unit, event.text)
 
         def abort() -> None:
-            RUNNING.end()
+            host.abort()
             for request in requests:
                 if request.room:
                     request.room.sandbox.sandbox().abort()

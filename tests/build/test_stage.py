@@ -81,9 +81,9 @@ def test_the_sources_of_the_next_are_added_while_tests_run(bench: Bench, tmp_pat
 
     def run(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         until = time.monotonic() + 20
-        while len(sandbox.instances) < 2 and time.monotonic() < until:
+        while len(sandbox.images.instances) < 2 and time.monotonic() < until:
             time.sleep(0.01)
-        there.append(len(sandbox.instances))
+        there.append(len(sandbox.images.instances))
         return succeed(argv, files)
 
     sandbox = ScriptedSandbox(tmp_path, run)
@@ -121,7 +121,7 @@ def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path
     recipes = [recipe(clone, tiny.candidate(name)) for name in ("menu", "icon")]
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda one: images.ensure(sandbox, clone, one, print), recipes * 10))
-    assert len(made) == 20 and set(sandbox.instances) == {one.image for one in recipes}
+    assert len(made) == 20 and set(sandbox.images.instances) == {one.image for one in recipes}
 
 
 @pytest.mark.rule("nothing-overwritten")

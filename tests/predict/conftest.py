@@ -15,10 +15,12 @@ from pipeline.core.records import Instance
 from pipeline.core.store import Unit
 from pipeline.core.work import silent
 from pipeline.llm.experiment import Experiment
+from pipeline.predict import host
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.request import Ask
 from pipeline.predict.run import Run, open_run
 from pipeline.predict.runtime import save
+from pipeline.sandbox.local.process import Running
 
 KEY = "sk-canary-of-an-instance"
 #: what every fake agent starts with: its arguments, and how it answers
@@ -58,6 +60,7 @@ class Job:
 def job(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Job]:
     """`job(code)`: the task `menu` for an agent that runs this code; the run is the same each time."""
     monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(host, "RUNNING", Running())  # one that was ended once runs nothing more
     folder = tmp_path / "agent"
     folder.mkdir()
     settings = folder / "settings.toml"

@@ -14,7 +14,7 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.store import Unit, read_json
-from pipeline.predict.host import RUNNING
+from pipeline.predict import host
 from pipeline.predict.request import Failure, Left
 from pipeline.predict.runtime import save
 from tests.predict.conftest import KEY, Job
@@ -140,9 +140,9 @@ def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_
         unit = pool.submit(sleeps.done)
         until(lambda: told.exists() and told.read_text())
         session = int(told.read_text())
-        assert {session} == RUNNING != {os.getsid(0)}
-        RUNNING.end()
-        assert "exit code -9" in failure(unit.result())["message"]
+        assert {session} == host.RUNNING != {os.getsid(0)}
+        host.abort()
+        assert failure(unit.result())["cause"] == "stopped"
     until(lambda: is_gone(session))
     assert not sleeps.is_answered
 
