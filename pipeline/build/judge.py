@@ -13,7 +13,8 @@ from pipeline.build.reasons import REASONS, Rejected
 from pipeline.core import verdict
 from pipeline.core.law import register
 from pipeline.core.patches import paths, select
-from pipeline.core.records import Candidate, Environment, Instance, Record, Status
+from pipeline.core.records import Candidate, Environment, Identity, Instance, Record, Status
+from pipeline.ecosystems import parser
 from pipeline.execution.law import of_run
 from pipeline.execution.run import Run
 
@@ -36,6 +37,7 @@ class Ran(Record):
     files: tuple[str, ...]
     repeats: int
     deviations: tuple[str, ...]
+    ran: Identity
 
 
 def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
@@ -64,6 +66,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
         tests=verdict.written(triples, by_snapshot),
         quarantine=quarantine,
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
+        lacks=parser(ran.environment.parser).lacks(),
     )
 
 

@@ -24,7 +24,7 @@ from pipeline.build.repair import Repair
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import list_files, opened_clone, require_commit
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.records import Candidate, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
@@ -223,23 +223,24 @@ class _Qualification:
         lessons = partial(learned.lessons, inferred.environment)
         made = images.recipe(self.clone, state.environment, inferred.base, inferred.manifests)
         try:
-            deviations = [*images.ensure(self.sandbox, self.clone, made, self.say), *state.deviations]
+            image = images.ensure(self.sandbox, self.clone, made, self.say)
         except InstallFailed as end:
             detail = f"{end}\n{end.log[-2000:]}"
             raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
         self.made = True
+        deviations = [*image.deviations, *state.deviations]
         told = lessons([step for step in state.steps if step.stage == "install"])
         layers = Layers(made.environment_digest, made.image, told)
         self.tell(Event(self.request.name, kind="ready", data=layers))
         if made.manifests != made.base:
             deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
-        ran = self._ran(made, tuple(deviations))
+        ran = self._ran(made, image.ran, tuple(deviations))
         three = self._three(ran, made)
         instance = judge(self.candidate, ran, three)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         return instance
 
-    def _ran(self, made: images.Recipe, deviations: tuple[str, ...]) -> Ran:
+    def _ran(self, made: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
         return Ran(
             environment=made.environment,
             environment_digest=made.environment_digest,
@@ -250,6 +251,7 @@ class _Qualification:
             files=selected(self.clone, self.candidate, self.request.scope),
             repeats=self.request.repeats,
             deviations=deviations,
+            ran=ran.within(vars(self.request.limits)),
         )
 
     def _three(self, ran: Ran, made: images.Recipe) -> dict[str, list[Run]]:

@@ -223,6 +223,10 @@ class Identity(Record):
     limits: dict[str, float] = {}
     missing: tuple[str, ...] = Field(default=(), description="paths of the base whose content the clone lacked")
 
+    def within(self, limits: Mapping[str, float]) -> Identity:
+        """The same with the limits of what ran."""
+        return self.model_copy(update={"limits": {name: float(most) for name, most in limits.items()}})
+
 
 class Task(Versioned):
     """All that an agent may see of an instance: never the gold patch, the test patch or later history."""

@@ -79,7 +79,7 @@ class Bench:
         say = partial(self.progress.step, instance.instance_id)
 
         def once() -> R:
-            plan = self.request(instance, "").plan(self.hear)
+            plan, _ = self.request(instance, "").plan(self.hear)
             say(what)
             return work(plan)
 

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.law import register
-from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.records import Identity, Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import digest
+from pipeline.ecosystems import parser
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
 from pipeline.execution.run import PatchRun, Run
@@ -57,7 +58,22 @@ def of_tested(instance: Instance, tested: PatchRun) -> Graded:
         failure = PatchFailed(*tested.unapplied)
         why = str(failure)
         return Graded(Outcome.NOT_APPLIED, why) if failure.name == "candidate" else blocked(instance, why)
-    return of_run(instance, tested.run)
+    graded = of_run(instance, tested.run)
+    return graded._replace(fields=graded.fields | {"ran": tested.ran, "differs": differences(instance.ran, tested.ran)})
+
+
+def differences(qualified: Identity | None, ran: Identity | None) -> tuple[str, ...]:
+    """What ran otherwise than at qualification, in words; nothing where one of the two is not known."""
+    if not qualified or not ran:
+        return ()
+    names = [name for name in Identity.model_fields if getattr(qualified, name) != getattr(ran, name)]
+    return tuple(f"{name}: {_told(getattr(ran, name))} in place of {_told(getattr(qualified, name))}" for name in names)
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number:g}" for name, number in value.items())
+    return ", ".join(value) if isinstance(value, tuple) else value or "unknown"
 
 
 def of_run(instance: Instance, run: Run) -> Graded:
@@ -88,5 +104,6 @@ def sign(
         image=instance.image,
         expected=len(instance.expected),
         law=law_of("running", "reading", "grading", parser=instance.environment.parser),
+        lacks=parser(instance.environment.parser).lacks(),
         **graded.fields,
     )

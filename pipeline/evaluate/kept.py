@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
-from pipeline.core.records import Instance
+from pipeline.core.records import Identity, Instance
 from pipeline.core.store import Store, Unit, digest
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.law import of_run
@@ -45,7 +45,8 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
         unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
     elif tested.run and tested.run.end != "out_of_memory":
         fields, files = pack(tested.run, NAME)
-        unit.keep(files, fields, **inputs)
+        ran = tested.ran.model_dump(mode="json") if tested.ran else None
+        unit.keep(files, {"run": fields, "ran": ran}, **inputs)
 
 
 def load(unit: Unit, parser: str) -> PatchRun:
@@ -53,4 +54,5 @@ def load(unit: Unit, parser: str) -> PatchRun:
     kept = unit.result()
     if "unapplied" in kept:
         return PatchRun(unapplied=tuple(kept["unapplied"]))
-    return PatchRun(read(parser, unpack(kept, NAME, lambda name: (unit.folder / name).read_bytes())))
+    run = unpack(kept["run"], NAME, lambda name: (unit.folder / name).read_bytes())
+    return PatchRun(read(parser, run), ran=kept["ran"] and Identity.model_validate(kept["ran"]))

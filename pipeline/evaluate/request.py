@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import opened_clone
-from pipeline.core.records import Instance
+from pipeline.core.records import Identity, Instance
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
 from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.run import PatchRun
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Limits
 from pipeline.sandbox.handle import Handle
@@ -42,28 +42,29 @@ class RunPatch:
 
     def perform(self, tell: Tell) -> PatchRun:
         try:
-            run = patiently(lambda: self._run(tell), lambda text: tell(Event(self.name, text)), self.patience)
-            return PatchRun(run)
+            return patiently(lambda: self._run(tell), lambda text: tell(Event(self.name, text)), self.patience)
         except PatchFailed as error:
             return PatchRun(unapplied=(error.name, error.why))
 
-    def _run(self, tell: Tell) -> Run:
-        plan = self.plan(tell)
+    def _run(self, tell: Tell) -> PatchRun:
+        plan, ran = self.plan(tell)
         tell(Event(self.name, "running the tests"))
         instance = self.instance
         gold = (instance.fix_patch, instance.test_patch)
-        return runs.run_candidate(plan, self.patch, *gold, instance.expected_files)
+        return PatchRun(runs.run_candidate(plan, self.patch, *gold, instance.expected_files), ran=ran)
 
-    def plan(self, tell: Tell) -> Plan:
-        """What is run, its image made if it is gone. Raises UserError, InstallFailed, InfrastructureError."""
+    def plan(self, tell: Tell) -> tuple[Plan, Identity]:
+        """What is run, its image made if it is gone, and what that is made of. Raises UserError, InstallFailed,
+        InfrastructureError."""
         instance, sandbox, clone = self.instance, self.sandbox.sandbox(), opened_clone(self.clone)
         made = images.recipe(clone, instance.environment, instance.base.sha, instance.manifests)
         if made.image != instance.image:
             hint = f"run: just build-run {instance.repository} --pr {instance.number}"
             raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
-        images.ensure(sandbox, clone, made, lambda text: tell(Event(self.name, text)))
+        there = images.ensure(sandbox, clone, made, lambda text: tell(Event(self.name, text)))
         tell(Event(self.name, kind="ready"))
-        return Plan(sandbox, instance.image, instance.environment, instance.selected, self.limits)
+        ran = there.ran.within(vars(self.limits))
+        return Plan(sandbox, instance.image, instance.environment, instance.selected, self.limits), ran
 
     def failed(self, error: Exception) -> PatchRun:
         return PatchRun(fault=fault(error))

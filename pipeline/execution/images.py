@@ -19,13 +19,14 @@ from pipeline.core import clones
 from pipeline.core.aside import Aside
 from pipeline.core.git import checkout, missing_files, read_blobs, require_commit
 from pipeline.core.names import Repo
-from pipeline.core.records import Environment
+from pipeline.core.records import Environment, Identity
 from pipeline.core.store import Store, digest
 from pipeline.ecosystems import edits
 from pipeline.ecosystems.installation import installation
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.images import Installed
 
 #: raised whenever layers are made differently: images that were made before are not used
 VERSION = 2
@@ -58,8 +59,15 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
 
 
-def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str], None]) -> list[str]:
-    """Make both layers unless they are there; returns deviations. Raises InstallFailed, InfrastructureError, UserError.
+class Made(NamedTuple):
+    """What an image is made of in fact, without the limits of what runs in it; and deviations from what was asked."""
+
+    ran: Identity
+    deviations: tuple[str, ...]
+
+
+def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str], None]) -> Made:
+    """Make both layers unless they are there. Raises InstallFailed, InfrastructureError, UserError.
 
     Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
     """
@@ -69,15 +77,27 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
         written = None if sandbox.images.has(made.image) else aside.submit(checkout, clone, made.base, sources)
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
-            deviations = sandbox.images.environment(
+            installed = sandbox.images.environment(
                 installation(made.environment), made.environment_digest, exported, say
             )
         if written:
             say("adding the sources")
             written.result()
             sandbox.images.instance(made.environment_digest, made.image, sources)
-    missing = missing_files(clone, made.base)
-    return deviations + [f"missing in the clone, left out: {path}" for path in missing]
+    return _made(sandbox, installed, tuple(missing_files(clone, made.base)))
+
+
+def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> Made:
+    here = sandbox.images.identity()
+    ran = Identity(
+        node=installed.node,
+        manager=installed.tools[-1] if installed.tools else "",
+        base_image=installed.base_image,
+        architecture=here.architecture,
+        sandbox=here.sandbox,
+        missing=missing,
+    )
+    return Made(ran, (*installed.deviations, *(f"missing in the clone, left out: {path}" for path in missing)))
 
 
 def manifests_of(clone: git.Repo, sha: str) -> dict[str, bytes]:

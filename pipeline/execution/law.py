@@ -23,5 +23,9 @@ for _runner in all_runners():
 
 def of_run(*chapters: Chapter, parser: str) -> str:
     """The digest of these chapters for the runs whose reports this parser reads; none: what no runner runs."""
-    own = (patterns(), *named(parser).decides_run()) if parser and "running" in chapters else ()
+    own: list[str | bytes] = []
+    if parser and "running" in chapters:
+        own += [*patterns(), *named(parser).decides_run()]
+    if parser and "reading" in chapters:
+        own += named(parser).decides_reading()
     return digest(law(*chapters), *own)

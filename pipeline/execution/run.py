@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from pipeline.core.records import Status
+from pipeline.core.records import Identity, Status
 from pipeline.execution.control import Control
 
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
@@ -56,6 +56,7 @@ class PatchRun:
     run: Run | None = None
     unapplied: tuple[str, str] | None = None
     fault: str = ""
+    ran: Identity | None = None
 
 
 def pack(run: Run, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -35,6 +35,16 @@ class Identity(NamedTuple):
     base_image: str
 
 
+class Installed(NamedTuple):
+    """What a layer of dependencies was made with: the exact Node, the tools as `name@version` (the manager last), the
+    base image's id, and deviations from what was asked for (a Node of another version, ...)."""
+
+    node: str
+    tools: tuple[str, ...]
+    base_image: str = ""
+    deviations: tuple[str, ...] = ()
+
+
 class Kept(NamedTuple):
     """Something that a sandbox keeps on its disk: `size` are the bytes of its own, without those of what it stands on.
 
@@ -87,11 +97,11 @@ class Directory(NamedTuple):
 class Images(Protocol):
     """Makes layers and keeps them. Raises InfrastructureError, in every method, where the machine fails."""
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
 
-        `say` takes progress lines. Returns deviations from `spec` (a Node of another version, …), for the record.
-        Raises InstallFailed or InfrastructureError.
+        `say` takes progress lines. Returns what it was made with, which it remembers. Raises InstallFailed or
+        InfrastructureError.
         """
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:

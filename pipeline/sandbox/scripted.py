@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Completed, Limits, stopped
-from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
 from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
@@ -31,13 +31,13 @@ class ScriptedImages:
         self.instances: dict[str, str] = {}
         self.directories: set[Directory] = set()
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         if digest in self.failures:
             raise self.failures[digest]
         if digest not in self.environments:
             say(f"scripted: {' '.join(spec.commands[0])}")
             self.environments.append(digest)
-        return []
+        return Installed(spec.node, tuple(map(str, spec.tools(spec.node, "x64"))))
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         self.instances[digest] = environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from pipeline.core.records import Instance, Rejection, Status, Triple
 from pipeline.core.store import Unit, read_records
 from pipeline.core.trust import demo_commits, require_trust
 from pipeline.core.work import silent
+from pipeline.ecosystems import parser
+from pipeline.sandbox import node
 from pipeline.sandbox.base import Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
 
@@ -141,6 +144,22 @@ def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
     assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
     assert instance.deviations == ("hashes that OpenSSL 3 refuses: NODE_OPTIONS=--openssl-legacy-provider",)
     assert instance.environment_digest == tiny.outcomes["menu"].environment_digest
+
+
+@pytest.mark.rule("identity")
+def test_an_instance_says_what_really_ran(tiny: Bench) -> None:
+    """A range of versions is no identity, and neither is the name of an image."""
+    instance = tiny.outcomes["menu"]
+    assert instance.environment.node == "18" or "." not in instance.environment.node
+    assert instance.ran.node == node.version()
+    assert re.fullmatch(r"npm@\d+\.\d+\.\d+", instance.ran.manager)
+    assert (instance.ran.sandbox, instance.ran.limits["seconds"]) == ("local", LIMITS.seconds)
+    assert instance.ran.architecture and instance.ran.missing == ()
+
+
+@pytest.mark.rule("assurance")
+def test_an_instance_says_what_its_runner_lacks(tiny: Bench) -> None:
+    assert tiny.outcomes["menu"].lacks == parser("jest-json").lacks()
 
 
 @pytest.mark.trap("install-per-instance")

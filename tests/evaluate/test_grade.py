@@ -7,10 +7,10 @@ from dataclasses import replace
 import factories
 import pytest
 
-from pipeline.core.records import Outcome, Status
+from pipeline.core.records import Identity, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.evaluate.final_report import GROUPS, final_report
-from pipeline.evaluate.grade import Graded, of_run, sign, without_run
+from pipeline.evaluate.grade import Graded, differences, of_run, sign, without_run
 from pipeline.execution.runs import Run
 
 NAMED, OPENS = factories.TESTS
@@ -135,3 +135,15 @@ def test_the_report_counts_every_instance() -> None:
 def test_every_outcome_is_in_the_report() -> None:
     parts = ("resolved", "unresolved", "incomplete", "empty_patch", "error")
     assert sorted(outcome for part in parts for outcome in GROUPS[part]) == sorted(Outcome)
+
+
+@pytest.mark.rule("identity")
+def test_what_ran_otherwise_than_at_qualification_is_said() -> None:
+    """A verdict of another Node, engine or limit stands, and says so."""
+    qualified = Identity(node="20.19.4", manager="yarn@4.3.1", sandbox="docker", limits={"seconds": 1800.0})
+    ran = qualified.model_copy(update={"node": "20.19.5", "limits": {"seconds": 60.0}})
+    assert differences(qualified, ran) == (
+        "node: 20.19.5 in place of 20.19.4",
+        "limits: seconds 60 in place of seconds 1800",
+    )
+    assert differences(qualified, qualified) == differences(None, ran) == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import factories
@@ -163,6 +164,19 @@ def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
     evaluation.predict(menu=WRONG, badge=ELSEWHERE)
     causes = {one.instance_id: one.cause for one in regrade(evaluation.store, SUBJECT)}
     assert [causes[instance_id(name)] for name in ("menu", "badge")] == ["its run is not stored"] * 2
+
+
+@pytest.mark.rule("identity")
+@pytest.mark.rule("assurance")
+def test_a_verdict_says_what_ran_and_what_differs(evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    evaluation.evaluate()
+    found = evaluation.evaluate(limits=replace(LIMITS, seconds=99))["menu"]
+    menu = evaluation.bench.instance("menu")
+    assert (found.ran.node, found.ran.sandbox, found.lacks) == (menu.ran.node, "local", menu.lacks)
+    assert found.ran.limits["seconds"] == 99
+    (difference,) = found.differs
+    assert difference.startswith("limits: ") and "seconds 99" in difference
 
 
 @pytest.mark.rule("law")

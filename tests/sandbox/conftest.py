@@ -19,6 +19,7 @@ from pipeline.core.records import Environment
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.images import Installed
 from tests.factories import make_environment
 
 PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": {"is-number": "7.0.0"}}
@@ -36,13 +37,13 @@ class Bench:
     instance: str = field(default_factory=lambda: uuid.uuid4().hex)
     said: list[str] = field(default_factory=list)
 
-    def make(self) -> list[str]:
-        """Make both layers; the deviations."""
-        deviations = self.sandbox.images.environment(
+    def make(self) -> Installed:
+        """Make both layers; what the first was made with."""
+        installed = self.sandbox.images.environment(
             installation(self.spec), self.environment, self.manifests, self.said.append
         )
         self.sandbox.images.instance(self.environment, self.instance, self.checkout)
-        return deviations
+        return installed
 
 
 @pytest.fixture(scope="session")

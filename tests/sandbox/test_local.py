@@ -78,15 +78,16 @@ def test_layers_are_made_once_by_many(local: Bench) -> None:
     more = (installation(local.spec), digest, local.manifests, said.append)
     with ThreadPoolExecutor(4) as pool:
         made = [pool.submit(local.sandbox.images.environment, *more) for _ in "1234"]
-        assert [future.result() for future in made] == [[]] * 4
+        assert [future.result().deviations for future in made] == [()] * 4
     assert len([line for line in said if line.startswith("installing") and "done" in line]) == 1
 
 
 def test_another_node_is_a_deviation(local: Bench) -> None:
     digest, spec = uuid.uuid4().hex, local.spec.model_copy(update={"node": "14.21.3", "install": ("true",)})
     for _ in range(2):
-        said = local.sandbox.images.environment(installation(spec), digest, local.manifests, print)
-        assert said == [f"Node {node.version()} of this machine in place of 14.21.3"]
+        made = local.sandbox.images.environment(installation(spec), digest, local.manifests, print)
+        assert made.deviations == (f"Node {node.version()} of this machine in place of 14.21.3",)
+        assert made.node == node.version()
 
 
 def test_packages_of_the_repository_lead_into_the_workspace(local: Bench, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_function_answers_and_writes_files(tmp_path: Path) -> None:
 
 def test_it_remembers_the_layers(tmp_path: Path) -> None:
     sandbox = ScriptedSandbox(tmp_path)
-    assert sandbox.images.environment(installation(make_environment()), "e", tmp_path, print) == []
+    assert sandbox.images.environment(installation(make_environment()), "e", tmp_path, print).deviations == ()
     sandbox.images.instance("e", "i", tmp_path)
     assert (sandbox.images.environments, sandbox.images.instances) == (["e"], {"i": "e"})
 

@@ -11,7 +11,7 @@ from pipeline.sandbox.docker.disk import Disk
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.layers import Layers
 from pipeline.sandbox.docker.names import base_image, instance_image
-from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
 from pipeline.sandbox.installation import Installation
 
 
@@ -22,7 +22,7 @@ class DockerImages:
         self._engine, self._cache = engine, cache
         self._layers, self._disk, self._directories = Layers(engine, cache), Disk(engine.api), Directories(engine.api)
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         return self._layers.environment(spec, digest, manifests, say)
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:

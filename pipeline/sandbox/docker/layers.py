@@ -29,10 +29,10 @@ from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, put, start
 from pipeline.sandbox.docker.names import (
-    DEVIATIONS,
     DIGEST,
     ENVIRONMENT,
     HOME,
+    INSTALLED,
     LAYER,
     PARENT,
     REPO,
@@ -42,6 +42,7 @@ from pipeline.sandbox.docker.names import (
     environment_image,
     instance_image,
 )
+from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation, Package
 from pipeline.sandbox.progress import telling
 
@@ -58,16 +59,17 @@ class Layers:
     def __init__(self, engine: Engine, cache: Path) -> None:
         self.engine, self.cache = engine, cache
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> list[str]:
-        """The layer of dependencies. Returns the deviations from `spec`, which the image remembers."""
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> Installed:
+        """The layer of dependencies. Returns what it was made with, which the image remembers."""
         image = environment_image(digest)
-        if found := self.engine.image(image):
-            return json.loads(found.labels[DEVIATIONS])
-        parent, deviations = self._tools(spec, say)
-        labels = {LAYER: "environment", DIGEST: digest, DEVIATIONS: json.dumps(deviations)}
+        if (found := self.engine.image(image)) and INSTALLED in found.labels:
+            node, tools, base, deviations = json.loads(found.labels[INSTALLED])
+            return Installed(node, tuple(tools), base, tuple(deviations))
+        parent, installed = self._tools(spec, say)
+        labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(installed)}
         self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
         say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
-        return deviations
+        return installed
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         """The layer of sources: it knows the digest of its environment."""
@@ -81,15 +83,15 @@ class Layers:
     def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill) -> str:
         with lock(self.cache / "locks" / folder_name(image)):
             found = self.engine.image(image)
-            if not found or found.labels.get(DIGEST) != labels[DIGEST]:
+            if not found or not labels.items() <= found.labels.items():
                 with self.engine.container(parent, "build", install.LIMITS, network_mode="bridge") as container:
                     fill(container)
                     commit(container, image, labels)
         return image
 
     # -- tools ------------------------------------------------------------------------------------------------------
-    def _tools(self, spec: Installation, say: Say) -> tuple[str, list[str]]:
-        """The image with Node and the package manager, and what is not as specified."""
+    def _tools(self, spec: Installation, say: Say) -> tuple[str, Installed]:
+        """The image with Node and the package manager, and what is in it."""
         architecture = node.ARCHITECTURES[self.engine.architecture]
         runtime = node.runtime(spec.node, architecture)
         found = node.exact(self.cache, runtime)
@@ -97,7 +99,10 @@ class Layers:
         managers = [node.exact(self.cache, package) for package in wanted]
         image = self._node(found, say)
         pairs = zip((runtime, *wanted), (found, *managers), strict=True)
-        return self._managers(image, managers, say), node.deviations({str(a): str(b) for a, b in pairs})
+        deviations = tuple(node.deviations({str(a): str(b) for a, b in pairs}))
+        base = self.engine.image(base_image())
+        installed = Installed(found.version, tuple(map(str, managers)), base.id if base else "", deviations)
+        return self._managers(image, managers, say), installed
 
     def _node(self, package: Package, say: Say) -> str:
         def fill(container: Container) -> None:

@@ -10,9 +10,9 @@ REPO, SCRATCH, RUNNER_CACHE = f"{PARENT}/repo", f"{PARENT}/scratch", f"{HOME}/.c
 #: where an agent's own files and tools lie
 TOOLS = "/opt/agent"
 
-#: labels of images: which layer, the digest of what it is made of, the environment's digest, deviations as JSON
+#: labels of images: which layer, the digest of what it is made of, the environment's digest, what it was installed with
 LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"
-ENVIRONMENT, DEVIATIONS = "a11y-bench.environment", "a11y-bench.deviations"
+ENVIRONMENT, INSTALLED = "a11y-bench.environment", "a11y-bench.installed"
 
 #: where the names of our images begin, and the comment of those made here: what is made of them has another
 IMAGES, MADE_HERE = "a11y-bench/", "made by a11y-bench"

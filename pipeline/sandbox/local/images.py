@@ -18,7 +18,7 @@ from pipeline.core.store import Unit, digest, read_json, write_json
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import refused
-from pipeline.sandbox.images import Directory, Identity, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
 from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local import disk as local_disk
 from pipeline.sandbox.local import process
@@ -35,13 +35,14 @@ class LocalImages:
     def __init__(self, cache: Path, running: process.Running) -> None:
         self._cache, self._running = cache, running
 
-    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> list[str]:
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         made = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
-        return made["deviations"]
+        packages = tuple(made.get("packages", ()))
+        return Installed(made.get("node", ""), packages, deviations=tuple(made["deviations"]))
 
     def _install(self, spec: Installation, folder: Path, manifests: Path, say: Callable[[str], None]) -> dict[str, Any]:
         here = node.version()
-        tools, deviations = self._tools(spec, here, say)
+        tools, packages, deviations = self._tools(spec, here, say)
         scratch, ca = folder / "scratch", install.host_ca()
         scratch.mkdir()
         copy(manifests, folder / "tree")
@@ -52,16 +53,17 @@ class LocalImages:
         with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
-        return {"tools": str(tools), "deviations": deviations}
+        return {"tools": str(tools), "node": here, "packages": packages, "deviations": deviations}
 
-    def _tools(self, spec: Installation, here: str, say: Callable[[str], None]) -> tuple[Path, list[str]]:
-        """The folder of the tools' programs, and what is not as specified."""
+    def _tools(self, spec: Installation, here: str, say: Callable[[str], None]) -> tuple[Path, list[str], list[str]]:
+        """The folder of the tools' programs, what these are, and what is not as specified."""
         wanted = spec.tools(here, node.architecture())
         found = [node.exact(self._cache, package) for package in wanted]
         with telling(say, f"fetching {', '.join(map(str, found))}"):
             tools = node.prefix(self._cache, *found) / "bin"
         host = f"Node {here} of this machine" if node.major(here) != node.major(spec.node) else spec.node
-        return tools, node.deviations({spec.node: host} | dict(zip(map(str, wanted), map(str, found), strict=True)))
+        packages = list(map(str, found))
+        return tools, packages, node.deviations({spec.node: host} | dict(zip(map(str, wanted), packages, strict=True)))
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         def make(folder: Path) -> str:
