@@ -225,7 +225,7 @@ class Identity(Record):
 
     def within(self, limits: Mapping[str, float]) -> Identity:
         """The same with the limits of what ran."""
-        return self.model_copy(update={"limits": {name: float(most) for name, most in limits.items()}})
+        return self.model_copy(update={"limits": {name: float(most) for name, most in sorted(limits.items())}})
 
 
 class Task(Versioned):

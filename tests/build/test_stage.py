@@ -109,7 +109,8 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny:
     assert not bench.store.dataset(REPO).exists(), "it was killed before its end"
     done = subprocess.run(command(bench), env=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert read_records(bench.store.dataset(REPO), Instance) == [tiny.outcomes[name] for name in SOME]
+    made = [one.model_copy(update={"ran": None}) for one in read_records(bench.store.dataset(REPO), Instance)]
+    assert made == [tiny.outcomes[name].model_copy(update={"ran": None}) for name in SOME], "their limits are others"
     assert files(bench.store) == files(tiny.store)
 
 

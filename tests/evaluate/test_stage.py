@@ -167,7 +167,7 @@ def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.rule("identity")
-@pytest.mark.rule("assurance")
+@pytest.mark.rule("lower-assurance")
 def test_a_verdict_says_what_ran_and_what_differs(evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
