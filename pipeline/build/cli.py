@@ -8,6 +8,7 @@ import click
 
 from pipeline.core.options import (
     data_option,
+    engine_option,
     repos_argument,
     sandbox_option,
     size_option,
@@ -36,6 +37,7 @@ from pipeline.core.options import (
     type=click.IntRange(1),
     help="Instances side by side [default: one per processor with 4 GB of memory]. One environment more is made ahead.",
 )
+@engine_option
 @tries_option
 @size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
 @sandbox_option
@@ -49,6 +51,7 @@ def command(
     scope: Any,
     timeout: int,
     jobs: int | None,
+    engine: str,
     tries: int,
     disk: int | None,
     sandbox: str,
@@ -87,7 +90,7 @@ def command(
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)
     how = {"numbers": numbers, "reviewed": reviewed, "trust_local": trust_local, "jobs": jobs, "disk": disk}
-    how |= {"patience": Patience(tries)}
+    how |= {"patience": Patience(tries), "engine": engine}
     for repo in repos:
         say(f"== {repo}")
         build(store, repo, settings, **how)

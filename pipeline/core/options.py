@@ -104,6 +104,14 @@ jobs_option: Decorator = click.option(
     "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances that are worked on side by side."
 )
 
+engine_option: Decorator = click.option(
+    "--engine",
+    type=click.Choice(["threads", "processes"]),
+    default="threads",
+    show_default=True,
+    help="Where units of work are performed: in threads of this process, or in processes of their own.",
+)
+
 agent_option: Decorator = click.option(
     "--agent", default="magentless", show_default=True, help="The agent: a folder of vendors/ with an agent.toml."
 )

@@ -214,7 +214,7 @@ def _serve(line: Connection) -> None:
     """The life of a worker's process: it performs what it is sent until the coordinator is gone. Ctrl-C is for the
     coordinator; SIGTERM ends the process as an interrupt does, so that what it opened is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, _stop_once)
     sending = threading.Lock()
 
     def send(kind: str, value: Any) -> None:
@@ -384,6 +384,12 @@ def _first_interrupt(call: Callable[[], None]) -> AbstractContextManager[None]:
 
 
 def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop_once(number: int, _: object) -> None:
+    """A process that ends already is not told again."""
+    signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
+from pipeline.core.options import engine_option
 from pipeline.evaluate.options import of_patches
 
 
 @click.command()
 @of_patches
-def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int) -> None:
+@engine_option
+def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int, engine: str) -> None:
     """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
 
     \b
@@ -24,7 +26,7 @@ def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int)
     """
     from pipeline.evaluate.stage import evaluate
 
-    say(subject, evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs))
+    say(subject, evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs, engine=engine))
 
 
 def say(subject: Any, verdicts: list[Any]) -> None:

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd, agent_option, data_option, jobs_option, model_argument, repo_argument
+from pipeline.core.options import (
+    Usd,
+    agent_option,
+    data_option,
+    engine_option,
+    jobs_option,
+    model_argument,
+    repo_argument,
+)
 
 STEPS = ("preprocess", "runtime", "postprocess")
 
@@ -39,6 +47,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
 @jobs_option
+@engine_option
 @data_option
 def command(
     repo: Any,
@@ -51,6 +60,7 @@ def command(
     step: str | None,
     fresh: bool,
     jobs: int,
+    engine: str,
     store: Any,
 ) -> None:
     """Let an agent with MODEL write patches for the instances of REPO.
@@ -74,7 +84,7 @@ def command(
     from pipeline.sandbox import open_sandbox
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
-    asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget}
+    asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     predictor = Predictor(store, repo, agent, model, **asked, tester=tester)
     if step == "preprocess":

@@ -6,6 +6,8 @@ Each process opens a sandbox once. Does not cover workers on other machines, who
 from __future__ import annotations
 
 import threading
+from multiprocessing import parent_process
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +26,8 @@ class Handle(NamedTuple):
         with _opening:
             if self not in _opened:
                 _opened[self] = open_sandbox(self.name, Path(self.cache))
+                if parent_process():  # a worker's process leaves nothing running when it is told to end
+                    Finalize(None, _opened[self].abort, exitpriority=1)
             return _opened[self]
 
 

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
+import docker
 import pytest
 from faulty_batch import REPO, Batch
 from registry_double import gateway
 from tiny_library import JEST, MANIFEST, NAMED, Pull
 
-from pipeline.sandbox.docker.containers import LABEL
-from tests.build.test_faults import left_by
+from pipeline.sandbox.docker.containers import LABEL, OWNER
 
 pytestmark = pytest.mark.engine
 
@@ -41,6 +41,7 @@ class Installing(NamedTuple):
     batch: Batch
     process: subprocess.Popen[bytes]
     said: Path
+    pids: list[int]
 
     def end_by(self, *signals: signal.Signals) -> int:
         """Send the signals, a moment apart; the exit code."""
@@ -50,8 +51,22 @@ class Installing(NamedTuple):
         return self.process.wait(SOON)
 
 
-@pytest.fixture
-def installing(tmp_path: Path) -> Iterator[Installing]:
+def family(pid: int) -> list[int]:
+    """A process and its workers."""
+    found = subprocess.run(["pgrep", "--parent", str(pid)], capture_output=True, text=True)
+    return [pid, *map(int, found.stdout.split())]
+
+
+def left(pids: list[int], *purposes: str) -> list[str]:
+    """The containers that these processes made and have not removed."""
+    labels = [f"{LABEL}={purpose}" for purpose in purposes]
+    api, host = docker.from_env().api, socket.gethostname()
+    filters = [{"label": [f"{OWNER}={host}/{pid}", *labels]} for pid in pids]
+    return [container["Id"] for one in filters for container in api.containers(all=True, filters=one)]
+
+
+@pytest.fixture(params=["threads", "processes"])
+def installing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installing]:
     """The packages that the installs wait for are on a server that takes every connection and never says a word."""
     with socket.create_server((gateway(), 0)) as silent:
         host, port = silent.getsockname()
@@ -60,23 +75,23 @@ def installing(tmp_path: Path) -> Iterator[Installing]:
         )
         pulls = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED, others=second)}
         batch = Batch(tmp_path, pulls, first)
-        with (tmp_path / "said").open("wb") as said, _started(batch, tmp_path, said) as process:
+        with (tmp_path / "said").open("wb") as said, _started(batch, tmp_path, said, request.param) as process:
             try:
-                while batch.said().count("installing: npm") < 2 or len(left_by(process, f"{LABEL}=build")) < 2:
+                while batch.said().count("installing: npm") < 2 or len(left(family(process.pid), "build")) < 2:
                     assert process.poll() is None, (tmp_path / "said").read_text()
                     time.sleep(0.05)
-                yield Installing(batch, process, tmp_path / "said")
+                yield Installing(batch, process, tmp_path / "said", family(process.pid))
             finally:
                 process.kill()
 
 
-def _started(batch: Batch, folder: Path, said: IO[bytes]) -> subprocess.Popen[bytes]:
+def _started(batch: Batch, folder: Path, said: IO[bytes], engine: str) -> subprocess.Popen[bytes]:
     slow = folder / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(SLOW_GIT.format(shutil.which("git")))
     slow.chmod(0o755)
     env = os.environ | {"PATH": f"{slow.parent}{os.pathsep}{os.environ['PATH']}"}
-    words = ("build", str(REPO), "--repeats", "1", "--jobs", "2", "--data", str(batch.store.root))
+    words = ("build", str(REPO), "--repeats", "1", "--jobs", "2", "--engine", engine, "--data", str(batch.store.root))
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
     return subprocess.Popen(program, stderr=said, stdout=said, env=env)
 
@@ -88,7 +103,7 @@ def _started(batch: Batch, folder: Path, said: IO[bytes]) -> subprocess.Popen[by
 def test_it_ends_at_once_and_leaves_no_container(installing: Installing, signals: tuple[signal.Signals, ...]) -> None:
     """It said `cannot schedule new futures`, half a minute later, and left two containers."""
     assert installing.end_by(*signals) == 130
-    assert left_by(installing.process) == []
+    assert left(installing.pids) == []
     said = installing.said.read_text()
     assert "Traceback" not in said and "cannot schedule" not in said
     assert said.rstrip().endswith("stopped; the same command goes on where it was")
