@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -21,10 +22,15 @@ _SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
 def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Known]:
     """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name."""
     path = store.dataset(repo)
-    known = {}
+    known, stale = {}, Counter[str]()
     for one in unique(each_record(path, Instance), path):
         checks.belongs(one, repo, path)
         known[one.instance_id] = _add(rows, one, ratings)
+        stale.update(filter(None, [one.stale]))
+    for why, count in sorted(stale.items()):
+        rows.note(
+            f"02 build: {_number(count, 'instance')} of {repo} would be decided anew: {why} (just build-run {repo})."
+        )
     rejected = store.qualification(repo) / "rejections.jsonl"
     for one in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(one, known, rejected, path)
@@ -43,6 +49,10 @@ def _add(rows: Rows, instance: Instance, ratings: Ratings) -> Known:
     )
     files = changed_files(instance.fix_patch)
     return Known(name, instance.repository, instance.merged_at, instance.image, gold, files)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def size(files: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.analyze.reading import checks
@@ -31,9 +31,22 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
         else:
             stale[who] += 1
     evaluated = {key[:2] for key in found} | set(stale)
-    for note in _notes(repo, set(runs), evaluated, stale):
+    for note in (*_notes(repo, set(runs), evaluated, stale), *_doubts(repo, list(found.values()))):
         rows.note(note)
     return found
+
+
+def _doubts(repo: Repo, verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What keeps the verdicts on a repository from being comparable, or sure."""
+    laws: dict[str, set[str]] = {}
+    for one in verdicts:
+        laws.setdefault(one.instance_id, set()).add(one.law)
+    if mixed := sum(len(several) > 1 for several in laws.values()):
+        yield f"04 evaluate: models are judged by different laws on {mixed} instances of {repo} (just eval-report)."
+    if differing := sum(bool(one.differs) for one in verdicts):
+        yield f"04 evaluate: {differing} verdicts on {repo} ran otherwise than at qualification (field `differs`)."
+    if lacking := sorted({word for one in verdicts for word in one.lacks}):
+        yield f"04 evaluate: verdicts on {repo} of lower assurance lack: {', '.join(lacking)}."
 
 
 def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None:

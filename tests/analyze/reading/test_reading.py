@@ -12,8 +12,8 @@ import pytest
 from pipeline import analyze
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
-from pipeline.core.records import Outcome, Verdict
-from pipeline.core.store import Store, write_bytes, write_json, write_records
+from pipeline.core.records import Instance, Outcome, Verdict
+from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
 from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
@@ -38,6 +38,29 @@ def test_missing_stages_are_said_and_left_out(tmp_path):
     assert list(analyze.tables(frames)) == ["funnel", "rejections"]
     assert frames.predictions.empty and frames.costs.empty
     assert [plot.name for plot in analyze.figures(frames)] == ["funnel"]
+
+
+@pytest.mark.trap("dataset-shrinks")
+def test_an_instance_that_would_be_decided_anew_is_said(store):
+    path = store.dataset(UI)
+    first, *others = read_records(path, Instance)
+    write_records(path, [first.model_copy(update={"stale": "tests are run by another law"}), *others])
+    notes = "\n".join(analyze.load(store, "acme/ui").notes)
+    assert "02 build: 1 instance of acme/ui would be decided anew: tests are run by another law" in notes
+
+
+@pytest.mark.rule("law")
+@pytest.mark.rule("identity")
+@pytest.mark.rule("lower-assurance")
+def test_what_keeps_verdicts_from_being_comparable_is_said(store):
+    predictions = [make_prediction(number, model_name_or_path="model-c") for number in (1, 2)]
+    add_run(store, UI, predictions)
+    more = {"law": "another", "differs": ("node: 20 in place of 18",), "lacks": ("negative_control",)}
+    add_verdicts(store, UI, [make_verdict(one, **more) for one in predictions])
+    notes = analyze.load(store, "acme/ui").notes
+    assert any(note.startswith("04 evaluate: models are judged by different laws on 2 instances") for note in notes)
+    assert any("2 verdicts on acme/ui ran otherwise than at qualification" in note for note in notes)
+    assert "04 evaluate: verdicts on acme/ui of lower assurance lack: negative_control." in notes
 
 
 def test_a_prediction_without_evaluation_is_said_and_left_out(store):
