@@ -17,7 +17,7 @@ from pipeline.build.judge import judge
 from pipeline.core.law import registered
 from pipeline.evaluate.grade import of_run
 
-Laws = Callable[..., dict[str, str]]
+Laws = Callable[[str, str, str], set[str]]
 PACKAGE = Path(pipeline.__file__).parent
 SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.execution.law import of_run\n"
 CHAPTERS = ("running", "reading", "qualifying", "grading")
@@ -33,34 +33,44 @@ NEUTRAL = {
 APART = ("pipeline.sandbox",)
 
 
-@pytest.fixture
-def laws(tmp_path: Path) -> Laws:
-    """`laws(path, old, new)`: the digests of all chapters where a file of the package is another one."""
-
-    def told(path: str = "", old: str = "", new: str = "") -> dict[str, str]:
-        copy = tmp_path / "copy"
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(PACKAGE, copy / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
-        if path:
-            text = (copy / "pipeline" / path).read_text(encoding="utf-8")
-            assert old in text
-            (copy / "pipeline" / path).write_text(text.replace(old, new, 1), encoding="utf-8")
-        asked = "".join(f"print({name!r}, of_run({name!r}, parser='jest-json'))\n" for name in CHAPTERS)
-        given = {**os.environ, "PYTHONPATH": str(copy)}
-        done = subprocess.run([sys.executable, "-c", SHOW + asked], capture_output=True, text=True, env=given, cwd=copy)
-        assert done.returncode == 0, done.stderr
-        return dict(line.split() for line in done.stdout.splitlines())
-
-    return told
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package once more, to be changed."""
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(PACKAGE, folder / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
 
 
-def changed(laws: Laws, path: str, old: str, new: str) -> set[str]:
-    before, after = laws(), laws(path, old, new)
-    return {name for name in CHAPTERS if before[name] != after[name]}
+def digests(folder: Path) -> dict[str, str]:
+    """The digests of all chapters, as the package in a folder has them."""
+    asked = "".join(f"print({name!r}, of_run({name!r}, parser='jest-json'))\n" for name in CHAPTERS)
+    given = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run([sys.executable, "-c", SHOW + asked], capture_output=True, text=True, env=given, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+@pytest.fixture(scope="module")
+def laws(copy: Path) -> Laws:
+    """`laws(path, old, new)`: the chapters that are others where a file of the package is another one."""
+    before = digests(copy)
+
+    def changed(path: str, old: str, new: str) -> set[str]:
+        file = copy / "pipeline" / path
+        text = file.read_bytes()
+        assert old.encode() in text
+        file.write_bytes(text.replace(old.encode(), new.encode(), 1))
+        try:
+            after = digests(copy)
+        finally:
+            file.write_bytes(text)
+        return {name for name in CHAPTERS if before[name] != after[name]}
+
+    return changed
 
 
 def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
-    assert changed(laws, "ecosystems/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
+    assert laws("ecosystems/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
 
 
 @pytest.mark.parametrize(
@@ -72,28 +82,26 @@ def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
     ],
 )
 def test_protecting_one_more_file_runs_tests_anew(laws: Laws, path: str, old: str, new: str) -> None:
-    assert changed(laws, path, old, new) == {"running"}
+    assert laws(path, old, new) == {"running"}
 
 
 def test_another_reporter_counts_for_its_own_runner_only(laws: Laws) -> None:
     old = "Test results written to: "
-    assert changed(laws, "ecosystems/runners/mocha/reporter.cjs", old, f" {old}") == set()
-    assert changed(laws, "ecosystems/runners/mocha/report.py", "from __future__", "import re\nfrom __future__") == {
-        "reading"
-    }
+    assert laws("ecosystems/runners/mocha/reporter.cjs", old, f" {old}") == set()
+    assert laws("ecosystems/runners/mocha/report.py", "from __future__", "import re\nfrom __future__") == {"reading"}
 
 
 def test_another_transition_is_read_anew(laws: Laws) -> None:
     row = "PASSED,FAILED,PASSED,f2p,fixes,must pass"
-    assert changed(laws, "core/transitions.csv", row, row.replace("fixes", "keeps")) == {"reading"}
+    assert laws("core/transitions.csv", row, row.replace("fixes", "keeps")) == {"reading"}
 
 
 def test_other_grades_are_given_anew(laws: Laws) -> None:
-    assert changed(laws, "evaluate/grade.py", "the tests took too long", "the tests took longer") == {"grading"}
+    assert laws("evaluate/grade.py", "the tests took too long", "the tests took longer") == {"grading"}
 
 
 def test_a_comment_decides_nothing(laws: Laws) -> None:
-    assert changed(laws, "execution/applying.py", "from __future__", "# a remark\nfrom __future__") == set()
+    assert laws("execution/applying.py", "from __future__", "# a remark\nfrom __future__") == set()
 
 
 def test_nothing_that_decides_is_left_out() -> None:
