@@ -10,20 +10,26 @@ from typing import Any
 import cloudpickle
 import factories
 import pytest
-from tiny_library import Bench
+from tiny_library import IMPATIENT, LIMITS, Bench
 
 from pipeline.build.qualify import Settings, request
 from pipeline.core.git import open_clone
 from pipeline.core.retry import PATIENT
-from pipeline.core.work import ENGINES, Request, silent
-from pipeline.evaluate.bench import Bench as Runs
-from pipeline.evaluate.bench import How
+from pipeline.core.store import Store
+from pipeline.core.work import ENGINES, Request, each, silent
+from pipeline.evaluate.assess.evidence import audits_of, snapshots_of
+from pipeline.evaluate.assess.request import Assessed, Examine
+from pipeline.evaluate.assess.stories.part import look
+from pipeline.evaluate.grade import of_tested, sign
+from pipeline.evaluate.runs import How, patch_runs
 from pipeline.llm.experiment import Experiment
 from pipeline.predict import regression
 from pipeline.predict.agents import Agent, Call
 from pipeline.predict.request import Ask
 from pipeline.predict.run import open_run
 from pipeline.sandbox.base import DEFAULT
+from tests.evaluate.assess.judge.conftest import convened, question
+from tests.evaluate.assess.test_stage import EQUIVALENT
 from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
 #: of each way to end one, but for logs of installs, which hold times
@@ -37,7 +43,7 @@ def qualify(bench: Bench, folder: Path) -> Request[Any]:
 
 def run_patch(bench: Bench, folder: Path) -> Request[Any]:
     clone = open_clone(bench.library)
-    runs = Runs(bench.store, factories.REPO, How(bench.sandbox, DEFAULT, PATIENT), clone, None)
+    runs = patch_runs(bench.store, factories.REPO, How(bench.sandbox, DEFAULT, PATIENT), clone)
     return runs.request(bench.instance("menu"), FIX)
 
 
@@ -60,12 +66,32 @@ def choose(bench: Bench, folder: Path) -> Request[Any]:
     return regression.request(bench.sandbox, open_clone(bench.library), run, menu)
 
 
-@pytest.mark.parametrize("make", [qualify, run_patch, ask, choose])
+def examine(bench: Bench, folder: Path, name: str = "toggle", patch: str = EQUIVALENT) -> Request[Any]:
+    """All parts of the evidence; nothing is kept in the folder yet."""
+    how = How(bench.sandbox, LIMITS, IMPATIENT)
+    runs = patch_runs(Store(folder / "evidence"), factories.REPO, how, open_clone(bench.library))
+    instance = bench.instance(name)
+    tested = runs.request(instance, patch).perform(silent)
+    verdict = sign(instance, "magentless", "model-a", "run", None, of_tested(instance, tested))
+    parts = {"snapshot": snapshots_of, "axe": audits_of, "stories": look}
+    return Examine(Assessed(instance, verdict, patch), runs, parts)
+
+
+@pytest.mark.parametrize("make", [qualify, run_patch, ask, choose, examine])
 def test_requests_and_results_survive_cloudpickle(
     tiny: Bench, tmp_path: Path, make: Callable[[Bench, Path], Request[Any]]
 ) -> None:
     """Engines for more than one machine send them so."""
-    made = make(tiny.copy(tmp_path), tmp_path)
+    survives(make(tiny.copy(tmp_path), tmp_path))
+
+
+def test_so_do_the_samples_of_a_question(tmp_path: Path) -> None:
+    with convened(tmp_path) as court:
+        here = court(3, 2, "no rating")
+        survives(here.panel().request(here.gateway, question("patch")))
+
+
+def survives(made: Request[Any]) -> None:
     again = cloudpickle.loads(cloudpickle.dumps(made))
     assert again == made
     result = again.perform(silent)
@@ -77,6 +103,10 @@ def test_requests_and_results_survive_cloudpickle(
 
 def test_no_key_is_shown_where_a_request_is(tiny: Bench, tmp_path: Path) -> None:
     assert "a key" not in repr(ask(tiny.copy(tmp_path), tmp_path))
+    with convened(tmp_path) as court:
+        here = court(3)
+        sample = here.panel().request(here.gateway, question("patch"))
+        assert sample.request.key and sample.request.key not in repr(sample)
 
 
 @pytest.mark.invariant(3)
@@ -108,3 +138,35 @@ def test_verdicts_are_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tm
         (path,) = evaluation.store.root.glob("04_evaluation/**/verdicts.jsonl")
         written.append(path.read_bytes())
     assert written[0] == written[1]
+
+
+@pytest.mark.invariant(3)
+def test_evidence_is_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+    """What stands in the result is all there is: the unit itself keeps nothing."""
+    bench, found = tiny.copy(tmp_path), {}
+    requests = [examine(bench, tmp_path), examine(bench, tmp_path, "menu", bench.instance("menu").fix_patch)]
+    for engine in ENGINES:
+        results = {request.name: result for request, result in each(requests, jobs=2, engine=engine)}
+        found[engine] = [results[request.name] for request in requests]
+    assert [one._replace(tested=None) for one in found["threads"]] == [
+        one._replace(tested=None) for one in found["processes"]
+    ]
+    toggle, menu = found["processes"]
+    assert (len(toggle.made), toggle.tested.run.end) == (4, "ran")
+    assert toggle.evidence.updated.new != toggle.evidence.base.new
+    assert (menu.tested, menu.evidence.updated, sorted(menu.evidence.notes)) == (None, None, ["axe", "stories"])
+    assert not (tmp_path / "evidence").exists()
+
+
+@pytest.mark.invariant(3)
+def test_ratings_are_the_same_in_threads_and_in_processes(tmp_path: Path) -> None:
+    found = []
+    for engine in ENGINES:
+        with convened(tmp_path / engine) as court:
+            here = court(3)
+            panel = here.panel()
+            assert here.ask(panel, "a patch", "another", jobs=2, engine=engine) == {}
+            found.append([panel.judgement(question(patch)) for patch in ("a patch", "another")])
+            assert len(here.speaker.requests) == 6
+    assert found[0] == found[1]
+    assert [len(one.ratings) for one in found[0]] == [3, 3]

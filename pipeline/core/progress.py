@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from pipeline.core.work import Event
+
 
 class Progress:
     """Counts `total` units of `what`; `before` are the kinds of those that had ended already.
@@ -50,6 +52,11 @@ class Progress:
             since = self.under_way[unit].since if unit in self.under_way else time.monotonic()
             self.under_way[unit] = Step(text, since)
         self._tell(f"{unit}: {text}", passing=True)
+
+    def hear(self, event: Event) -> None:
+        """Show what a unit of work tells."""
+        if event.text:
+            self.step(event.unit, event.text)
 
     def leave(self, unit: str) -> None:
         """Something that units waited for is there."""

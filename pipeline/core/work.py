@@ -62,20 +62,6 @@ class Request(Protocol[R]):
         """The result where `perform` raised: one broken unit never stops a batch. What this raises does."""
 
 
-class Call(NamedTuple):
-    """A request that calls a function."""
-
-    name: str
-    function: Callable[[], Any]
-    affinity: str = ""
-
-    def perform(self, tell: Tell) -> Any:
-        return self.function()
-
-    def failed(self, error: Exception) -> Any:
-        raise error
-
-
 class Settled(NamedTuple):
     """The result of a request that need not be performed."""
 

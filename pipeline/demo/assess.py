@@ -19,7 +19,7 @@ from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.stage import More, assess
-from pipeline.evaluate.bench import How
+from pipeline.evaluate.runs import How
 from pipeline.llm.panel import Asked
 from pipeline.sandbox.base import DEFAULT, Sandbox
 

@@ -7,10 +7,12 @@ that another law of reading or grading gives verdicts anew without running anyth
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
-from pipeline.core.store import Store, Unit, digest
+from pipeline.core.store import Unit, digest
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
@@ -20,9 +22,9 @@ from pipeline.sandbox.base import Limits
 NAME = "tests"
 
 
-def place(store: Store, repo: Repo, name: str, kind: str = "runs") -> Unit:
-    """Where the run of a name is kept; `kind` is a folder of `04_evaluation`."""
-    return Unit(store.root / "04_evaluation" / kind / repo.slug / name)
+def place(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:
+    """Where the run of a name is kept in a data directory; `kind` is a folder of `04_evaluation`."""
+    return Unit(data / "04_evaluation" / kind / repo.slug / name)
 
 
 def what(instance: Instance, patch: str) -> dict[str, str]:

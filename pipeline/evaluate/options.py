@@ -49,7 +49,7 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         from pipeline.core.options import agent_of
         from pipeline.core.retry import Patience
         from pipeline.evaluate.answers import Subject
-        from pipeline.evaluate.bench import How
+        from pipeline.evaluate.runs import How
         from pipeline.sandbox import open_sandbox
         from pipeline.sandbox.base import Limits
 

@@ -78,7 +78,7 @@ def _named(store: Store, subject: Subject) -> dict[str, str]:
 
 
 def _stored(store: Store, instance: Instance, prediction: Prediction, named: Mapping[str, str]) -> Graded:
-    unit = kept.place(store, instance.repository, named.get(instance.instance_id, "none"))
+    unit = kept.place(store.root, instance.repository, named.get(instance.instance_id, "none"))
     if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
     return of_tested(instance, kept.load(unit, instance.environment.parser))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import git
 
@@ -17,10 +18,10 @@ from pipeline.core.store import Store, digest, write_json
 from pipeline.core.trust import require_trust
 from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
-from pipeline.evaluate.bench import Bench, How
 from pipeline.evaluate.final_report import final_report
 from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
 from pipeline.evaluate.request import RunPatch
+from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
@@ -45,14 +46,15 @@ def evaluate(
     lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
         sandbox.images.serve(Directory.here(store.root))
-        bench = Bench(store, subject.repo, How(sandbox, limits, patience), clone, progress)
-        graded = _graded(bench, instances, answers, jobs, engine)
+        runs = patch_runs(store, subject.repo, How(sandbox, limits, patience), clone)
+        how = {"jobs": jobs, "engine": engine, "interrupts": Interrupts(progress.stopping, sandbox.abort)}
+        graded = _graded(runs, instances, answers, progress, **how)
         verdicts = [
             sign(one, subject.agent, subject.model, answers.run, answers.of(one), graded[one.instance_id])
             for one in instances
         ]
         named = {
-            one.instance_id: digest(bench.inputs(one, prediction.model_patch))
+            one.instance_id: digest(runs.inputs(one, prediction.model_patch))
             for one in instances
             if (prediction := answers.of(one))
         }
@@ -61,26 +63,27 @@ def evaluate(
         return verdicts
 
 
-def _graded(bench: Bench, instances: Sequence[Instance], answers: Answers, jobs: int, engine: str) -> dict[str, Graded]:
-    """How every patch fares, by instance: what needs no run, what is kept, and what is run now."""
+def _graded(
+    runs: PatchRuns, instances: Sequence[Instance], answers: Answers, progress: Progress, **how: Any
+) -> dict[str, Graded]:
+    """How every patch fares, by instance: what needs no run, what is kept, and what is run now (as `each` is told)."""
     graded: dict[str, Graded] = {}
     requests: list[RunPatch] = []
 
     def end(instance: Instance, result: Graded) -> None:
         graded[instance.instance_id] = result
-        bench.progress.finish(instance.instance_id, f"{result.outcome} {result.cause}".strip(), result.outcome)
+        progress.finish(instance.instance_id, f"{result.outcome} {result.cause}".strip(), result.outcome)
 
     for one in instances:
         prediction = answers.of(one)
         if known := without_run(prediction, answers.owed.get(one.instance_id, "")):
             end(one, known)
-        elif tested := bench.kept(one, prediction.model_patch):
+        elif tested := runs.kept(one, prediction.model_patch):
             end(one, of_tested(one, tested))
         else:
-            requests.append(bench.request(one, prediction.model_patch))
-    interrupts = Interrupts(bench.progress.stopping, bench.sandbox.abort)
-    for request, tested in each(requests, jobs=jobs, engine=engine, hear=bench.hear, interrupts=interrupts):
-        bench.keep(request.instance, request.patch, tested)
+            requests.append(runs.request(one, prediction.model_patch))
+    for request, tested in each(requests, hear=progress.hear, **how):
+        runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))
     return graded
 

@@ -65,7 +65,12 @@ def ask(request: Request, line: httpx.Client | None = None) -> Answer:
         try:
             return _read(request, gateway)
         except InfrastructureError as error:
-            return Answer(owed=error.cause)
+            return owed(error)
+
+
+def owed(error: Exception) -> Answer:
+    """The answer that is owed for what the machine, or this program, failed at."""
+    return Answer(owed=error.cause if isinstance(error, InfrastructureError) else type(error).__name__)
 
 
 def _read(request: Request, gateway: httpx.Client) -> Answer:

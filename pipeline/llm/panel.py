@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
-
-import httpx
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.store import Store, digest
-from pipeline.core.work import Call, Interrupts, each
-from pipeline.llm.asking import Read, Request, ask
+from pipeline.core.work import Event, Interrupts, Tell, each
+from pipeline.llm.asking import Answer, Read, Request, ask, owed
 from pipeline.llm.chat import Message, connect
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import Experiment
@@ -63,6 +61,44 @@ class Asked:
     given: Mapping[str, str] | None = None
 
 
+class Sampled(NamedTuple):
+    """Told when a sample is there: it is paid for, and kept at once. `question` is plain data."""
+
+    question: Any
+    number: int
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Sample(Generic[Q]):
+    """The request: the samples of a question that are missing, by their numbers. `name` is whose key it is asked with,
+    `question` is handed back as it is."""
+
+    name: str
+    question: Q
+    numbers: tuple[int, ...]
+    request: Request
+
+    @property
+    def affinity(self) -> str:
+        return ""
+
+    def perform(self, tell: Tell) -> tuple[Answer, ...]:
+        """One answer after the other, the last of which may be owed: no more is asked for then."""
+        tell(Event(self.name, f"asking {self.request.model}"))
+        answers: list[Answer] = []
+        with connect(self.request.base_url) as line:
+            for number in self.numbers:
+                answers.append(ask(self.request, line))
+                if answers[-1].owed:
+                    break
+                tell(Event(self.name, data=Sampled(self.question, number, answers[-1])))
+        return tuple(answers)
+
+    def failed(self, error: Exception) -> tuple[Answer, ...]:
+        return (owed(error),)
+
+
 class Panel(Generic[Q]):
     """One model and its samples, kept under `root`. Raises UserError at once for a model that can not be asked."""
 
@@ -81,42 +117,45 @@ class Panel(Generic[Q]):
         how = {"model": self.asked.model, "settings": self.experiment.settings}
         return Samples(self.root, self.rubric.inputs(question) | how, self.asked.samples)
 
-    def complete(self, questions: Sequence[Q], progress: Progress, log: Path, jobs: int) -> dict[Q, str]:
+    def complete(
+        self, questions: Sequence[Q], progress: Progress, log: Path, jobs: int, engine: str = "threads"
+    ) -> dict[Q, str]:
         """Ask for all that is missing; the gateway writes `log`. Returns why questions still lack samples."""
         left = [one for one in dict.fromkeys(questions) if self.samples(one).missing()]
         if not left:
             return {}
         say = partial(progress.step, self.rubric.agent)
         with open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given) as gateway:
-            owed = self.ask(gateway, left, progress, jobs)
+            causes = self.ask(gateway, left, progress, jobs, engine)
         write_costs(self.store)
-        return owed
+        return causes
 
-    def ask(self, gateway: Gateway, questions: Sequence[Q], progress: Progress, jobs: int) -> dict[Q, str]:
+    def ask(
+        self, gateway: Gateway, questions: Sequence[Q], progress: Progress, jobs: int, engine: str = "threads"
+    ) -> dict[Q, str]:
         """The same through a gateway that is open, without `costs.csv`."""
-        with connect(gateway.base_url) as line:
 
-            def work(question: Q) -> tuple[Q, str]:
-                holder = self.rubric.holder(question)
-                progress.step(holder, f"asking {self.asked.model}")
-                key = gateway.issue_key(self.experiment, holder, self.asked.budget)
-                return question, self._complete(question, self.request(question, gateway.base_url, key), line)
+        def hear(event: Event) -> None:
+            progress.hear(event)
+            if isinstance(event.data, Sampled):
+                question, number, answer = event.data
+                self.samples(question).keep(number, answer)
 
-            calls = [Call(self.rubric.holder(one), partial(work, one)) for one in questions]
-            done = each(calls, jobs=jobs, interrupts=Interrupts(progress.stopping))
-            return {question: cause for _, (question, cause) in done if cause}
+        requests = [self.request(gateway, one) for one in questions]
+        done = each(requests, jobs=jobs, engine=engine, hear=hear, interrupts=Interrupts(progress.stopping))
+        return {request.question: answers[-1].owed for request, answers in done if answers and answers[-1].owed}
 
-    def request(self, question: Q, base_url: str, key: str) -> Request:
-        """A question as a unit of asking."""
-        messages, (read, again) = self.rubric.messages(question), (self.rubric.read, self.rubric.again)
-        return Request(base_url, key, self.asked.model, tuple(messages), read, again, self.parameters)
-
-    def _complete(self, question: Q, request: Request, line: httpx.Client) -> str:
-        """Make the samples that are missing. Returns why one could not be, empty when all are there."""
-        samples = self.samples(question)
-        for unit in samples.missing():
-            answer = ask(request, line)
-            if answer.owed:
-                return answer.owed
-            samples.keep(unit, answer)
-        return ""
+    def request(self, gateway: Gateway, question: Q) -> Sample[Q]:
+        """What is missing of a question, with a key of its own."""
+        rubric, holder = self.rubric, self.rubric.holder(question)
+        key = gateway.issue_key(self.experiment, holder, self.asked.budget)
+        asked = Request(
+            gateway.base_url,
+            key,
+            self.asked.model,
+            tuple(rubric.messages(question)),
+            rubric.read,
+            rubric.again,
+            self.parameters,
+        )
+        return Sample(holder, question, tuple(self.samples(question).missing()), asked)

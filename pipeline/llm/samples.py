@@ -30,14 +30,14 @@ class Samples(NamedTuple):
         folder = self.root / digest(self.inputs)
         return [Unit(folder / str(number)) for number in range(1, self.count + 1)]
 
-    def missing(self) -> list[Unit]:
-        """Those that nobody has answered yet."""
-        return [unit for unit in self.units() if not unit.is_done(**self.inputs)]
+    def missing(self) -> list[int]:
+        """The numbers, from 1, of those that nobody has answered yet."""
+        return [number for number, unit in enumerate(self.units(), 1) if not unit.is_done(**self.inputs)]
 
-    def keep(self, unit: Unit, answer: Answer) -> None:
+    def keep(self, number: int, answer: Answer) -> None:
         """Write an answer that is not owed."""
         said = {"missing": answer.missing} if answer.value is None else {"rating": answer.value}
-        unit.finish(said, **self.inputs)
+        self.units()[number - 1].finish(said, **self.inputs)
 
     def ratings(self) -> list[dict[str, Any]]:
         """What was answered, as plain data."""

@@ -101,11 +101,7 @@ def choose(
 ) -> None:
     """Write what is chosen. What breaks is told, and the next run of it tries again."""
     instances = {one.instance_id: one for one in run.instances}
-
-    def hear(event: Event) -> None:
-        progress.step(event.unit, event.text)
-
-    for one, choice in each(requests, jobs=jobs, hear=hear, interrupts=interrupts):
+    for one, choice in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
         if isinstance(choice, str):
             progress.finish(one.name, f"nothing chosen: {choice}")
             continue

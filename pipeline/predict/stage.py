@@ -23,7 +23,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
-from pipeline.core.work import Event, Interrupts, Settled, each
+from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
@@ -159,9 +159,6 @@ class Predictor:
                 return Settled(Left(failure=why))
             return request
 
-        def hear(event: Event) -> None:
-            progress.step(event.unit, event.text)
-
         def abort() -> None:
             host.abort()
             for request in requests:
@@ -169,8 +166,8 @@ class Predictor:
                     request.room.sandbox.sandbox().abort()
 
         interrupts = Interrupts(progress.stopping, abort)
-        how = {"jobs": self.jobs, "engine": self.engine, "hear": hear, "admit": admit, "interrupts": interrupts}
-        for request, left in each(requests, **how):
+        how = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
+        for request, left in each(requests, hear=progress.hear, **how):
             given_up = gateway.given_up(self.experiment, request.key) if request.room else ""
             text = save(run, instances[request.name], left, given_up)
             progress.finish(request.name, text)

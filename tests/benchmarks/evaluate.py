@@ -29,9 +29,10 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import PATIENT
 from pipeline.core.store import Store, digest, write_json, write_records
+from pipeline.core.work import Tell
 from pipeline.evaluate import kept
-from pipeline.evaluate.bench import Bench, How
-from pipeline.evaluate.grade import of_run
+from pipeline.evaluate.grade import of_tested
+from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.execution.control import Control
 from pipeline.execution.run import PatchRun, Run
@@ -75,11 +76,11 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int) -> Iterator[
     sandbox.check()
     clone = images.source(Store(data), repo)
     with TemporaryDirectory() as folder, Progress("evaluating", len(chosen) * models) as progress:
-        bench = Bench(Store(Path(folder)), repo, How(sandbox, DEFAULT, PATIENT), clone, progress)
+        patches = patch_runs(Store(Path(folder)), repo, How(sandbox, DEFAULT, PATIENT), clone)
         for one in chosen:
-            _graded(bench, one, "warm-up")
+            _graded(patches, one, "warm-up", progress.hear)
         started = time.monotonic()
-        runs = [_graded(bench, one, f"model-{number}") for number in range(models) for one in chosen]
+        runs = [_graded(patches, one, f"model-{number}", progress.hear) for number in range(models) for one in chosen]
         seconds = time.monotonic() - started
     tests = sum(run.seconds for run in runs)
     yield Figure(f"{len(chosen)} instances x {models} models", seconds, "s")
@@ -87,11 +88,15 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int) -> Iterator[
     yield Figure("time of all, by that of the test runs", seconds / tests, "x", ("at most", 1.3))
 
 
-def _graded(bench: Bench, instance: Instance, model: str) -> Run:
-    run = bench.run(instance, instance.fix_patch + OWN.format(model))
-    if of_run(instance, run).outcome is not Outcome.RESOLVED:
-        raise SystemExit(f"{instance.instance_id}: {of_run(instance, run)}")
-    return run
+def _graded(patches: PatchRuns, instance: Instance, model: str, hear: Tell) -> Run:
+    """A run that is kept, as `evaluate` does it, and graded."""
+    patch = instance.fix_patch + OWN.format(model)
+    tested = patches.request(instance, patch).perform(hear)
+    patches.keep(instance, patch, tested)
+    graded = of_tested(instance, tested)
+    if graded.outcome is not Outcome.RESOLVED:
+        raise SystemExit(f"{instance.instance_id}: {graded}")
+    return tested.run
 
 
 # -- verdicts from stored runs ---------------------------------------------------------------------------------------
@@ -122,7 +127,7 @@ def _generate(store: Store, count: int, tests: int) -> None:
     for one, prediction in zip(instances, predictions, strict=True):
         inputs = kept.what(one, prediction.model_patch) | {"instance": one.instance_id}
         names[one.instance_id] = digest(inputs)
-        kept.save(kept.place(store, REPO, names[one.instance_id]), PatchRun(run), inputs)
+        kept.save(kept.place(store.root, REPO, names[one.instance_id]), PatchRun(run), inputs)
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
 
 

@@ -10,8 +10,8 @@ from pipeline.llm.samples import Samples, agreement, combined
 
 def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tmp_path):
     three, other = Samples(tmp_path, {"patch": "a"}, 3), Samples(tmp_path, {"patch": "b"}, 3)
-    for unit, answer in zip(three.missing(), (Answer({"score": 1}), Answer(missing="why")), strict=False):
-        three.keep(unit, answer)
+    for number, answer in zip(three.missing(), (Answer({"score": 1}), Answer(missing="why")), strict=False):
+        three.keep(number, answer)
     assert (three.ratings(), three.causes(), len(three.missing())) == ([{"score": 1}], ("why",), 1)
     assert three.silence() == "why (1 of 3 samples)"
     assert len(three._replace(count=5).missing()) == 3

@@ -6,9 +6,8 @@ runs for it is kept apart (`evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,18 +20,18 @@ from pipeline.core.errors import UserError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
-from pipeline.core.work import Call, Interrupts, each
+from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
 from pipeline.evaluate.assess.axe.findings import delta
-from pipeline.evaluate.assess.evidence import Assessed, Evidence, Find
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
+from pipeline.evaluate.assess.request import Assessed, Evidence, Examine, Examined, Find
 from pipeline.evaluate.assess.said import beside
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import SHIPPED, load_settings
 from pipeline.evaluate.assess.stories import part as stories
-from pipeline.evaluate.bench import Bench, How
+from pipeline.evaluate.runs import How, patch_runs
 from pipeline.evaluate.stage import check
 from pipeline.execution import images
 from pipeline.llm.panel import Asked
@@ -58,6 +57,7 @@ def assess(
     *,
     trust_local: bool = False,
     jobs: int = 2,
+    engine: str = "threads",
     more: More = NO_MORE,
 ) -> list[Assessment]:
     """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
@@ -70,13 +70,15 @@ def assess(
     verdicts = _verdicts(store, subject, answers, instances)
     lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "assess.log"):
+        assessed = [_assessed(one, verdicts[one.instance_id], answers) for one in instances]
         with Progress("assessing", len(instances)) as progress:
-            bench = Bench(store, subject.repo, how, clone, progress)
-            find = partial(evidence.find, parts=_parts(more))
-            assessed = [_assessed(bench, one, verdicts[one.instance_id], answers) for one in instances]
-            assessments = _look(_found(assessed, jobs, find, Interrupts(progress.stopping, how.sandbox.abort)))
+            runs, parts = patch_runs(store, subject.repo, how, clone), _parts(more)
+            requests = [Examine(one, runs, parts) for one in assessed]
+            interrupts = Interrupts(progress.stopping, how.sandbox.abort)
+            found = _found(requests, progress, jobs=jobs, engine=engine, interrupts=interrupts)
+            assessments = _look(found)
         if panel:
-            said = rule(panel, assessed, folder / "judge-gateway.log", jobs)
+            said = rule(panel, assessed, folder / "judge-gateway.log", jobs, engine)
             assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
         assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
@@ -89,25 +91,28 @@ def _parts(more: More) -> dict[str, Find]:
     return {name: find for name, find in parts.items() if getattr(more, name, True)}
 
 
-def _assessed(bench: Bench, instance: Instance, verdict: Verdict, answers: Answers) -> Assessed:
+def _assessed(instance: Instance, verdict: Verdict, answers: Answers) -> Assessed:
     prediction = answers.predictions.get(instance.instance_id)
-    return Assessed(bench, instance, verdict, prediction.model_patch if prediction else "")
+    return Assessed(instance, verdict, prediction.model_patch if prediction else "")
 
 
-def _found(
-    assessed: Sequence[Assessed], jobs: int, find: Callable[[Assessed], Evidence], interrupts: Interrupts
-) -> list[Evidence]:
-    """The evidence on each prediction, in their order."""
+def _found(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Evidence]:
+    """The evidence on each prediction, in their order; what was made for it is kept."""
+    found: dict[str, Evidence] = {}
+    for request, result in each(requests, hear=progress.hear, **how):
+        _keep(request, result)
+        found[request.name] = result.evidence
+        text = "; ".join(result.evidence.notes.values()) or "assessed"
+        progress.finish(request.name, text, str(request.assessed.verdict.outcome))
+    return [found[request.name] for request in requests]
 
-    def look(one: Assessed) -> Evidence:
-        found = find(one)
-        text = "; ".join(found.notes.values()) or "assessed"
-        one.bench.progress.finish(one.instance.instance_id, text, str(one.verdict.outcome))
-        return found
 
-    requests = [Call(one.instance.instance_id, partial(look, one)) for one in assessed]
-    found = {request.name: one for request, one in each(requests, jobs=jobs, interrupts=interrupts)}
-    return [found[one.instance.instance_id] for one in assessed]
+def _keep(request: Examine, result: Examined) -> None:
+    """Keep what was made anew."""
+    if result.tested:
+        request.runs.keep(request.assessed.instance, request.assessed.patch, result.tested)
+    for inputs, files in result.made:
+        request.runs.unit("evidence", inputs).keep(files, **inputs)
 
 
 def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:

@@ -21,7 +21,7 @@ from pipeline.core.trust import DEMO
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.stage import More, assess
-from pipeline.evaluate.bench import How
+from pipeline.evaluate.runs import How
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.panel import Asked

@@ -11,7 +11,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.store import read_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.stage import assess
-from pipeline.evaluate.bench import How
+from pipeline.evaluate.runs import How
 from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
 BEFORE = BUTTON.format("old", "").splitlines()

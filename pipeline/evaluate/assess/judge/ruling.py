@@ -10,17 +10,17 @@ from pathlib import Path
 
 from pipeline.core.progress import Progress
 from pipeline.core.records import RAN
-from pipeline.evaluate.assess.evidence import FAILED, Assessed
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
+from pipeline.evaluate.assess.request import FAILED, Assessed
 from pipeline.evaluate.assess.said import Said
 
 
-def rule(panel: Panel, assessed: Sequence[Assessed], log: Path, jobs: int) -> list[Said]:
+def rule(panel: Panel, assessed: Sequence[Assessed], log: Path, jobs: int, engine: str = "threads") -> list[Said]:
     """What the judge says of each prediction. The gateway writes `log`."""
     questions = [_question(one) for one in assessed if one.verdict.outcome in RAN]
     with Progress("judging", len(questions)) as progress:
-        owed = panel.complete(questions, progress, log, jobs)
+        owed = panel.complete(questions, progress, log, jobs, engine)
     return [_said(panel, one, owed) if one.verdict.outcome in RAN else _silent(one) for one in assessed]
 
 

@@ -1,6 +1,6 @@
 """The part of the evidence that stories give: built and audited on base, gold and a patch.
 
-Keeps the built sites and the audits in `04_evaluation/evidence/`, by what decides them.
+The built sites and the audits are kept in `04_evaluation/evidence/`, by what decides them; nothing is written here.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from pipeline.core.assessment import AxeDelta
-from pipeline.core.git import read_blobs
+from pipeline.core.git import opened_clone, read_blobs
 from pipeline.core.patches import paths
 from pipeline.core.store import digest
 from pipeline.evaluate.assess.axe.findings import Found, delta
-from pipeline.evaluate.assess.evidence import RENDERED, Assessed, Part, Silent, kept
+from pipeline.evaluate.assess.evidence import RENDERED
+from pipeline.evaluate.assess.request import Examination, Part, Silent
 from pipeline.evaluate.assess.said import Said
 from pipeline.evaluate.assess.stories import browser, build
 from pipeline.evaluate.assess.stories.browser import Audited
@@ -25,48 +26,49 @@ from pipeline.evaluate.assess.stories.touched import SOURCE, touched
 MOST = 60
 
 
-def look(assessed: Assessed) -> dict[str, Any]:
+def look(examination: Examination) -> dict[str, Any]:
     """How the patch changes what axe-core finds in the stories that show what it or gold touches. Raises Silent."""
-    if assessed.verdict.outcome not in RENDERED:
-        raise Silent(f"not audited, because the verdict is {assessed.verdict.outcome}")
-    states = {"base": "", "gold": assessed.instance.fix_patch, "patch": assessed.patch}
-    built = {name: _built(assessed, patch, name) for name, patch in states.items()}
-    ids = _chosen(assessed, built["gold"])
-    audits = [_audited(assessed, states[name], built[name], ids[:MOST]) for name in states]
+    if examination.verdict.outcome not in RENDERED:
+        raise Silent(f"not audited, because the verdict is {examination.verdict.outcome}")
+    states = {"base": "", "gold": examination.instance.fix_patch, "patch": examination.patch}
+    built = {name: _built(examination, patch, name) for name, patch in states.items()}
+    ids = _chosen(examination, built["gold"])
+    audits = [_audited(examination, states[name], built[name], ids[:MOST]) for name in states]
     note = f"the first {MOST} of {len(ids)} stories" if ids[MOST:] else ""
     return {"stories": Said(_compared(*audits), note), "browser": audits[-1].browser}
 
 
-def _built(assessed: Assessed, patch: str, name: str) -> Built:
-    instance = assessed.instance
+def _built(examination: Examination, patch: str, name: str) -> Built:
+    instance = examination.instance
     part = Part(
         "building stories",
         f"stories {build.VERSION}",
         Built,
         lambda plan: build.run_build(plan, patch, instance.fix_patch, instance.test_patch),
     )
-    built = kept(assessed, patch, part)
+    built = examination.result(patch, part)
     if built.silence:
         raise Silent(f"not audited, because {name}: {built.silence}")
     return built
 
 
-def _chosen(assessed: Assessed, gold: Built) -> list[str]:
+def _chosen(examination: Examination, gold: Built) -> list[str]:
     """The stories to audit, the same in all states. Raises Silent."""
-    instance = assessed.instance
+    instance = examination.instance
     found = touched(
         _site(gold).stories,
-        dict.fromkeys([*paths(instance.fix_patch), *paths(assessed.patch)]),
+        dict.fromkeys([*paths(instance.fix_patch), *paths(examination.patch)]),
         gold.folder,
-        _sources(assessed),
+        _sources(examination),
     )
     if not found:
         raise Silent("not audited, because no story shows what the patches touch")
     return [one.id for one in found]
 
 
-def _sources(assessed: Assessed) -> dict[str, str]:
-    blobs = read_blobs(assessed.bench.clone, assessed.instance.base.sha, lambda path: bool(SOURCE.search(path)))
+def _sources(examination: Examination) -> dict[str, str]:
+    clone, base = opened_clone(examination.runs.clone), examination.instance.base.sha
+    blobs = read_blobs(clone, base, lambda path: bool(SOURCE.search(path)))
     return {path: data.decode(errors="replace") for path, data in blobs}
 
 
@@ -77,14 +79,14 @@ def _site(built: Built) -> Site:
         raise Silent(f"not audited, because {why}") from None
 
 
-def _audited(assessed: Assessed, patch: str, built: Built, ids: Sequence[str]) -> Audited:
+def _audited(examination: Examination, patch: str, built: Built, ids: Sequence[str]) -> Audited:
     part = Part(
         "auditing stories",
         f"browser {browser.VERSION} {digest(ids)}",
         Audited,
         lambda _: browser.audit(_site(built), ids),
     )
-    return kept(assessed, patch, part)
+    return examination.result(patch, part)
 
 
 def _compared(base: Audited, gold: Audited, patch: Audited) -> AxeDelta:

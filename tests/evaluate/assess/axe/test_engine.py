@@ -15,7 +15,7 @@ from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.axe.audit import audit
 from pipeline.evaluate.assess.axe.documents import Rendered
 from pipeline.evaluate.assess.stage import More, assess
-from pipeline.evaluate.bench import How
+from pipeline.evaluate.runs import How
 from pipeline.evaluate.stage import evaluate
 from pipeline.sandbox.base import DEFAULT
 

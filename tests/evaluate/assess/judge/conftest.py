@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,10 +64,10 @@ class Court:
         asked_of = Asked(model, models=DEMO, given=GIVEN, **asked)
         return Panel(self.store, factories.REPO, asked_of, parameters or {"temperature": 0.1})
 
-    def ask(self, panel: Panel, *patches: str) -> dict[str, str]:
+    def ask(self, panel: Panel, *patches: str, jobs: int = 1, engine: str = "threads") -> dict[str, str]:
         """What is owed, by patch."""
         with Progress("judging", len(patches)) as progress:
-            owed = panel.ask(self.gateway, [question(one) for one in patches], progress, jobs=1)
+            owed = panel.ask(self.gateway, [question(one) for one in patches], progress, jobs, engine)
         return {one.patch: cause for one, cause in owed.items()}
 
 
@@ -77,7 +78,14 @@ def question(patch: str) -> Question:
 @pytest.fixture
 def court(tmp_path: Path) -> Iterator[Callable[..., Court]]:
     """`court(3, "nonsense", -1)`: the model's answers one after the other, numbers being ratings."""
-    store = Store(tmp_path)
+    with convened(tmp_path) as say:
+        yield say
+
+
+@contextmanager
+def convened(folder: Path) -> Iterator[Callable[..., Court]]:
+    """The same with its store in a folder."""
+    store = Store(folder)
     ledger = Ledger(store.ledger)
     with Speaker([]) as speaker:
         gateway = Direct(load_models(DEMO), ledger, GIVEN)

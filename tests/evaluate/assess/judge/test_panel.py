@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import factories
 import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
+from pipeline.core.work import Event, each
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.llm.ledger import key_hash
 from pipeline.llm.models import DEMO
@@ -33,6 +36,30 @@ def test_what_is_rated_is_not_paid_for_again(court):
         here.ask(here.panel(), "patch")
     assert len(here.speaker.requests) == 3
     assert here.panel().complete([question("patch")], None, None, 1) == {}
+
+
+@pytest.mark.rule("judge-resumes")
+def test_a_rating_is_told_as_soon_as_it_is_paid_for(court):
+    """So it is kept even where the batch ends at once in the middle of a question."""
+    here = court(3, 2)
+    panel, seen = here.panel(), []
+
+    def tell(event: Event) -> None:
+        if event.data:
+            seen.append((len(here.speaker.requests), event.data.number, event.data.answer.value["score"]))
+
+    answers = panel.request(here.gateway, question("patch")).perform(tell)
+    assert seen == [(1, 1, 3), (2, 2, 2), (3, 3, 2)]
+    assert [one.value["score"] for one in answers] == [3, 2, 2]
+
+
+@pytest.mark.invariant(7)
+def test_a_question_that_breaks_costs_itself_alone(court):
+    here = court(3)
+    request = here.panel().request(here.gateway, question("patch"))
+    assert [one.owed for one in request.failed(ValueError("a mistake"))] == ["ValueError"]
+    broken = replace(request, request=replace(request.request, messages=(object(),)))
+    assert [result[-1].owed for _, result in each([broken, request], jobs=1)] == ["TypeError", ""]
 
 
 @pytest.mark.rule("judge-resumes")

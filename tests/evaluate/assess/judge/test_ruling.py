@@ -14,7 +14,7 @@ from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.settings import load_settings
 from pipeline.evaluate.assess.stage import More, assess
-from pipeline.evaluate.bench import How
+from pipeline.evaluate.runs import How
 from pipeline.llm.models import DEMO
 from pipeline.llm.panel import Asked
 from tests.evaluate.assess.judge.conftest import GIVEN

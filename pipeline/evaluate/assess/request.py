@@ -1,0 +1,169 @@
+"""Finding the evidence on one prediction as a unit of work, by parts that are functions of a module.
+
+Reads what is kept in `04_evaluation/runs/` and `04_evaluation/evidence/` by what decides it (patch, image, command, the
+part's version), so that models with the same patch share it, and all share the base and gold. Writes nothing: what is
+made anew is in the result, and the coordinator keeps it. What breaks is a note.
+"""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.records import Instance, Verdict
+from pipeline.core.retry import patiently
+from pipeline.core.store import digest
+from pipeline.core.work import Event, Tell
+from pipeline.evaluate.assess.axe.audit import Audit
+from pipeline.evaluate.assess.said import NOTHING, Said
+from pipeline.evaluate.assess.updated import Updated
+from pipeline.evaluate.runs import PatchRuns
+from pipeline.execution.applying import PatchFailed
+from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.runs import Plan
+
+log = logging.getLogger(__name__)
+
+#: how a note begins that says that the machine failed
+FAILED = "not assessed: "
+#: the file of a part that is kept
+_FILE = "result.json.gz"
+
+
+class Silent(A11yBenchError):
+    """Why a part says nothing of a prediction."""
+
+
+class Evidence(NamedTuple):
+    """`updated` are a patch's new snapshots and `base` those without it; `audits` are of base, gold and patch;
+    `stories` is what the audit of stories says."""
+
+    verdict: Verdict
+    updated: Updated | None = None
+    base: Updated | None = None
+    audits: tuple[Audit, Audit, Audit] | None = None
+    stories: Said = NOTHING
+    browser: str = ""
+    notes: dict[str, str] = {}
+
+
+class Assessed(NamedTuple):
+    """One prediction with its verdict."""
+
+    instance: Instance
+    verdict: Verdict
+    patch: str
+
+
+class Made(NamedTuple):
+    """A part that was not kept yet: what decides it, and its files by name."""
+
+    inputs: dict[str, str]
+    files: dict[str, bytes]
+
+
+class Examined(NamedTuple):
+    """The result: the evidence, and what was made for it anew: parts, and the run of the patch."""
+
+    evidence: Evidence
+    made: tuple[Made, ...] = ()
+    tested: PatchRun | None = None
+
+
+@dataclass(frozen=True)
+class Examine:
+    """The request: a prediction, where its patch runs and what is kept, and what finds each part, by its name."""
+
+    assessed: Assessed
+    runs: PatchRuns
+    parts: Mapping[str, Find]
+
+    @property
+    def name(self) -> str:
+        return self.assessed.instance.instance_id
+
+    @property
+    def affinity(self) -> str:
+        return self.assessed.instance.environment_digest
+
+    def perform(self, tell: Tell) -> Examined:
+        """These parts of the evidence; what a part can not say is a note by its name."""
+        examination = Examination(self, tell)
+        found: dict[str, Any] = {}
+        notes: dict[str, str] = {}
+        for name, part in self.parts.items():
+            try:
+                found |= part(examination)
+            except Silent as why:
+                notes[name] = str(why)
+            except Exception as error:
+                log.exception("%s: %s", self.name, name)
+                notes[name] = f"{FAILED}{error}"
+        evidence = Evidence(self.assessed.verdict, **found, notes=notes)
+        return Examined(evidence, tuple(examination.made), examination.tested)
+
+    def failed(self, error: Exception) -> Examined:
+        return Examined(Evidence(self.assessed.verdict, notes=dict.fromkeys(self.parts, f"{FAILED}{error}")))
+
+
+class Part(NamedTuple):
+    """What is done, in words and by its version; what it gives, and how."""
+
+    words: str
+    version: str
+    kind: type[Any]
+    run: Callable[[Plan], Any]
+
+
+class Examination:
+    """What finds the parts for one prediction: it runs what is not kept, and remembers what it made."""
+
+    def __init__(self, request: Examine, tell: Tell) -> None:
+        self.runs, self.tell = request.runs, tell
+        self.instance, self.verdict, self.patch = request.assessed
+        self.made: list[Made] = []
+        self.tested: PatchRun | None = None
+        self._known: dict[str, Any] = {}
+
+    def say(self, text: str) -> None:
+        self.tell(Event(self.instance.instance_id, text))
+
+    def run(self) -> Run:
+        """The run of the patch. Raises PatchFailed and what breaks."""
+        tested = self.runs.kept(self.instance, self.patch)
+        if tested is None:
+            tested = self.tested = self.runs.request(self.instance, self.patch).perform(self.tell)
+        if tested.unapplied:
+            raise PatchFailed(*tested.unapplied)
+        return tested.run
+
+    def result(self, patch: str, part: Part) -> Any:
+        """The result of a part for one patch. Raises what breaks."""
+        inputs = self.runs.inputs(self.instance, patch) | {"part": part.version}
+        name = digest(inputs)
+        if name not in self._known:
+            self._known[name] = self._result(inputs, part)
+        return self._known[name]
+
+    def _result(self, inputs: dict[str, str], part: Part) -> Any:
+        unit, form = self.runs.unit("evidence", inputs), TypeAdapter(part.kind)
+        if unit.is_done(**inputs):
+            return form.validate_json(gzip.decompress((unit.folder / _FILE).read_bytes()))
+        found = patiently(lambda: part.run(self._plan(part.words)), self.say, self.runs.patience)
+        self.made.append(Made(inputs, {_FILE: gzip.compress(form.dump_json(found), mtime=0)}))
+        return found
+
+    def _plan(self, words: str) -> Plan:
+        plan, _ = self.runs.request(self.instance, "").plan(self.tell)
+        self.say(words)
+        return plan
+
+
+#: what finds one part: fields of the evidence. Raises Silent
+Find = Callable[[Examination], dict[str, Any]]

@@ -1,0 +1,70 @@
+"""The runs of a repository's patches: those that are kept, and requests for the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import git
+
+from pipeline.core.names import Repo
+from pipeline.core.records import Instance
+from pipeline.core.retry import Patience
+from pipeline.core.store import Store, Unit, digest
+from pipeline.evaluate import kept
+from pipeline.evaluate.request import RunPatch
+from pipeline.execution.run import PatchRun
+from pipeline.sandbox.base import Limits, Sandbox
+from pipeline.sandbox.handle import Handle, handle
+
+
+class How(NamedTuple):
+    """Where and within which limits patches are run, and how often what the machine fails at is tried."""
+
+    sandbox: Sandbox
+    limits: Limits
+    patience: Patience
+
+
+@dataclass(frozen=True)
+class PatchRuns:
+    """Where a repository's patches are run and their runs are kept: plain data, which requests may carry.
+
+    `data` is the data directory. Only the coordinator calls `keep`.
+    """
+
+    data: str
+    repo: Repo
+    clone: str
+    sandbox: Handle
+    limits: Limits
+    patience: Patience
+
+    def request(self, instance: Instance, patch: str) -> RunPatch:
+        """The request for a run."""
+        return RunPatch(instance, patch, self.clone, self.sandbox, self.limits, self.patience)
+
+    def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
+        """The digests of all that decides how a patch fares."""
+        return kept.inputs(instance, patch, self.sandbox.name, self.limits)
+
+    def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
+        """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
+        return kept.place(Path(self.data), self.repo, digest(inputs), kind)
+
+    def kept(self, instance: Instance, patch: str) -> PatchRun | None:
+        """What is kept of a patch, None where it has to be run."""
+        inputs = self.inputs(instance, patch)
+        unit = self.unit("runs", inputs)
+        return kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
+
+    def keep(self, instance: Instance, patch: str, tested: PatchRun) -> None:
+        """Keep what came of a patch."""
+        inputs = self.inputs(instance, patch)
+        kept.save(self.unit("runs", inputs), tested, inputs)
+
+
+def patch_runs(store: Store, repo: Repo, how: How, clone: git.Repo) -> PatchRuns:
+    """The runs of patches in a sandbox that is open, on an open clone."""
+    return PatchRuns(str(store.root), repo, str(clone.git_dir), handle(how.sandbox), how.limits, how.patience)
