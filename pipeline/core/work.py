@@ -96,9 +96,9 @@ def each(
     """Perform all requests, `jobs` at a time, and yield each with its result, as they end.
 
     `admit` is asked when a request's turn comes: it returns the request as it is performed, or its result where there
-    is nothing to perform. `hear` takes events. Both run in threads of the coordinator. `ahead` more workers make what
-    other affinities need while all jobs run, as long as fewer than `jobs` requests are ready. Ctrl-C ends the batch
-    after the units under way, and raises KeyboardInterrupt then.
+    is nothing to perform. `hear` takes events; what it raises ends the batch. Both run in threads of the coordinator.
+    `ahead` more workers make what other affinities need while all jobs run, as long as fewer than `jobs` requests are
+    ready. Ctrl-C ends the batch after the units under way, and raises KeyboardInterrupt then.
     """
     crew = _Crew(_by_affinity(requests), jobs, hear, admit, ENGINES[engine])
     with _heard(signal.SIGTERM, _stop), _first_interrupt(lambda: crew.told.put(("interrupt", None))):
@@ -249,7 +249,7 @@ class _Crew(Generic[R]):
         worker: Callable[[], Worker],
     ) -> None:
         self.groups, self.ready, self.jobs = deque(groups), deque[Request[R]](), jobs
-        self.hear, self.admit, self.worker = hear, admit, worker
+        self.listener, self.admit, self.worker = hear, admit, worker
         self.preparing, self.waiting, self.working, self.stopped = 0, 0, 0, False
         self.changed, self.told = threading.Condition(), queue.SimpleQueue[Told]()
         self.workers: list[Worker] = []
@@ -281,6 +281,14 @@ class _Crew(Generic[R]):
                     interrupted()
         if failure:
             raise failure
+
+    def hear(self, event: Event) -> None:
+        """What fails here is the coordinator's fault and not the unit's: it ends the batch, after what is under way."""
+        try:
+            self.listener(event)
+        except Exception as error:
+            self.stop()
+            self.told.put(("error", error))
 
     def run(self) -> None:
         """A thread's life."""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from work_requests import Square
 
-from pipeline.core.work import Event, Interrupts, Settled, Tell, each
+from pipeline.core.work import ENGINES, Event, Interrupts, Settled, Tell, each
 
 
 @dataclass(frozen=True)
@@ -224,6 +224,21 @@ def test_a_request_to_end_stops_at_once() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_the_coordinator_fails_at_is_no_units_fault(engine: str) -> None:
+    """A disk that is full where events are written down: no result says that the unit failed, and no more begin."""
+
+    def hear(event: Event) -> None:
+        raise OSError("no space left")
+
+    found = []
+    with pytest.raises(OSError, match="no space left"):
+        for _, result in each([Square(number) for number in range(9)], jobs=1, engine=engine, hear=hear):
+            found.append(result)
+    assert 0 < len(found) < 9
+    assert found == [number**2 for number in range(len(found))]
+
+
 # -- processes -------------------------------------------------------------------------------------------------------
 def squares(engine: str, *requests: Square, **how: Any) -> dict[int, Any]:
     return {request.number: result for request, result in each(requests, jobs=2, engine=engine, **how)}
@@ -270,4 +285,6 @@ def test_the_end_at_once_ends_processes(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         squares("processes", *requests)
     assert time.monotonic() - started < 30
-    assert not [child for child in multiprocessing.active_children() if child.join(10) or child.is_alive()]
+    while multiprocessing.active_children() and time.monotonic() - started < 30:
+        time.sleep(0.05)
+    assert not multiprocessing.active_children()
