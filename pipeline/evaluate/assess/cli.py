@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd
+from pipeline.core.options import Usd, engine_option
 from pipeline.evaluate.options import of_patches
 
 A_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -15,6 +15,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command()
 @of_patches
+@engine_option
 @click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core: they run once more.")
 @click.option("--stories", is_flag=True, help="Audit the touched stories in a browser: each patch builds them once.")
 @click.option("--judge", metavar="MODEL", help="Let this model of the model list rate every patch, for its price.")
@@ -35,6 +36,7 @@ def command(
     *,
     trust_local: bool,
     jobs: int,
+    engine: str,
     axe: bool,
     stories: bool,
     judge: str | None,
@@ -66,7 +68,7 @@ def command(
 
     asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
     more = More(axe, stories, asked, settings or own.SHIPPED)
-    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, more=more)
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, engine=engine, more=more)
     report(subject, assessments)
     if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
         raise SystemExit(1)
