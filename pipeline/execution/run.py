@@ -21,7 +21,7 @@ class Run:
     """What one run of the tests said.
 
     `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
+    with the report, a runner that ended without announcing its report, a control that did not fail (execution.control).
     Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
     first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
     and it is `merged` when it applied in a three-way merge only.
