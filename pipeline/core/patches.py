@@ -1,6 +1,6 @@
 """Patches as text: their files and their parts, and which files are tests.
 
-The patterns of test files are the seed's (appendix 9.5), anchored at path segments. Applying patches is `execution`'s,
+The patterns of test files are of docs/thesis.md (appendix 9.5), anchored at path segments. Applying patches is `execution`'s,
 which files a candidate must not decide `ecosystems.protection`'s.
 """
 

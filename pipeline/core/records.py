@@ -135,7 +135,7 @@ class Decision(Versioned):
 
 
 class Funnel(Record):
-    """A repository's row of the seed's table 4.1: how many pull requests passed each filter.
+    """A repository's row of table 4.1 (docs/thesis.md): how many pull requests passed each filter.
 
     `issues` have tests and a linked issue, `a11y` have evidence of their own, `sample` are candidates with an issue.
     """
