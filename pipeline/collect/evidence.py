@@ -1,4 +1,4 @@
-"""Accessibility evidence and issue references in texts, by the patterns of `patterns.toml` (docs/thesis.md, appendices).
+"""Accessibility evidence and issue references in texts, by the patterns of `patterns.toml` (docs/thesis.md).
 
 Text patterns are applied to titles and bodies, label patterns to labels and titles. Every match is kept. The patterns
 of test files are no part of this: they decide verdicts too, and are `core.patches`'.
