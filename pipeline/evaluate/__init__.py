@@ -4,7 +4,7 @@ Reads `02_dataset/`, `03_predictions/` and the clone that `01_raw/` names; write
 
     cli, options, stage       the command, and evaluating one run of an agent and model
     answers                   its predictions, and why some instances have none
-    bench, kept               the test runs of patches: those that are kept, and requests for the others
+    runs, kept                the test runs of patches: those that are kept, and requests for the others
     request                   running one patch as a unit of work
     grade                     from a test run to a verdict
     cli_regrade, regrade      verdicts once more, from what is stored
