@@ -1,12 +1,14 @@
-"""The house in words: every face maps its floor, and what docs and docstrings name of `pipeline` exists."""
+"""The house in words: faces map their floors, no import goes in a circle, what docs and docstrings name exists."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +101,13 @@ def test_the_map_of_the_house_names_every_floor() -> None:
     page = (ROOT / "docs/design.md").read_text(encoding="utf-8")
     table = page[page.index("## The floors") : page.index("## The law")]
     assert modules(PIPELINE) - set(re.findall(r"\w+", table)) == set()
+
+
+def test_no_import_goes_in_a_circle() -> None:
+    """Layers keep floors apart; within a floor modules have an order, too. Raises CycleError with the modules."""
+    graph = grimp.build_graph("pipeline", cache_dir=None)
+    order = TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules})
+    assert len(list(order.static_order())) > 300
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
