@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PIPELINE = ROOT / "pipeline"
 FLOORS = sorted(path.parent for path in PIPELINE.glob("*/__init__.py"))
-PAGES = [ROOT / "README.md", ROOT / "data/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = sorted(path for path in ROOT.glob("**/*.md") if not {".venv", "node_modules", "archive"} & set(path.parts))
 #: `core.law`, `pipeline.core.law`: a module, or a name in one
 DOTTED = re.compile(rf"(?<![\w./-])(?:pipeline\.)?((?:{'|'.join(path.name for path in FLOORS)})(?:\.\w+)+)")
 SLASHED = re.compile(r"(?<![\w./-])pipeline/[\w./-]*[\w/]")
@@ -110,7 +110,7 @@ def test_no_import_goes_in_a_circle() -> None:
     assert len(list(order.static_order())) > 300
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_page_names_of_the_pipeline_exists(page: Path) -> None:
     assert sorted(dead(page.read_text(encoding="utf-8"))) == []
 
