@@ -90,8 +90,9 @@ def test_a_face_maps_every_module_of_its_floor(floor: Path) -> None:
 @pytest.mark.parametrize("floor", FLOORS, ids=lambda path: path.name)
 def test_a_face_maps_nothing_that_is_not_there(floor: Path) -> None:
     """The first column of a map: names, then two blanks or more."""
-    rows = re.findall(r"(?m)^ {4}([a-z][\w, /]*?)(?: {2,}|$)", face(floor))
-    named = {name.strip().strip("/") for row in rows for name in row.split(",")} - {""}
+    rows = re.findall(r"(?m)^ {0,4}([a-z]\w*/?(?:, \w+/?)*) {2,}\S", face(floor))
+    named = {name.strip("/") for row in rows for name in row.split(", ")}
+    assert named, "the face has no map"
     assert named <= modules(floor)
 
 
