@@ -37,9 +37,11 @@ doctor:
 migrate *ARGS:
     {{ bench }} migrate "$@"
 
+alias bench-run := campaign-run
+
 # all stages for one repository and model
 [group('start')]
-bench-run REPO MODEL *ARGS:
+campaign-run REPO MODEL *ARGS:
     {{ bench }} campaign "$@"
 
 # the tests that need no container engine (under five minutes), and the checks of style and structure

@@ -1,7 +1,14 @@
 """A11y-Bench: real accessibility pull requests as executable repair tasks.
 
-`pipeline.core` is the shared floor. The stages (`triage collect build predict evaluate analyze`) stand on it, never on
-each other, and meet only through files in `data/`. `pipeline.cli` is the console program.
+The floors, from the ground up; each stands on those below it, and its `__init__.py` maps its modules.
+
+    core                                    records, paths, names, verdicts, the law, work as data
+    sandbox, llm, browser, report           where code runs, the models, a browser, what people look at
+    ecosystems                              test runners and package managers, a folder each
+    execution                               images and test runs
+    collect triage build predict evaluate analyze      the stages, which meet only in files
+    campaign, dataset, demo, migrate, doctor, costs, models, schema      commands beside and across the stages
+    cli                                     the console program
 """
 
 __version__ = "0.1.0"

@@ -1,13 +1,14 @@
 """Stage 05: frames, tables, figures and one HTML report from what the other stages left under `data/`.
 
-    columns.toml, columns     what every frame holds: the dictionary of columns
+    cli                       the command
+    columns                   the dictionary of columns (columns.toml)
     reading/, frames          from records to typed frames
-    tables.toml, measures/    the tables
-    stats                     intervals, tests, pass@k
+    structure                 what a patch looks like, against gold's
+    measures/                 the tables (tables.toml)
     plots/                    the figures
     report/                   the HTML report
     handcheck/                sheets for checking patches by hand
-    writing                   every file of 05_analysis
+    writing, exports          every file of 05_analysis, and the forms of frames and tables
 
 For notebooks: `frames = analyze.load("data")`, `analyze.tables(frames)`, `analyze.figure(frames, "resolution")`.
 The names load on first use, so that the command line stays free of pandas.

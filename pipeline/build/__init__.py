@@ -1,4 +1,13 @@
-"""Stage 02: make environments, qualify candidates by three runs, write instances.
+"""Stage 02: make environments, qualify candidates by three test runs, write instances.
 
 Reads `01_raw/` and the clone it names; writes `02_dataset/`.
+
+    cli, stage                the command, and building a repository's dataset
+    plan, batch, dataset      what there is to do; the coordinator, which alone writes; what stands afterwards
+    qualify                   one candidate as a unit of work
+    environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
+    repair, faults, remedies, learned          what has rotted, what is done about it, what neighbours learn
+    judge, reasons            from three test runs to an instance or a reason
+    summary                   what came of it, in figures
+    budget, layers, garbage, gc                the disk: within a build, and afterwards
 """

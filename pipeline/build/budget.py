@@ -1,7 +1,7 @@
 """The disk that a build may use: layers that nobody waits for are removed when it is reached, the least useful first.
 
 First the layers and caches of instances, then environments, then tools; in each kind the oldest. What is removed is
-made again from the clone when somebody asks for it (`core.images`), so that nothing is lost but time. Does not cover
+made again from the clone when somebody asks for it (`execution.images`): nothing is lost but time. Does not cover
 what a single environment takes while it is made: a build of one environment needs the disk for one.
 """
 

@@ -16,13 +16,13 @@ from pipeline.core.patches import paths, select
 from pipeline.core.records import Candidate, Environment, Identity, Instance, Record, Status
 from pipeline.ecosystems import parser
 from pipeline.execution.law import of_run
-from pipeline.execution.run import Run
+from pipeline.execution.run import TestRun
 
 register("qualifying", __package__, "judge.py")
 
 #: the runs of a qualification, in their order
 RUNS = ("run", "test", "fix")
-Runs = Mapping[str, Sequence[Run]]
+Runs = Mapping[str, Sequence[TestRun]]
 
 
 class Ran(Record):
@@ -70,7 +70,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     )
 
 
-def require_trust(run: Run, name: str) -> None:
+def require_trust(run: TestRun, name: str) -> None:
     """Raise Rejected for a run of which nothing can be said."""
     if run.end != "ran":
         reason = run.end if run.end in REASONS else "not_evaluated"
@@ -92,7 +92,7 @@ def carried(candidate: Candidate) -> dict[str, Any]:
     return {"instance_id": candidate.instance_id} | {name: getattr(candidate, name) for name in _CARRIED}
 
 
-def _with_files(runs: Runs) -> dict[str, list[Run]]:
+def _with_files(runs: Runs) -> dict[str, list[TestRun]]:
     """A file that could not run in one of the runs is a test in all of them: PASSED where it could."""
     broken = {f for several in runs.values() for run in several for f, s in run.suites.items() if s is Status.FAILED}
     return {name: [run.with_files(broken) for run in several] for name, several in runs.items()}
@@ -102,7 +102,7 @@ def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict
     return {name: status for name, status in results.items() if name not in quarantine}
 
 
-def _text(run: Run) -> str:
+def _text(run: TestRun) -> str:
     return run.log.decode(errors="replace")
 
 

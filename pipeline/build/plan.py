@@ -22,7 +22,7 @@ from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
-from pipeline.execution.run import Run, unpack
+from pipeline.execution.run import TestRun, unpack
 
 #: the file of a unit that says what was run and how each run ended, beside logs and reports
 STORED = "runs.json"
@@ -87,10 +87,10 @@ def repair() -> dict[str, str]:
     return {"repair": faults.table_digest()}
 
 
-def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> dict[str, list[Run]]:
+def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> dict[str, list[TestRun]]:
     """The stored runs, read anew."""
 
-    def once(name: str) -> Run:
+    def once(name: str) -> TestRun:
         return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
 
     return {name: [once(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}

@@ -31,7 +31,7 @@ from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs, scope
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.run import Run, pack
+from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
 from pipeline.sandbox import node
 from pipeline.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
@@ -254,11 +254,11 @@ class _Qualification:
             ran=ran.within(vars(self.request.limits)),
         )
 
-    def _three(self, ran: Ran, made: images.Recipe) -> dict[str, list[Run]]:
+    def _three(self, ran: Ran, made: images.Recipe) -> dict[str, list[TestRun]]:
         """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
         files = None if ran.scope == "full" else ran.files
         plan = Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
-        done: dict[str, list[Run]] = {}
+        done: dict[str, list[TestRun]] = {}
         fields: dict[str, Any] = {}
         for name, steps in zip(RUNS, _steps(self.candidate), strict=True):
             done[name] = []

@@ -1,4 +1,4 @@
-"""What can be done about a fault: pure functions from a case to another environment, `REMEDIES` by name.
+"""What can be done about a fault: pure functions from a diagnosis to another environment, `REMEDIES` by name.
 
 A remedy returns None where it has nothing to change; it asks the registry for the versions of a package and nothing
 else. Does not cover: changes to a repository's sources or tests.
@@ -60,7 +60,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Case:
+class Diagnosis:
     """An environment that failed, what the log's pattern captured, the arguments of the table's row, and its name."""
 
     environment: Environment
@@ -70,117 +70,117 @@ class Case:
     fault: str = ""
 
 
-Remedy = Callable[[Case], Environment | None]
+Remedy = Callable[[Diagnosis], Environment | None]
 
 
-def substitute(case: Case) -> Environment | None:
+def substitute(seen: Diagnosis) -> Environment | None:
     """Take the nearest version that the registry has in place of one that is gone."""
-    name = case.found["name"]
-    old = case.found.get("old") or next((version for _, one, version in case.there.asked() if one == name), "")
-    new = nearest(old, case.there.releases(name))
-    return _edited(case.environment, Edit(kind="pin", name=name, old=old, new=new)) if new not in ("", old) else None
+    name = seen.found["name"]
+    old = seen.found.get("old") or next((version for _, one, version in seen.there.asked() if one == name), "")
+    new = nearest(old, seen.there.releases(name))
+    return _edited(seen.environment, Edit(kind="pin", name=name, old=old, new=new)) if new not in ("", old) else None
 
 
-def drop(case: Case) -> Environment | None:
+def drop(seen: Diagnosis) -> Environment | None:
     """Leave out a package that only development asks for."""
-    tables = {table for table, name, _ in case.there.asked() if name == case.found["name"]}
+    tables = {table for table, name, _ in seen.there.asked() if name == seen.found["name"]}
     if not tables or "dependencies" in tables:
         return None
-    return _edited(case.environment, Edit(kind="drop", name=case.found["name"]))
+    return _edited(seen.environment, Edit(kind="drop", name=seen.found["name"]))
 
 
-def from_registry(case: Case) -> Environment | None:
+def from_registry(seen: Diagnosis) -> Environment | None:
     """Take from the registry what is asked for at a host that refuses; leave out what only development needs."""
-    changed = case.environment
-    for name, address, version in sorted(set(_at_host(case.there, case.found["host"]))):
-        new = nearest(version, case.there.releases(name))
+    changed = seen.environment
+    for name, address, version in sorted(set(_at_host(seen.there, seen.found["host"]))):
+        new = nearest(version, seen.there.releases(name))
         pinned = _edited(changed, Edit(kind="pin", name=name, old=address, new=new)) if new else None
-        changed = pinned or drop(Case(changed, {"name": name}, {}, case.there)) or changed
-    return changed if changed != case.environment else None
+        changed = pinned or drop(Diagnosis(changed, {"name": name}, {}, seen.there)) or changed
+    return changed if changed != seen.environment else None
 
 
-def rehost(case: Case) -> Environment | None:
+def rehost(seen: Diagnosis) -> Environment | None:
     """Ask this host's registry for what was locked, or is looked for, at another."""
-    named = re.compile(rf"https?://{re.escape(case.found['host'])}/".encode())
+    named = re.compile(rf"https?://{re.escape(seen.found['host'])}/".encode())
     archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|download)/")
-    there = case.there.files.items()
+    there = seen.there.files.items()
     if not any((named if edits.is_settings(path) else archives).search(content) for path, content in there):
         return None
-    return _edited(case.environment, Edit(kind="rehost", name=case.found["host"]))
+    return _edited(seen.environment, Edit(kind="rehost", name=seen.found["host"]))
 
 
-def reseal(case: Case) -> Environment | None:
+def reseal(seen: Diagnosis) -> Environment | None:
     """Take the checksum that the registry's archive has now."""
-    locked = (content for path, content in case.there.files.items() if locks.is_lock(path))
-    if not any(case.found["old"].encode() in content for content in locked):
+    locked = (content for path, content in seen.there.files.items() if locks.is_lock(path))
+    if not any(seen.found["old"].encode() in content for content in locked):
         return None
-    return _edited(case.environment, Edit(kind="reseal", name="checksum", old=case.found["old"], new=case.found["new"]))
+    return _edited(seen.environment, Edit(kind="reseal", name="checksum", old=seen.found["old"], new=seen.found["new"]))
 
 
-def unset(case: Case) -> Environment | None:
+def unset(seen: Diagnosis) -> Environment | None:
     """Leave out a setting of the package manager."""
-    return _edited(case.environment, Edit(kind="unset", name=case.more.get("setting") or case.found["setting"]))
+    return _edited(seen.environment, Edit(kind="unset", name=seen.more.get("setting") or seen.found["setting"]))
 
 
-def thaw(case: Case) -> Environment | None:
+def thaw(seen: Diagnosis) -> Environment | None:
     """Let the manager change its lock file: what still fits stays as it is locked."""
-    thawed = _thawed(case.environment)
-    return thawed if thawed != case.environment else None
+    thawed = _thawed(seen.environment)
+    return thawed if thawed != seen.environment else None
 
 
-def option(case: Case) -> Environment | None:
+def option(seen: Diagnosis) -> Environment | None:
     """Give the install command of a manager one more word."""
-    if case.environment.manager != case.more["manager"] or case.more["word"] in case.environment.install:
+    if seen.environment.manager != seen.more["manager"] or seen.more["word"] in seen.environment.install:
         return None
-    install = (*case.environment.install, case.more["word"])
-    return _thawed(case.environment.model_copy(update={"install": install}))
+    install = (*seen.environment.install, seen.more["word"])
+    return _thawed(seen.environment.model_copy(update={"install": install}))
 
 
-def undated(case: Case) -> Environment | None:
+def undated(seen: Diagnosis) -> Environment | None:
     """Leave out the date of an install without lock file: a mirror may know when it fetched a version, not its day."""
-    install = tuple(word for word in case.environment.install if not word.startswith("--before="))
-    name, wanted = case.found["name"], case.found["old"]
-    if install == case.environment.install or (wanted[0].isdigit() and wanted not in case.there.releases(name)):
+    install = tuple(word for word in seen.environment.install if not word.startswith("--before="))
+    name, wanted = seen.found["name"], seen.found["old"]
+    if install == seen.environment.install or (wanted[0].isdigit() and wanted not in seen.there.releases(name)):
         return None
-    return case.environment.model_copy(update={"install": install})
+    return seen.environment.model_copy(update={"install": install})
 
 
-def install_env(case: Case) -> Environment | None:
+def install_env(seen: Diagnosis) -> Environment | None:
     """Set variables of the install, the row's or those that the manager knows; a name may hold what was found."""
-    own = manager(case.environment.manager).faults.get(case.fault)
-    settings = case.more.get("set", own.set if own else {})
-    values = {name.format(**case.found): value for name, value in settings.items()}
-    return _with(case.environment, "install_env", values)
+    own = manager(seen.environment.manager).faults.get(seen.fault)
+    settings = seen.more.get("set", own.set if own else {})
+    values = {name.format(**seen.found): value for name, value in settings.items()}
+    return _with(seen.environment, "install_env", values)
 
 
-def test_env(case: Case) -> Environment | None:
+def test_env(seen: Diagnosis) -> Environment | None:
     """Add words to variables of the test command."""
-    before = case.environment.test_env
-    words = {name: before.get(name, "").split() for name in case.more["add"]}
-    added = {name: " ".join([*words[name], word]) for name, word in case.more["add"].items() if word not in words[name]}
-    return _with(case.environment, "test_env", added)
+    before = seen.environment.test_env
+    words = {name: before.get(name, "").split() for name in seen.more["add"]}
+    added = {name: " ".join([*words[name], word]) for name, word in seen.more["add"].items() if word not in words[name]}
+    return _with(seen.environment, "test_env", added)
 
 
-def node(case: Case) -> Environment | None:
+def node(seen: Diagnosis) -> Environment | None:
     """Take the next long-term line of Node (`step` 1), or the one before (-1); one as new as was found, if any was."""
-    here, step = int(case.environment.node.partition(".")[0]), case.more["step"]
-    least = int(case.found.get("node", 0))
+    here, step = int(seen.environment.node.partition(".")[0]), seen.more["step"]
+    least = int(seen.found.get("node", 0))
     beyond = [line for line in LINES[::step] if (line - here) * step > 0 and (not least or here < least <= line)]
-    return case.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
+    return seen.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
 
 
-def rebuild(case: Case) -> Environment | None:
+def rebuild(seen: Diagnosis) -> Environment | None:
     """Run the install scripts of one package: we install with all of them off."""
-    names = {*case.environment.rebuild, case.more.get("package") or case.found["name"]}
-    changed = case.environment.model_copy(update={"rebuild": tuple(sorted(names))})
-    return changed if changed != case.environment else None
+    names = {*seen.environment.rebuild, seen.more.get("package") or seen.found["name"]}
+    changed = seen.environment.model_copy(update={"rebuild": tuple(sorted(names))})
+    return changed if changed != seen.environment else None
 
 
-def platform(case: Case) -> Environment | None:
+def platform(seen: Diagnosis) -> Environment | None:
     """Ask for the package of this platform that a lock file from another one leaves out."""
-    parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, case.found["name"])), None)
-    version = next((one.version for one in case.there.locked() if one.name == parent), None)
-    return version and _edited(case.environment, Edit(kind="add", name=case.found["name"], new=version))
+    parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, seen.found["name"])), None)
+    version = next((one.version for one in seen.there.locked() if one.name == parent), None)
+    return version and _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version))
 
 
 REMEDIES: dict[str, Remedy] = {

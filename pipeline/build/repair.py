@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from pipeline.build import faults
 from pipeline.build.faults import Finding
 from pipeline.build.reasons import Rejected
-from pipeline.build.remedies import REMEDIES, Case, Situation
+from pipeline.build.remedies import REMEDIES, Diagnosis, Situation
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems import edits
@@ -74,7 +74,7 @@ def repaired(start: Repair, there: Situation, attempt: Attempt[T], keep: Callabl
 def apply(state: Repair, finding: Finding, remedy: str, more: dict[str, Any], there: Situation) -> Repair | None:
     """The environment after one remedy, None where it has nothing to change."""
     now = replace(there, files=edits.apply(state.environment.edits, there.files, lambda: "https://registry/"))
-    after = REMEDIES[remedy](Case(state.environment, finding.found, more, now, finding.fault.name))
+    after = REMEDIES[remedy](Diagnosis(state.environment, finding.found, more, now, finding.fault.name))
     if after is None:
         return None
     told = finding.fault.tells.format_map({"name": "a package", "old": "", **finding.found})

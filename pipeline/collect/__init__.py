@@ -2,4 +2,14 @@
 
 Reads a source (a clone, GitHub, a dataset) and what people decided; writes `01_raw/<repo>/`: pages of what the source
 said, candidates, rejections, the funnel, and an index of all of it.
+
+    cli, stage, watch         the command, its work, what is seen of it
+    sources/, github/, history        where pull requests come from
+    pages                     what a source said, append-only
+    funnel, evidence, scan, links     what becomes of a pull request, and why
+    collected, database       all that is known of a repository; the index of it
+    decide, edits, settle     decisions of people, changes by hand, and what both come to
+    export, entries           the files for other stages and people
+    adopt                     repositories from before there were pages
+    select, selection         which repositories to mine
 """

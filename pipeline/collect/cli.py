@@ -23,7 +23,7 @@ from pipeline.core.options import data_option, repo_argument
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @click.option(
-    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns than the seed's, TOML."
+    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns than the thesis's, TOML."
 )
 @data_option
 def command(

@@ -1,4 +1,4 @@
-"""Accessibility evidence and issue references in texts, by the patterns of `patterns.toml` (the seed's appendices).
+"""Accessibility evidence and issue references in texts, by the patterns of `patterns.toml` (docs/thesis.md).
 
 Text patterns are applied to titles and bodies, label patterns to labels and titles. Every match is kept. The patterns
 of test files are no part of this: they decide verdicts too, and are `core.patches`'.
@@ -52,7 +52,7 @@ class References(NamedTuple):
 
 @cache
 def shipped() -> Patterns:
-    """The seed's patterns."""
+    """The thesis's patterns."""
     return _patterns(shipped_table(), None)
 
 

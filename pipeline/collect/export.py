@@ -51,7 +51,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def write_funnels(store: Store) -> None:
-    """`01_raw/funnel.csv`: the seed's table 4.1, a row for each repository that was collected."""
+    """`01_raw/funnel.csv`: the thesis's table 4.1, a row for each repository that was collected."""
     folder, text = store.root / "01_raw", io.StringIO()
     table = csv.DictWriter(text, list(Funnel.model_fields), lineterminator="\n")
     table.writeheader()

@@ -1,6 +1,6 @@
 """The funnel: every pull request that is looked at ends as a candidate or as a rejection with its reason.
 
-The order is the seed's: source changes and test changes (paths come with the pull request, so that no issue is asked
+The order is the thesis's: source changes and test changes (paths come with the pull request, so that no issue is asked
 for where they are missing), issues, evidence, and last the patches (docs/rules.md, Mining).
 """
 
@@ -110,7 +110,7 @@ def _reject(merged: Merged, reason: str, detail: str, issues: Iterable[Issue] = 
 
 
 def counts(repo: str, outcomes: Iterable[Candidate | Rejection]) -> Funnel:
-    """The repository's row of the seed's table 4.1."""
+    """The repository's row of the thesis's table 4.1."""
     row = dict.fromkeys(("total", "tests", "a11y", "issues", "sample", "without_issue"), 0)
     for one in outcomes:
         for column in _columns(one):

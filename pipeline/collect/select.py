@@ -9,9 +9,9 @@ import click
 
 @click.command()
 @click.argument("repos", nargs=-1)
-@click.option("--list", "path", type=click.Path(path_type=Path), help="Another list than the seed's 29, TOML.")
+@click.option("--list", "path", type=click.Path(path_type=Path), help="Another list than the thesis's 29, TOML.")
 def command(repos: tuple[str, ...], path: Path | None) -> None:
-    """Say which repositories meet the seed's criteria: over 500 stars, a commit within six months, web related.
+    """Say which repositories meet the thesis's criteria: over 500 stars, a commit within six months, web related.
 
     \b
     Without REPOS, those of the list. Asks GitHub (GITHUB_TOKEN); writes nothing.

@@ -1,4 +1,4 @@
-"""Which repositories to mine, by the seed's criteria (section 4.1): popularity, maintenance, relevance to the web.
+"""Which repositories to mine, by docs/thesis.md (section 4.1): popularity, maintenance, relevance to the web.
 
 Reads a list like `repositories.toml` and asks GitHub for the facts; commits are seen by the last push. Decides nothing
 for the stages: any repository can be collected.
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 def load_list(path: Path | None = None) -> list[Listed]:
-    """The list in `path`, or the seed's. Raises UserError with file and field."""
+    """The list in `path`, or the thesis's. Raises UserError with file and field."""
     where = path or Path("repositories.toml")
     try:
         text = (path or files("pipeline.collect") / "repositories.toml").read_text(encoding="utf-8")

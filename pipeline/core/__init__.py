@@ -1,1 +1,16 @@
-"""The shared floor: it knows no stage. See the table of modules in docs/design.md."""
+"""The ground: what every floor may use. It knows no sandbox, no model, no runner and no stage.
+
+record, records           what every record is, and all that cross a stage border
+assessment, reviews       what is said beside a verdict; ratings of candidates
+store, dataset, journal   every path under `data/`, reading datasets, files that are only appended to
+names, errors             repositories, instances and folders; what can go wrong, as a tree
+decisions, review_requests        what people decide, and what they are asked to look at
+verdict                   transitions, qualification, resolution (transitions.csv)
+law                       one digest of all that decides
+work, retry, timing       units as data; trying again; where the time goes
+git, clones, patches      reading clones, where they lie, patches as text (patterns.toml: which files are tests)
+briefing                  what an agent or a judge is told of a task
+trust                     who may run without isolation
+cache, vendors            what is slow to make and safe to delete; environments for what stands in `vendors/`
+options, console, progress, sizes, aside      words of the command line, what people see, work beside the rest
+"""

@@ -1,7 +1,7 @@
 """Patches as text: their files and their parts, and which files are tests.
 
-The patterns of test files are the seed's (appendix 9.5), anchored at path segments. Applying patches is `execution`'s,
-which files a candidate must not decide `ecosystems.protection`'s.
+The patterns of test files are the thesis's (docs/thesis.md, appendix 9.5), anchored at path segments. Applying patches
+is `execution`'s, which files a patch must not decide `ecosystems.protection`'s.
 """
 
 from __future__ import annotations

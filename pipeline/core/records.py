@@ -135,7 +135,7 @@ class Decision(Versioned):
 
 
 class Funnel(Record):
-    """A repository's row of the seed's table 4.1: how many pull requests passed each filter.
+    """A repository's row of table 4.1 (docs/thesis.md): how many pull requests passed each filter.
 
     `issues` have tests and a linked issue, `a11y` have evidence of their own, `sample` are candidates with an issue.
     """
@@ -168,7 +168,7 @@ class Review(Versioned):
 
 
 class Edit(Record):
-    """One change to a repository's manifests before they are installed (`core.edits` makes it).
+    """One change to a repository's manifests before they are installed (`ecosystems.edits` makes it).
 
     `drop` leaves the package `name` out; `pin` takes the version `new` of the package `name` where `old`, a version, a
     range or an address, is asked for; `add` asks for the package `name` at `new`, where the platform has it; `rehost`

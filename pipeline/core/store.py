@@ -29,8 +29,8 @@ from pipeline.core.records import REPAIR, Prediction
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
-Part = tuple[int, int]
-WHOLE: Part = (0, 1)
+Share = tuple[int, int]
+WHOLE: Share = (0, 1)
 #: the lock that is held while another is taken, which is a moment, and the seconds that this is waited for
 GATE, PATIENCE = "gate.lock", 5
 
@@ -93,11 +93,11 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
     return list(each_record(path, kind))
 
 
-def each_record(path: Path, kind: type[R], part: Part = WHOLE) -> Iterator[R]:
-    """The same one by one, for files that are larger than what is needed of them; `part` of them."""
+def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
+    """The same one by one, for files that are larger than what is needed of them; `share` of them."""
     if not path.exists():
         return
-    first, step = part
+    first, step = share
     with path.open("rb") as lines:
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
         yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))

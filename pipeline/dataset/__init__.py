@@ -1,4 +1,10 @@
 """What is done with built datasets: check, export, statistics, and the lists that are published and rebuilt from.
 
-Stands on the stages, as `bench` does: a check runs stages 03 and 04, a rebuild 01 and 02.
+Stands on the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01 and 02.
+
+    cli, present, files       the commands, what they print, writing where a person said
+    check, applied, examine   what must hold for each instance; then oracle and nop
+    stats                     what datasets are made of
+    forms                     forms of other benchmarks
+    lock, rebuild             the list that is published, and the dataset made again from it
 """

@@ -33,8 +33,8 @@ class Finding(NamedTuple):
     detail: str
 
 
-class Case:
-    """One instance of the dataset of `repo`, beside the clone that it is of."""
+class Checked:
+    """One instance of the dataset of `repo` that is checked, beside the clone that it is of."""
 
     def __init__(self, repo: Repo, instance: Instance, clone: git.Repo) -> None:
         self.repo, self.instance, self.clone = repo, instance, clone
@@ -46,15 +46,15 @@ class Case:
         return apply(self.clone, one.base.sha, {"test": one.test_patch, "fix": one.fix_patch})
 
 
-def names(case: Case) -> Iterator[str]:
-    one = case.instance
-    if one.instance_id != case.repo.instance_id(one.number) or one.repository != case.repo:
-        yield f"{one.instance_id}: the record says {one.repository}#{one.number}, the file {case.repo}"
+def names(checked: Checked) -> Iterator[str]:
+    one = checked.instance
+    if one.instance_id != checked.repo.instance_id(one.number) or one.repository != checked.repo:
+        yield f"{one.instance_id}: the record says {one.repository}#{one.number}, the file {checked.repo}"
 
 
-def expectations(case: Case) -> Iterator[str]:
+def expectations(checked: Checked) -> Iterator[str]:
     """What is expected follows from the transitions, by the table."""
-    one = case.instance
+    one = checked.instance
     yield from (f"{name} is quarantined and in a result" for name in sorted(one.quarantine.keys() & one.tests))
     if reason := verdict.qualify(one.triples).reason:
         yield f"its results do not qualify it: {reason}"
@@ -74,15 +74,15 @@ SECRETS = re.compile(
 )
 
 
-def secrets(case: Case) -> Iterator[str]:
+def secrets(checked: Checked) -> Iterator[str]:
     """Only the first letters are shown."""
-    yield from sorted({f"{found[0][:8]}…" for found in SECRETS.finditer(case.instance.model_dump_json())})
+    yield from sorted({f"{found[0][:8]}…" for found in SECRETS.finditer(checked.instance.model_dump_json())})
 
 
-def commits(case: Case) -> Iterator[str]:
-    one = case.instance
+def commits(checked: Checked) -> Iterator[str]:
+    one = checked.instance
     named = {"base": one.base.sha, "merge": one.merge_sha, "manifests": one.manifests}
-    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _there(case.clone, sha))
+    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _there(checked.clone, sha))
     if one.manifests not in (one.base.sha, one.merge_sha):
         yield "manifests are neither those of the base nor of the merge"
 
@@ -92,31 +92,31 @@ def _there(clone: git.Repo, sha: str) -> bool:
     return not sha or has_commit(clone, sha)
 
 
-def digests(case: Case) -> Iterator[str]:
-    one = case.instance
-    made = images.recipe(case.clone, one.environment, one.base.sha, one.manifests)
+def digests(checked: Checked) -> Iterator[str]:
+    one = checked.instance
+    made = images.recipe(checked.clone, one.environment, one.base.sha, one.manifests)
     for field in ("environment_digest", "image"):
         if getattr(one, field) != getattr(made, field):
             yield f"{field} is {getattr(one, field)}, the clone gives {getattr(made, field)}"
 
 
-def patches(case: Case) -> Iterator[str]:
+def patches(checked: Checked) -> Iterator[str]:
     """One by one, as stages 02 and 04 apply them; both together make the merge commit's tree."""
-    one = case.instance
+    one = checked.instance
     try:
-        made = case.gold
+        made = checked.gold
     except DoesNotApply as error:
         yield str(error)
         return
-    if one.merge_sha and made.tree != case.clone.git.rev_parse(f"{one.merge_sha}^{{tree}}"):
+    if one.merge_sha and made.tree != checked.clone.git.rev_parse(f"{one.merge_sha}^{{tree}}"):
         yield "both patches do not make the merge commit's tree"
 
 
-def files(case: Case) -> Iterator[str]:
-    if case.instance.selected == ():
+def files(checked: Checked) -> Iterator[str]:
+    if checked.instance.selected == ():
         yield "no test file is run"
-    there = case.gold.files.union(list_files(case.clone, case.instance.base.sha))
-    unknown = (path for path in case.instance.files if path not in there)
+    there = checked.gold.files.union(list_files(checked.clone, checked.instance.base.sha))
+    unknown = (path for path in checked.instance.files if path not in there)
     yield from (f"{path} is neither in the base nor in what the patches make" for path in unknown)
 
 
@@ -125,7 +125,7 @@ class Check(NamedTuple):
 
     name: str
     meaning: str
-    find: Callable[[Case], Iterator[str]]
+    find: Callable[[Checked], Iterator[str]]
     vital: bool = False
 
 
@@ -140,19 +140,19 @@ CHECKS = (
 )
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(checked: Checked) -> Iterator[Finding]:
     """All that is wrong with an instance."""
     for one in CHECKS:
-        wrong = _wrong(one, case)
-        yield from (Finding(case.instance.instance_id, one.name, text) for text in wrong)
+        wrong = _wrong(one, checked)
+        yield from (Finding(checked.instance.instance_id, one.name, text) for text in wrong)
         if wrong and one.vital:
             return
 
 
-def _wrong(one: Check, case: Case) -> list[str]:
+def _wrong(one: Check, checked: Checked) -> list[str]:
     """What a check finds. The instance border: what breaks it is a finding."""
     try:
-        return list(one.find(case))
+        return list(one.find(checked))
     except Exception as error:
-        log.debug("%s: %s", case.instance.instance_id, one.name, exc_info=True)
+        log.debug("%s: %s", checked.instance.instance_id, one.name, exc_info=True)
         return [f"{type(error).__name__}: {error}"]

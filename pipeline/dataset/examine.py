@@ -17,7 +17,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store
-from pipeline.dataset.check import CHECKS, Case, Finding, check
+from pipeline.dataset.check import CHECKS, Checked, Finding, check
 from pipeline.evaluate.stage import Subject, evaluate
 from pipeline.execution.images import source
 from pipeline.llm.models import SHIPPED
@@ -64,7 +64,7 @@ def _each(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[F
     clone = source(store, repo)
     with Progress("checking", len(instances)) as progress:
         for one in instances:
-            wrong = list(check(Case(repo, one, clone)))
+            wrong = list(check(Checked(repo, one, clone)))
             progress.finish(one.instance_id, "wrong: " + ", ".join(each.check for each in wrong) if wrong else "ok")
             yield from wrong
 

@@ -1,11 +1,13 @@
 """The ecosystems that repositories are of: a folder for each test runner and each package manager.
 
-    runners/<name>/     runner.toml, report.py, …: `runner_folder` says what may stand there
-    managers/<name>/    manager.toml, lock.py: `manager_folder` says what may
-    reports             what the tests of a run said, whatever the runner
-    locks, edits        lock files and manifests, whatever the manager
-    protection          the files that a candidate must not decide
-    installation        what a sandbox needs to install an environment
+    runners/                  runner.toml, report.py, …: `runner_folder` says what may stand there
+    managers/                 manager.toml, lock.py: `manager_folder` says what may
+    folders                   how both are found
+    reports                   what the tests of a run said, whatever the runner
+    locks, locked, edits      lock files, their packages, and manifests, whatever the manager
+    protection                the files that a patch must not decide
+    installation              what a sandbox needs to install an environment
+    versions                  ranges, as npm reads them
 
 Folders are found, not listed. To add one: the folder and its tests, of which test_contract.py says what is lacking.
 """

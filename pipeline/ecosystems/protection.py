@@ -1,4 +1,4 @@
-"""Which files of a repository are manifests, and which decide how tests run: those a candidate must not decide.
+"""Which files of a repository are manifests, and which decide how tests run: those a patch must not decide.
 
 Every folder of a runner or manager says which are its own, and what belongs to none of them stands here. Looks at paths
 and nothing else; which files are tests is the mining patterns' (core.patches).
@@ -40,7 +40,7 @@ def is_configuration(path: str) -> bool:
 
 
 def is_protected(path: str) -> bool:
-    """Whether a candidate must not decide this file: it is as gold has it when tests run."""
+    """Whether a patch must not decide this file: it is as gold has it when tests run."""
     return is_test_file(path) or is_configuration(path)
 
 

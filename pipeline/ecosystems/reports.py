@@ -36,7 +36,7 @@ class ReportError(A11yBenchError):
     """A report that is missing, broken, or does not add up."""
 
 
-class Case(NamedTuple):
+class Reported(NamedTuple):
     """One test as the runner reported it; `file` is empty where the runner knows of none."""
 
     file: str
@@ -55,11 +55,11 @@ class Report:
     success: bool = True
 
 
-def collect(cases: Iterable[Case], suites: dict[str, Status], success: bool) -> Report:
-    """Name the cases and put a report together."""
+def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bool) -> Report:
+    """Name the tests and put a report together."""
     tests: dict[str, Status] = {}
     by_snapshot = set()
-    for file, path, status, alone in cases:
+    for file, path, status, alone in reported:
         name = free(" > ".join((file, *path) if file else path), tests)
         tests[name] = status
         if alone:

@@ -1,4 +1,13 @@
 """Stage 04: run predicted patches against the tests of their instances, and give verdicts.
 
 Reads `02_dataset/`, `03_predictions/` and the clone that `01_raw/` names; writes `04_evaluation/`.
+
+    cli, options, stage       the command, and evaluating one run of an agent and model
+    answers                   its predictions, and why some instances have none
+    runs, kept                the test runs of patches: those that are kept, and requests for the others
+    request                   running one patch as a unit of work
+    grade                     from a test run to a verdict
+    cli_regrade, regrade      verdicts once more, from what is stored
+    final_report              Multi-SWE-bench's form
+    assess/                   what is said beside the verdict (docs/assessment.md)
 """

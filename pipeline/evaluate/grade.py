@@ -11,7 +11,7 @@ from pipeline.core.store import digest
 from pipeline.ecosystems import parser
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
-from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.run import PatchRun, TestRun
 
 register("grading", __package__, "grade.py")
 
@@ -57,7 +57,7 @@ def of_tested(instance: Instance, tested: PatchRun) -> Graded:
     if tested.unapplied:
         failure = PatchFailed(*tested.unapplied)
         why = str(failure)
-        return Graded(Outcome.NOT_APPLIED, why) if failure.name == "candidate" else blocked(instance, why)
+        return Graded(Outcome.NOT_APPLIED, why) if failure.name == "predicted" else blocked(instance, why)
     graded = of_run(instance, tested.run)
     return graded._replace(fields=graded.fields | {"ran": tested.ran, "differs": differences(instance.ran, tested.ran)})
 
@@ -76,7 +76,7 @@ def _told(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else value or "unknown"
 
 
-def of_run(instance: Instance, run: Run) -> Graded:
+def of_run(instance: Instance, run: TestRun) -> Graded:
     """Compare a run with what the instance expects (docs/rules.md, Verdicts)."""
     if run.end != "ran":
         outcome, cause = _ENDS[run.end]

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pipeline.core.dataset import missing
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Prediction, Verdict
-from pipeline.core.store import Part, Store, each_record, read_json, unique
+from pipeline.core.store import Share, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
@@ -33,9 +33,9 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     Raises UserError where nothing was evaluated, or there is no dataset.
     """
     path = store.dataset(subject.repo)
-    parts = min(os.cpu_count() or 1, 1 + len(_named(store, subject)) // SHARE)
-    with ProcessPoolExecutor(parts) as pool:
-        shares = list(pool.map(partial(_part, store, subject), [(first, parts) for first in range(parts)]))
+    several = min(os.cpu_count() or 1, 1 + len(_named(store, subject)) // SHARE)
+    with ProcessPoolExecutor(several) as pool:
+        shares = list(pool.map(partial(_given, store, subject), [(first, several) for first in range(several)]))
     if not any(shares):
         raise missing(store, subject.repo)
     verdicts = list(unique((one for each in zip_longest(*shares) for one in each if one), path))
@@ -44,8 +44,8 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     return verdicts
 
 
-def _part(store: Store, subject: Subject, part: Part) -> list[Verdict]:
-    """The verdicts of a part of the instances."""
+def _given(store: Store, subject: Subject, share: Share) -> list[Verdict]:
+    """The verdicts of a share of the instances."""
     answers, named = read_answers(store, subject), _named(store, subject)
 
     def give(instance: Instance) -> Verdict:
@@ -55,7 +55,7 @@ def _part(store: Store, subject: Subject, part: Part) -> list[Verdict]:
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
 
     with _no_cycles():
-        return [give(one) for one in each_record(store.dataset(subject.repo), Instance, part)]
+        return [give(one) for one in each_record(store.dataset(subject.repo), Instance, share)]
 
 
 @contextmanager

@@ -51,7 +51,7 @@ class RunPatch:
         tell(Event(self.name, "running the tests"))
         instance = self.instance
         gold = (instance.fix_patch, instance.test_patch)
-        return PatchRun(runs.run_candidate(plan, self.patch, *gold, instance.expected_files), ran=ran)
+        return PatchRun(runs.run_patch(plan, self.patch, *gold, instance.expected_files), ran=ran)
 
     def plan(self, tell: Tell) -> tuple[Plan, Identity]:
         """What is run, its image made if it is gone, and what that is made of. Raises UserError, InstallFailed,

@@ -34,19 +34,19 @@ class PatchFailed(A11yBenchError):
 
 
 class Applied(NamedTuple):
-    """What became of a candidate: protected files that it had changed, and whether it had to be merged."""
+    """What became of a patch: protected files that it had changed, and whether it had to be merged."""
 
     restored: tuple[str, ...]
     merged: bool
 
 
-def prepare(workspace: Workspace, candidate: str, fix_patch: str, test_patch: str) -> Applied:
-    """Apply a candidate, put every protected file into gold's state, and apply gold's tests.
+def prepare(workspace: Workspace, patch: str, fix_patch: str, test_patch: str) -> Applied:
+    """Apply a patch, put every protected file into gold's state, and apply gold's tests.
 
-    Raises PatchFailed, with the name `candidate` when it is the candidate that does not apply.
+    Raises PatchFailed, with the name `predicted` when it is the agent's that does not apply.
     """
-    merged = apply(workspace, candidate, "candidate", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    restored = tuple(sorted({*_unpatched(workspace, candidate), *restore(workspace)}))
+    merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
+    restored = tuple(sorted({*_unpatched(workspace, patch), *restore(workspace)}))
     apply(workspace, patches.select(fix_patch, is_protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return Applied(restored, merged)
@@ -85,7 +85,7 @@ def _unpatched(workspace: Workspace, patch: str) -> list[str]:
     numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
     there, before = (_numbered(listed(workspace, *numstat, *way)) for way in ((), ("--reverse",)))
     if moved := sorted(set(before) - set(there)):
-        raise PatchFailed("candidate", f"it moves {moved[0]}")
+        raise PatchFailed("predicted", f"it moves {moved[0]}")
     return there
 
 
@@ -94,7 +94,7 @@ def _numbered(lines: Iterable[str]) -> list[str]:
 
 
 def restore(workspace: Workspace) -> list[str]:
-    """Take back every change to a protected file; returns the files. Ignore rules of the candidate hide nothing."""
+    """Take back every change to a protected file; returns the files. Ignore rules of the patch hide nothing."""
     changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
     added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
     if added:

@@ -1,6 +1,6 @@
-"""What tells whether a candidate's run could fail at all: negative controls, and test files that stay as they are.
+"""What tells whether a patch's run could fail at all: negative controls, and test files that stay as they are.
 
-The runner and the code under test share one process: code of a candidate can replace what asserts, swallow what is
+The runner and the code under test share one process: code of a patch can replace what asserts, swallow what is
 thrown, write the runner's report, or the test files that are still to run. Whoever lets all tests pass lets the control
 pass as well: a test at the end of every test file that must fail. It calls each matcher that the files use on values
 for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so can not

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.reports import Report, ReportError
-from pipeline.execution.run import Run
+from pipeline.execution.run import TestRun
 
 
-def read(parser: str, run: Run) -> Run:
+def read(parser: str, run: TestRun) -> TestRun:
     """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
     if run.end != "ran" or not run.place:
         return run
@@ -29,7 +29,7 @@ def read(parser: str, run: Run) -> Run:
     )
 
 
-def _faults(parser: str, run: Run, report: Report) -> Iterator[str]:
+def _faults(parser: str, run: TestRun, report: Report) -> Iterator[str]:
     if not parser_named(parser).announced(run.log.partition(b"\n")[2], run.place):
         yield "the runner ended without announcing its report"
     if report.success != (run.code == 0):

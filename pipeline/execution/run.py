@@ -1,4 +1,4 @@
-"""One run of the tests as it was, and the form in which it is stored: what its log and report say is read anew."""
+"""A test run as it was, and the form in which it is stored: what its log and report say is read anew."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _APART = ("results", "suites", "by_snapshot", "faults", "log", "report", "second
 
 
 @dataclass(frozen=True)
-class Run:
-    """What one run of the tests said.
+class TestRun:
+    """What one execution of the tests said.
 
-    `faults` are signs of a faked or broken result: totals that disagree with the cases, an exit code that disagrees
-    with the report, a runner that ended without announcing its report, a control that did not fail (core.control).
+    `faults` are signs of a faked or broken result: totals that disagree with the tests, an exit code that disagrees
+    with the report, a runner that ended without announcing its report, a control that did not fail (execution.control).
     Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
-    first; `restored` lists protected files that a candidate had changed, `changed` those that are others after the run,
+    first; `restored` lists protected files that a patch had changed, `changed` those that are others after the run,
     and it is `merged` when it applied in a three-way merge only.
     """
+
+    #: pytest takes it for no test
+    __test__ = False
 
     end: End = "ran"
     results: dict[str, Status] = field(default_factory=dict)
@@ -43,32 +46,32 @@ class Run:
     report: bytes = b""
     seconds: float = 0.0
 
-    def with_files(self, names: Iterable[str]) -> Run:
+    def with_files(self, names: Iterable[str]) -> TestRun:
         """The same run, with these files as tests of their own: PASSED where the file could run."""
         return replace(self, results={**self.results, **{n: self.suites[n] for n in names if n in self.suites}})
 
 
 @dataclass(frozen=True)
 class PatchRun:
-    """What came of running a patch: a run; or which patch does not apply (`candidate`, `test`, ...) and why; or a fault
+    """What came of running a patch: a run; or which patch does not apply (`predicted`, `test`, …) and why; or a fault
     of the machine, as `cause: message`."""
 
-    run: Run | None = None
+    run: TestRun | None = None
     unapplied: tuple[str, str] | None = None
     fault: str = ""
     ran: Identity | None = None
 
 
-def pack(run: Run, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     """A run as plain data, and as files: `NAME.log.gz` and `NAME.report.gz`. The same run gives the same bytes."""
     fields = {key: value for key, value in asdict(run).items() if key not in _APART}
     log, report = (gzip.compress(data, mtime=0) for data in (run.log, run.report))
     return fields, {f"{name}.log.gz": log, f"{name}.report.gz": report}
 
 
-def unpack(fields: Mapping[str, Any], name: str, read: Callable[[str], bytes]) -> Run:
+def unpack(fields: Mapping[str, Any], name: str, read: Callable[[str], bytes]) -> TestRun:
     """The run that `pack` gave, unread; `read` gives the bytes of a file."""
     lists = {key: tuple(fields[key]) for key in ("restored", "changed")}
     title, files = fields["control"]
     log, report = (gzip.decompress(read(f"{name}.{kind}.gz")) for kind in ("log", "report"))
-    return Run(**{**fields, **lists, "control": Control(title, tuple(files)), "log": log, "report": report})
+    return TestRun(**{**fields, **lists, "control": Control(title, tuple(files)), "log": log, "report": report})

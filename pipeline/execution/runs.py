@@ -1,6 +1,6 @@
 """Patch, run, read the report: the one way in which tests are run, in qualification and in evaluation alike.
 
-A `Run` says what the tests did, or why nothing can be said. It writes nothing: the caller keeps `log`. Does not cover
+A `TestRun` says what the tests did, or why nothing can be said. Writes nothing: the caller keeps `log`. Does not cover
 what the results mean (core.verdict).
 """
 
@@ -24,7 +24,7 @@ from pipeline.execution import command
 from pipeline.execution.applying import Applied, apply, prepare
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
-from pipeline.execution.run import End, Run
+from pipeline.execution.run import End, TestRun
 from pipeline.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
 
 #: the limit that a command reached -> how its run ended
@@ -48,10 +48,10 @@ class Plan:
     limits: Limits = DEFAULT
 
 
-def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> Run:
+def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> TestRun:
     """Apply the named patches one by one, then run the tests (qualification). Raises PatchFailed.
 
-    A run with the gold fix must not fill the cache: a candidate could find the fix there.
+    A run with the gold fix must not fill the cache: a patch could find the fix there.
     """
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         for name, patch in steps:
@@ -59,14 +59,14 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
         return run_tests(workspace, plan)
 
 
-def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> Run:
-    """Run the tests on a candidate (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
+def run_patch(plan: Plan, patch: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> TestRun:
+    """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
     as `prepared` does."""
     gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
     parser = plan.environment.parser
-    with prepared(plan, candidate, fix_patch, test_patch) as (workspace, applied):
+    with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
         there = sorted(_existing(workspace, sorted({*tests, *gold})))
-        title = digest(candidate, test_patch)[:16]
+        title = digest(patch, test_patch)[:16]
         control = plant(workspace, parser, [path for path in there if path in tests], title)
         before = digests(workspace, there)
         run = _executed(workspace, plan)
@@ -75,34 +75,34 @@ def run_candidate(plan: Plan, candidate: str, fix_patch: str, test_patch: str, t
 
 
 @contextmanager
-def prepared(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
-    """A workspace with a candidate in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
+def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
+    """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        yield workspace, prepare(workspace, candidate, fix_patch, test_patch)
+        yield workspace, prepare(workspace, patch, fix_patch, test_patch)
 
 
-def run_tests(workspace: Workspace, plan: Plan) -> Run:
+def run_tests(workspace: Workspace, plan: Plan) -> TestRun:
     """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
     return read(plan.environment.parser, _executed(workspace, plan))
 
 
-def _executed(workspace: Workspace, plan: Plan) -> Run:
+def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     """What the test command left behind, unread."""
     environment = plan.environment
     entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
     there = _existing(workspace, [*(plan.files or ()), *entries])
     files = None if plan.files is None else [file for file in plan.files if file in there]
     if files == []:
-        return Run(log=b"none of the test files exists in this run\n")
+        return TestRun(log=b"none of the test files exists in this run\n")
     entry = next((entry for path, entry in entries.items() if path in there), "")
     if entries and not entry:
-        return Run("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
+        return TestRun("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
     places = _places(workspace, environment, entry)
     argv = command.argv(environment, places, files)
     with timed("tests"):
         done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
     log = f"$ {shlex.join(argv)}\n".encode() + done.output
-    left = Run("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
+    left = TestRun("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
     if done.limit:
         return replace(left, end=_ENDS[done.limit])
     report = done.output if parser_named(environment.parser).log else workspace.read(left.place)

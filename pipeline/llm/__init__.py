@@ -4,11 +4,18 @@
                       |
                    ledger.sqlite --> costs.csv
 
-`gateway` opens the proxy that the environment asks for: `embedded` (config, process, hooks, turns) or
-`deployed` (admin). `models` reads the list of models and prices; `ledger` holds keys (hashed) and requests; `costs` and
-`spending` derive `data/costs.csv` and sums; `scripted` is the provider that tests and the demo use. `asking` is one
-question whose answer must parse, `samples` several answers to it, `panel` many questions of a kind. `hooks`, `policy`,
-`proxy`, `turns`, `ledger` and `prices` also run inside the proxy's environment: standard library and LiteLLM only.
+    asking, chat, samples, panel      a question whose answer must parse; one request; several answers; many questions
+    experiment                whose money it is
+    models                    the list of models, with prices
+    gateway, opening          the gateway, and which one is opened:
+    embedded                  as a child process (config, process), or
+    deployed                  a proxy with PostgreSQL that runs already (admin)
+    ledger, costs, spending   keys (hashed) and requests; `data/costs.csv`; sums, and whether they agree
+    scripted, provider        the model of tests and demo, and the protocol that it speaks
+    proxy, hooks, policy, turns, prices      what runs inside the proxy
+
+`proxy`, `hooks`, `policy`, `turns`, `ledger` and `prices` run in the proxy's own environment: standard library and
+LiteLLM only, and so no import here.
 """
 
 #: all that a key opens: other routes of LiteLLM reach a provider past the ledger, or administer the proxy

@@ -42,7 +42,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option(
     "--filter-tests",
     is_flag=True,
-    help="Of an agent's candidates take the first that breaks fewest of the base's tests; needs an engine.",
+    help="Of an agent's proposals take the first that breaks fewest of the base's tests; needs an engine.",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
 @click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")

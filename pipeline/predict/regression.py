@@ -1,7 +1,7 @@
 """Among an agent's proposals, the first of those that break the fewest tests of the base (Agentless's regression step,
 arXiv 2407.01489, section 3.3).
 
-Reads what agents leave in `candidates/N.diff`, the best first, of answers that are finished; writes `chosen/` in the
+Reads what agents leave in `proposals/N.diff`, the best first, of answers that are finished; writes `chosen/` in the
 run's folder. The tests are those that belong to the files that any proposal changes, as the base has them: no change
 of a protected file, no gold patch or test patch has a part in it, nor a cache that their runs filled. Does not cover
 what passes a proposal for a fix.
@@ -124,13 +124,13 @@ def missing(run: Run) -> list[Instance]:
 
 
 def _inputs(run: Run, instance: Instance) -> dict[str, str]:
-    return {"run": run.digest, "candidates": digest(*_proposals(run, instance))}
+    return {"run": run.digest, "proposals": digest(*_proposals(run, instance))}
 
 
 def _proposals(run: Run, instance: Instance) -> list[bytes]:
     """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
     unit = run.unit(instance)
-    found = [path for path in (unit.folder / "candidates").glob("*.diff") if path.stem.isdecimal()]
+    found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal()]
     ordered = sorted(found, key=lambda path: int(path.stem))
     return [path.read_bytes() for path in ordered] or [unit.result()["patch"].encode()]
 
@@ -139,7 +139,7 @@ def _passing(plan: Plan, patch: str = "") -> frozenset[str]:
     """The tests that pass with a patch; none for one that does not apply."""
     sources = select(patch, lambda path: not is_protected(path))
     try:
-        run = runs.run_gold(plan, [("candidate", sources)], cache="none")
+        run = runs.run_gold(plan, [("proposal", sources)], cache="none")
     except PatchFailed:
         return frozenset()
     return frozenset(name for name, status in run.results.items() if status is Status.PASSED)

@@ -1,7 +1,7 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
 Each can be called on its own; `predict` composes them. A step that was interrupted goes on where it was. With a sandbox
-for it, the end of runtime is that the base's tests choose among an agent's candidates (regression.py).
+for it, the end of runtime is that the base's tests choose among an agent's proposals (regression.py).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 #: the sandbox of agents that run code
 AGENTS_WORK_IN = "docker"
-#: why an instance has no prediction whose candidates wait for their tests
+#: why an instance has no prediction whose proposals wait for their tests
 NOT_CHOSEN = "not_chosen"
 
 
@@ -60,7 +60,7 @@ class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
     `budget` is the most that the experiment may spend, in USD, with all that it spent before; `given` is the
-    environment in which the providers' keys are; `tester` is where existing tests choose among candidates, if any do.
+    environment in which the providers' keys are; `tester` is where existing tests choose among proposals, if any do.
     """
 
     def __init__(

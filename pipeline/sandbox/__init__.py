@@ -1,13 +1,13 @@
 """Where code of repositories runs. The protocols first, then three implementations, one package or module each.
 
-| module | what it is |
-|---|---|
-| `base` | the protocols `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends |
-| `images` | the protocol `Images`: layers and agents' tools, made, kept and removed; whom they serve; what runs |
-| `docker/` | containers without network: for code that nobody has read, and for agents that run code |
-| `local/` | folders and processes of this machine: for trusted code only |
-| `scripted` | nothing runs: for tests of what stands on a sandbox |
-| `install`, `node`, `progress` | what installs have in common |
+    base                      `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends
+    images                    `Images`: layers and agents' tools, made, kept and removed; whom they serve; what runs
+    handle                    a sandbox as plain data, for requests
+    docker/                   containers without network: for code that nobody has read, and for agents that run code
+    local/                    folders and processes of this machine: for trusted code only
+    scripted                  nothing runs: for tests of what stands on a sandbox
+    installation, install     what is told of an install, and what it takes in any sandbox
+    node, progress            Node and tools as npm packages; telling a waiting person
 
 To add a sandbox: a module with a class that takes the folder of its cache, and a row in SANDBOXES. The contract suite,
 `tests/sandbox/test_contract.py`, says when it is right; what it can not do it leaves out of `can`, and refuses.

@@ -17,7 +17,7 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.sandbox.images import Images
 
 #: `none`: the runner starts cold; `use`: a private copy of the instance's cache, which is empty at first; `fill`: the
-#: run adds to it. Only code of the repository's own history may (a candidate could poison it), and such a run may start
+#: run adds to it. Only code of the repository's own history may (a patch could poison it), and such a run may start
 #: with what other instances of the environment left.
 Cache = Literal["none", "use", "fill"]
 

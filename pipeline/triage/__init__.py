@@ -2,4 +2,6 @@
 
 Reads `01_raw/<repo>/`; writes `00_viewer/<repo>.jsonl`. The web viewer is not part of it yet: ratings come from the
 command line or from a file.
+
+    cli, stage                the commands; ratings, read and added
 """

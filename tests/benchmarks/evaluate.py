@@ -35,7 +35,7 @@ from pipeline.evaluate.grade import of_tested
 from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.execution.control import Control
-from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.run import PatchRun, TestRun
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.sandbox import DockerSandbox
 
@@ -88,7 +88,7 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int) -> Iterator[
     yield Figure("time of all, by that of the test runs", seconds / tests, "x", ("at most", 1.3))
 
 
-def _graded(patches: PatchRuns, instance: Instance, model: str, hear: Tell) -> Run:
+def _graded(patches: PatchRuns, instance: Instance, model: str, hear: Tell) -> TestRun:
     """A run that is kept, as `evaluate` does it, and graded."""
     patch = instance.fix_patch + OWN.format(model)
     tested = patches.request(instance, patch).perform(hear)
@@ -131,7 +131,7 @@ def _generate(store: Store, count: int, tests: int) -> None:
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
 
 
-def _run(titles: list[str]) -> Run:
+def _run(titles: list[str]) -> TestRun:
     """What Jest leaves behind when all pass but the control."""
     fields = {"ancestorTitles": ["Menu"], "duration": 12, "failureMessages": [], "location": None, "status": "passed"}
     cases = [fields | {"fullName": f"Menu {title}", "title": title} for title in titles]
@@ -140,7 +140,7 @@ def _run(titles: list[str]) -> Run:
     counts = {"numPassedTests": len(titles), "numFailedTests": 1, "numPendingTests": 0, "numTodoTests": 0}
     report = json.dumps({"success": False, **counts, "testResults": suites}).encode()
     log, control = b"$ jest\nTest results written to: r.json\n", Control("c0", ("src/Menu.test.tsx",))
-    return Run(code=1, place="/scratch/r.json", root="/repo", log=log, report=report, control=control)
+    return TestRun(code=1, place="/scratch/r.json", root="/repo", log=log, report=report, control=control)
 
 
 if __name__ == "__main__":

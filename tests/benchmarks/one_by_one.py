@@ -24,7 +24,7 @@ from pipeline.ecosystems.installation import installation
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import images, runs
 from pipeline.execution.applying import apply
-from pipeline.execution.runs import Plan, Run
+from pipeline.execution.runs import Plan, TestRun
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker import tar
@@ -77,7 +77,7 @@ class OneByOne:
             self.engine.settle()
             self.engine.api.remove_image(self.image)
 
-    def runs(self, repeats: int) -> Iterator[Run]:
+    def runs(self, repeats: int) -> Iterator[TestRun]:
         """The three runs, each as often. Raises InstallFailed, PatchFailed and InfrastructureError."""
         configuration = select(self.instance.fix_patch, is_protected)
         test = [("gold configuration", configuration), ("test", self.instance.test_patch)]
@@ -87,7 +87,7 @@ class OneByOne:
                 self.say(f"{name} {number} of {repeats}")
                 yield self._run(steps)
 
-    def _run(self, steps: list[tuple[str, str]]) -> Run:
+    def _run(self, steps: list[tuple[str, str]]) -> TestRun:
         plan = Plan(None, self.image, self.instance.environment, self.instance.selected)
         with self._container(self.image) as container:
             self._install(container)

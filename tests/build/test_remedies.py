@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from factories import make_environment
 
-from pipeline.build.remedies import REMEDIES, Case, Situation, nearest
+from pipeline.build.remedies import REMEDIES, Diagnosis, Situation, nearest
 from pipeline.core.records import Edit, Environment
 
 FROZEN = ("yarn", "install", "--frozen-lockfile")
@@ -40,7 +40,7 @@ def remedied(
     files = {"package.json": json.dumps(manifest or {}).encode(), "yarn.lock": LOCK.encode()}
     files[".npmrc"] = b"@acme:registry=https://npm.acme.example/\n"
     situation = Situation(files, lambda name: RELEASES.get(name, []))
-    return REMEDIES[remedy](Case(environment, found or {}, more, situation))
+    return REMEDIES[remedy](Diagnosis(environment, found or {}, more, situation))
 
 
 def edits(environment: Environment | None) -> tuple[Edit, ...]:
@@ -113,10 +113,10 @@ def test_another_registry_is_replaced_where_lock_file_or_settings_name_it(host: 
 
 def test_variables_of_tests_are_added_to() -> None:
     after = remedied("test_env", add={"NODE_OPTIONS": "--one"})
-    case = Case(after, {}, {"add": {"NODE_OPTIONS": "--two"}}, Situation({}, lambda name: []))
-    both = REMEDIES["test_env"](case)
+    seen = Diagnosis(after, {}, {"add": {"NODE_OPTIONS": "--two"}}, Situation({}, lambda name: []))
+    both = REMEDIES["test_env"](seen)
     assert both.test_env == {"NODE_OPTIONS": "--one --two"}
-    assert REMEDIES["test_env"](Case(both, case.found, case.more, case.there)) is None
+    assert REMEDIES["test_env"](Diagnosis(both, seen.found, seen.more, seen.there)) is None
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ class NoNetwork(CloneSource):
 
 @pytest.mark.rule("funnel")
 def test_no_issue_is_asked_for_without_tests(history: History) -> None:
-    """The seed's order: paths come with the pull request, issues cost requests."""
+    """The thesis's order: paths come with the pull request, issues cost requests."""
     history.commit("Aria (#1)\n\nFixes #10", SOURCE)
     source = NoNetwork(REPO, history.folder)
     (decision,) = sift(source, next(source.pages("")).pulls, shipped())

@@ -1,4 +1,4 @@
-"""Which repositories meet the seed's criteria, and why the others do not."""
+"""Which repositories meet the thesis's criteria, and why the others do not."""
 
 from __future__ import annotations
 

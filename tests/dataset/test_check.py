@@ -13,7 +13,7 @@ from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.dataset.check import CHECKS, Case, Finding, check
+from pipeline.dataset.check import CHECKS, Checked, Finding, check
 from pipeline.dataset.examine import MEANINGS, WANTED, Place, examine
 
 Change = Callable[[Instance], dict[str, Any]]
@@ -99,8 +99,8 @@ def test_every_check_is_reached() -> None:
 @pytest.mark.invariant(7)
 def test_what_breaks_a_check_is_a_finding(tiny: Bench) -> None:
     """One broken instance never stops a check of hundreds."""
-    case = Case(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)  # type: ignore[arg-type]
-    found = {one.check: one.detail.partition(":")[0] for one in check(case)}
+    checked = Checked(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)  # type: ignore[arg-type]
+    found = {one.check: one.detail.partition(":")[0] for one in check(checked)}
     assert found == {"commits": "AttributeError"}
 
 

@@ -98,7 +98,7 @@ def test_no_two_tests_share_a_name() -> None:
 
 @pytest.mark.rule("suite-is-a-test")
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_a_file_that_can_not_run_has_no_cases(runner: str) -> None:
+def test_a_file_that_can_not_run_has_no_tests(runner: str) -> None:
     """It is one FAILED test named by its file, so that a fix that makes it importable counts."""
     report = parse(runner, load(runner))
     assert not any(name.startswith("src/Broken.test.js") for name in report.tests)

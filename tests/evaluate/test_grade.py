@@ -11,18 +11,18 @@ from pipeline.core.records import Identity, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.evaluate.final_report import GROUPS, final_report
 from pipeline.evaluate.grade import Graded, differences, of_run, sign, without_run
-from pipeline.execution.runs import Run
+from pipeline.execution.runs import TestRun
 
 NAMED, OPENS = factories.TESTS
 INSTANCE = factories.make_instance(1)
-GOOD = Run(results={NAMED: Status.PASSED, OPENS: Status.PASSED})
+GOOD = TestRun(results={NAMED: Status.PASSED, OPENS: Status.PASSED})
 
 
-def with_results(**changes: str) -> Run:
+def with_results(**changes: str) -> TestRun:
     """The good run with other statuses: `named` is the fail-to-pass test, `opens` the pass-to-pass one."""
     names = {"named": NAMED, "opens": OPENS}
     results = GOOD.results | {names[key]: Status(status) for key, status in changes.items()}
-    return Run(results={name: status for name, status in results.items() if status is not Status.NONE})
+    return TestRun(results={name: status for name, status in results.items() if status is not Status.NONE})
 
 
 @pytest.mark.rule("resolved")
@@ -55,8 +55,8 @@ def test_what_is_quarantined_decides_nothing() -> None:
 @pytest.mark.rule("suite-is-a-test")
 def test_an_expected_file_passes_when_it_could_run() -> None:
     instance = factories.make_instance(1, tests={"src/New.test.tsx": "NFP", "src/New.test.tsx > works": "NNP"})
-    could = Run(results={"src/New.test.tsx > works": Status.PASSED}, suites={"src/New.test.tsx": Status.PASSED})
-    could_not = Run(results={"src/New.test.tsx": Status.FAILED}, suites={"src/New.test.tsx": Status.FAILED})
+    could = TestRun(results={"src/New.test.tsx > works": Status.PASSED}, suites={"src/New.test.tsx": Status.PASSED})
+    could_not = TestRun(results={"src/New.test.tsx": Status.FAILED}, suites={"src/New.test.tsx": Status.FAILED})
     assert of_run(instance, could).outcome is Outcome.RESOLVED
     assert of_run(instance, could_not).outcome is Outcome.UNRESOLVED
 
@@ -88,7 +88,7 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
 )
 def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
     """An OOM kill is scored as a model's failure by SWE-bench; here it is no verdict at all."""
-    graded = of_run(INSTANCE, Run(end=end, restored=("package.json",)))
+    graded = of_run(INSTANCE, TestRun(end=end, restored=("package.json",)))
     assert (graded.outcome, graded.fields) == (outcome, {"restored": ("package.json",), "merged": False})
     assert graded.cause
 

@@ -49,7 +49,7 @@ def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
         "icon": "no_prediction",
         "hash": "no_prediction",
     }
-    assert "the candidate patch does not apply" in verdicts["toggle"].cause
+    assert "the predicted patch does not apply" in verdicts["toggle"].cause
     folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
     assert read_records(folder / "verdicts.jsonl", Verdict) == list(verdicts.values())
     report = read_json(folder / "final_report.json")

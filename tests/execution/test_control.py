@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.records import Status
 from pipeline.execution.control import text
-from pipeline.execution.runs import Plan, run_candidate
+from pipeline.execution.runs import Plan, run_patch
 
 MakePlan = Callable[..., Plan]
 Patch = Callable[[dict[str, str | None]], str]
@@ -20,7 +20,7 @@ NAMED = "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"
 
 @pytest.mark.rule("negative-control")
 def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None:
-    run = run_candidate(plan(), patch(FIX), "", patch({TEST: NAMED}), [TEST, "src/Gone.test.js"])
+    run = run_patch(plan(), patch(FIX), "", patch({TEST: NAMED}), [TEST, "src/Gone.test.js"])
     assert run.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > has a name": Status.PASSED}
     assert (run.faults, run.end) == ((), "ran")
 
@@ -35,24 +35,24 @@ def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None
     ],
 )
 def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
-    """Code of a candidate runs beside the tests and can replace what asserts, and the tests that are still to run."""
+    """Code of a patch runs beside the tests and can replace what asserts, and the tests that are still to run."""
     gold = {TEST: f"{NAMED}breaks {way}\n"}
-    run = run_candidate(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
+    run = run_patch(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
     assert run.faults == (fault,)
 
 
 @pytest.mark.rule("negative-control")
 def test_a_file_whose_tests_exclude_others_has_no_control(plan: MakePlan, patch: Patch) -> None:
-    """It would be left out, which says nothing about the candidate."""
+    """It would be left out, which says nothing about the patch."""
     gold = {TEST: f"{NAMED}it.only | src/Menu.js | <nav\nbreaks deaf\n"}
-    assert run_candidate(plan(), patch(FIX), "", patch(gold), [TEST]).faults == ()
+    assert run_patch(plan(), patch(FIX), "", patch(gold), [TEST]).faults == ()
 
 
 @pytest.mark.rule("negative-control")
 def test_the_title_follows_from_the_patch(plan: MakePlan, patch: Patch) -> None:
     """So it can not be written into the patch, and a second run gives the same bytes."""
     runs = [
-        run_candidate(plan(), patch({"src/Menu.js": text}), "", patch({TEST: NAMED}), [TEST]).report
+        run_patch(plan(), patch({"src/Menu.js": text}), "", patch({TEST: NAMED}), [TEST]).report
         for text in ("<nav a>\n", "<nav a>\n", "<nav b>\n")
     ]
     titles = [report.split(b'"title":"')[-1].split(b'"')[0] for report in runs]

@@ -1,4 +1,4 @@
-"""Patch, run, read: what of a candidate counts, and what is put back before its tests run."""
+"""Patch, run, read: what of a patch counts, and what is put back before its tests run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from histories import History
 
 from pipeline.core.records import Status
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.runs import Plan, Run, run_candidate, run_gold
+from pipeline.execution.runs import Plan, TestRun, run_gold, run_patch
 
 MENU_TEST = {"src/Menu.test.js": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
 FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
@@ -39,11 +39,11 @@ def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) ->
 def test_an_empty_patch_is_nothing(plan: MakePlan, patch: Patch) -> None:
     """`git apply` on nothing exits with 128, no test runs, and Multi-SWE-bench files it as unresolved."""
     assert run_gold(plan(), [("test", ""), ("fix", "\n")]).results == {OPENS: Status.PASSED}
-    assert run_candidate(plan(), "", "", patch(MENU_TEST)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+    assert run_patch(plan(), "", "", patch(MENU_TEST)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
 
 
-def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> None:
-    run = run_candidate(plan(), patch(FIX), "", patch(MENU_TEST))
+def test_a_patch_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> None:
+    run = run_patch(plan(), patch(FIX), "", patch(MENU_TEST))
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
     assert (run.end, run.faults, run.restored) == ("ran", (), ())
 
@@ -54,15 +54,15 @@ def test_a_candidate_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) ->
 def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
     """It does not apply, and that is the model's doing: no other error may come of it."""
     with pytest.raises(PatchFailed) as error:
-        run_candidate(plan(), text, "", patch(MENU_TEST))
-    assert error.value.name == "candidate"
+        run_patch(plan(), text, "", patch(MENU_TEST))
+    assert error.value.name == "predicted"
 
 
 def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, patch: Patch) -> None:
     """Tools that are not git leave the header out; files of packages are left out of such patches too."""
     fix = "--- a/src/Menu.js\n+++ b/src/Menu.js\n@@ -1 +1 @@\n-<nav>\n+<nav aria-label>\n"
     hidden = "--- a/node_modules/dep/index.js\n+++ b/node_modules/dep/index.js\n@@ -1 +1 @@\n-installed\n+patched\n"
-    run = run_candidate(plan(), fix + hidden, "", patch(MENU_TEST))
+    run = run_patch(plan(), fix + hidden, "", patch(MENU_TEST))
     assert run.results[NAMED] is Status.PASSED
     assert run.restored == ("node_modules/dep/index.js",)
 
@@ -90,31 +90,31 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
 )
 def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
     """Several systems grade a patch with its own tests, snapshots or configuration in place. It is listed, no fault."""
-    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
+    run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
     assert run.restored == tuple(files)
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
     assert run.faults == ()
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_ignore_rules_of_a_candidate_hide_nothing(plan: MakePlan, patch: Patch) -> None:
+def test_ignore_rules_of_a_patch_hide_nothing(plan: MakePlan, patch: Patch) -> None:
     """A new `.gitignore` would keep a new test or a new snapshot out of sight of `git status`."""
     files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.js": "passes | src/Menu.js |\n"}
-    run = run_candidate(plan(), patch(FIX | files), "", patch(MENU_TEST))
+    run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
     assert run.restored == ("src/New.test.js",)
     assert set(run.results) == {OPENS, NAMED}
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_installed_packages_are_not_patched(plan: MakePlan, patch: Patch) -> None:
-    """Git does not know them: what a candidate changed there could not be taken back."""
+    """Git does not know them: what a patch changed there could not be taken back."""
     dep = {"src/Menu.test.js": "is as installed | node_modules/dep/index.js | installed\n"}
     changes = {"node_modules/dep/index.js": "patched\n", "src/node_modules/dep.js": "new\n"}
-    candidate = patch(FIX) + patch({"a.js": "installed\n"}).replace("a/a.js", "a/node_modules/dep/new.js").replace(
+    given = patch(FIX) + patch({"a.js": "installed\n"}).replace("a/a.js", "a/node_modules/dep/new.js").replace(
         "b/a.js", "b/node_modules/dep/new.js"
     )
-    candidate += "".join(_added(path, text) for path, text in changes.items())
-    run = run_candidate(plan(), candidate, "", patch(dep))
+    given += "".join(_added(path, text) for path, text in changes.items())
+    run = run_patch(plan(), given, "", patch(dep))
     assert run.results == {"src/Menu.test.js > is as installed": Status.PASSED}
     assert run.restored == ("node_modules/dep/index.js", "node_modules/dep/new.js", "src/node_modules/dep.js")
 
@@ -127,17 +127,17 @@ def _added(path: str, text: str) -> str:
 def test_installed_packages_are_not_moved_away(plan: MakePlan, patch: Patch) -> None:
     """By its new name such a file is no package's."""
     moved = "similarity index 100%\nrename from node_modules/dep/index.js\nrename to src/dep.js\n"
-    candidate = f"diff --git a/node_modules/dep/index.js b/src/dep.js\n{moved}"
+    given = f"diff --git a/node_modules/dep/index.js b/src/dep.js\n{moved}"
     with pytest.raises(PatchFailed, match="it moves node_modules/dep/index.js"):
-        run_candidate(plan(), candidate, "", patch(MENU_TEST))
+        run_patch(plan(), given, "", patch(MENU_TEST))
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_how_git_reads_files_is_not_patched(plan: MakePlan, patch: Patch) -> None:
     """A file whose encoding says that it is unchanged would not be restored."""
     files = {".gitattributes": "*.js ident\n", "src/.gitattributes": "*.js working-tree-encoding=UTF-7\n"}
-    candidate = patch(FIX) + "".join(_added(path, text.strip() + "\n") for path, text in files.items())
-    run = run_candidate(plan(), candidate, "", patch(MENU_TEST))
+    given = patch(FIX) + "".join(_added(path, text.strip() + "\n") for path, text in files.items())
+    run = run_patch(plan(), given, "", patch(MENU_TEST))
     assert (run.results[NAMED], run.restored) == (Status.PASSED, tuple(files))
 
 
@@ -147,14 +147,14 @@ def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, lib
     text = "<ul>\none\ntwo\nthree\n" + "more\n" * 9
     library.commit("base", {"src/List.js": text, "src/Copy.js": text.replace("<ul>", "<ol>")})
     made = patch({"src/List.js": text.replace("three", "aria-label"), "src/New.test.js": "x | a | b\n"})
-    candidate = made.replace("src/List.js", "src/Copy.js")
+    given = made.replace("src/List.js", "src/Copy.js")
     test = patch({"src/Menu.test.js": "merged | src/Copy.js | aria-label\nolder | src/Copy.js | <ol>\n"})
-    with pytest.raises(PatchFailed, match="candidate"):
-        run_candidate(plan(), made.replace("src/List.js", "src/Menu.js"), "", test)
-    run = run_candidate(plan(), candidate, "", test)
+    with pytest.raises(PatchFailed, match="predicted"):
+        run_patch(plan(), made.replace("src/List.js", "src/Menu.js"), "", test)
+    run = run_patch(plan(), given, "", test)
     assert (run.merged, run.restored) == (True, ("src/New.test.js",))
     assert set(run.results.values()) == {Status.PASSED}
-    assert not run_candidate(plan(), made, "", test).merged
+    assert not run_patch(plan(), made, "", test).merged
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
@@ -165,7 +165,7 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
     link += "+src\n\\ No newline at end of file\n"
     removed = patch({"src/__snapshots__/Menu.snap": None}) if path.startswith("src") else ""
     gold = MENU_TEST | {f"{path}/Menu.snap": "<nav aria-label>\n"}
-    run = run_candidate(plan(), removed + link, "", patch(gold))
+    run = run_patch(plan(), removed + link, "", patch(gold))
     assert run.restored
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
 
@@ -175,12 +175,12 @@ def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> Non
     """A fix that brings its set-up file needs it; the rest of the gold patch stays out."""
     gold = patch(FIX | {"jest.config.js": "module.exports = { testEnvironment: 'jsdom' }\n"})
     test = patch({"src/Menu.test.js": "configured | jest.config.js | jsdom\nhas a name | src/Menu.js | aria-label\n"})
-    run = run_candidate(plan(), patch({"jest.config.js": "broken\n"}), gold, test)
+    run = run_patch(plan(), patch({"jest.config.js": "broken\n"}), gold, test)
     assert run.results == {"src/Menu.test.js > configured": Status.PASSED, NAMED: Status.FAILED}
     assert run.restored == ("jest.config.js",)
 
 
 def test_files_as_tests_of_their_own() -> None:
     """A file that could run is a test that passes, where another run of the same file could not."""
-    run = Run(results={"a > t": Status.PASSED}, suites={"a": Status.PASSED, "b": Status.FAILED})
+    run = TestRun(results={"a > t": Status.PASSED}, suites={"a": Status.PASSED, "b": Status.FAILED})
     assert run.with_files(["a", "c"]).results == {"a > t": Status.PASSED, "a": Status.PASSED}

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
-from pipeline.execution.runs import Plan, run_candidate, run_gold
+from pipeline.execution.runs import Plan, run_gold, run_patch
 from pipeline.sandbox.base import Completed, Limit, Limits
 from pipeline.sandbox.scripted import ScriptedSandbox
 
@@ -126,5 +126,5 @@ def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     with pytest.raises(InfrastructureError) as error:
-        run_candidate(plan, factories.FIX_PATCH, "", factories.TEST_PATCH)
+        run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH)
     assert error.value.cause == "workspace"

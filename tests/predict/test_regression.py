@@ -1,4 +1,4 @@
-"""Existing tests choose among an agent's candidates: which are run, and which candidate is taken."""
+"""Existing tests choose among an agent's proposals: which are run, and which proposal is taken."""
 
 from __future__ import annotations
 
@@ -38,29 +38,29 @@ def run(bench: Bench) -> Run:
 
 @pytest.fixture
 def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
-    """`choose(candidates)`: what is chosen of an answer for `menu`; None where nothing is. The sandbox counts runs."""
+    """`choose(proposals)`: what is chosen of an answer for `menu`; None where nothing is. The sandbox counts runs."""
     clone = open_clone(bench.library)
     menu = bench.instance("menu")
 
-    def made(candidates: Sequence[str] = ()) -> Choice | None:
+    def made(proposals: Sequence[str] = ()) -> Choice | None:
         unit = run.unit(menu)
-        (unit.folder / "candidates").mkdir(parents=True, exist_ok=True)
-        for number, text in enumerate(candidates, 1):
-            (unit.folder / "candidates" / f"{number}.diff").write_text(text)
+        (unit.folder / "proposals").mkdir(parents=True, exist_ok=True)
+        for number, text in enumerate(proposals, 1):
+            (unit.folder / "proposals" / f"{number}.diff").write_text(text)
         unit.finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(menu.task()))
         bench.sandbox.opened.clear()
         with Progress("choosing", 1) as progress:
             choose(run, [request(bench.sandbox, clone, run, one, IMPATIENT) for one in missing(run)], progress, 1)
         result = chosen(run, menu).result() if menu not in missing(run) else None
         if result:
-            assert result["patch"] == (candidates or ["the answer"])[result["number"]]
+            assert result["patch"] == (proposals or ["the answer"])[result["number"]]
         return result and Choice(result["number"], tuple(result["broken"]))
 
     return made
 
 
 @pytest.mark.parametrize(
-    ("candidates", "taken", "broken"),
+    ("proposals", "taken", "broken"),
     [
         ((BREAKS, KEEPS, ALSO_KEEPS), 1, (1, 0)),
         ((KEEPS, BREAKS), 0, (0,)),
@@ -69,16 +69,16 @@ def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
     ],
 )
 def test_the_first_that_breaks_least_is_taken(
-    chosen_of: Choose, candidates, taken: int, broken: tuple[int, ...]
+    chosen_of: Choose, proposals, taken: int, broken: tuple[int, ...]
 ) -> None:
     """Votes decide among those that are alike; of two that break the same number the first has more of them."""
-    assert chosen_of(candidates) == Choice(taken, broken)
+    assert chosen_of(proposals) == Choice(taken, broken)
 
 
 def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> None:
-    """An agent that leaves no candidates, or one; and files that no existing test belongs to."""
-    for candidates in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
-        assert chosen_of(candidates) == Choice(0)
+    """An agent that leaves no proposals, or one; and files that no existing test belongs to."""
+    for proposals in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
+        assert chosen_of(proposals) == Choice(0)
         assert bench.sandbox.opened == []
 
 
@@ -88,7 +88,7 @@ def test_no_gold_test_has_a_part_in_it(chosen_of: Choose) -> None:
     assert chosen_of((patch("old or so"), KEEPS)) == Choice(0, (0,))
 
 
-def test_what_a_candidate_does_to_tests_does_not_count(chosen_of: Choose) -> None:
+def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None:
     """Else the one that rewrites the test it breaks would be the first to break none."""
     line = "works | src/menu.js | "
     rewritten = patch(f"{line}new", "src/menu.test.js").replace("-old", f"-{line}old")
@@ -96,9 +96,9 @@ def test_what_a_candidate_does_to_tests_does_not_count(chosen_of: Choose) -> Non
 
 
 @pytest.mark.invariant(7)
-def test_what_an_agent_leaves_beside_its_candidates_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
-    """A file of another name is no candidate; one that is no text is told of, and the others' turn comes."""
-    folder = run.unit(bench.instance("menu")).folder / "candidates"
+def test_what_an_agent_leaves_beside_its_proposals_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
+    """A file of another name is no proposal; one that is no text is told of, and the others' turn comes."""
+    folder = run.unit(bench.instance("menu")).folder / "proposals"
     folder.mkdir(parents=True)
     (folder / "notes.diff").write_text("mine")
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
@@ -106,7 +106,7 @@ def test_what_an_agent_leaves_beside_its_candidates_breaks_nothing(chosen_of: Ch
     assert chosen_of((BREAKS, KEEPS)) is None
 
 
-def test_what_was_chosen_stays_until_there_are_other_candidates(chosen_of: Choose, bench: Bench) -> None:
+def test_what_was_chosen_stays_until_there_are_other_proposals(chosen_of: Choose, bench: Bench) -> None:
     chosen_of((BREAKS, KEEPS))
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []
     assert chosen_of((KEEPS, BREAKS)) == Choice(0, (0,)) and bench.sandbox.opened

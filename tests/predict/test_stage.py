@@ -113,20 +113,20 @@ def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> 
 
 @pytest.mark.rule("run-identity")
 def test_predictions_are_what_existing_tests_chose(bench: Bench) -> None:
-    """Answers without a choice among their candidates are owed. Choosing so is another experiment."""
+    """Answers without a choice among their proposals are owed. Choosing so is another experiment."""
     assert magentless(bench).experiment != magentless(bench, tester=bench.sandbox).experiment
     predictor = oracle(bench, tester=bench.sandbox)
     run = predictor.preprocess()
     for one in run.instances:
         run.unit(one).finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(one.task()))
-    folder = run.unit(run.instances[0]).folder / "candidates"
+    folder = run.unit(run.instances[0]).folder / "proposals"
     folder.mkdir()
-    (folder / "1.diff").write_text("the candidate")
+    (folder / "1.diff").write_text("the proposal")
     assert predictor.postprocess() == []
     assert set(read_json(run.folder / "metadata.json")["unanswered"].values()) == {"not_chosen"}
     predictor.runtime()
     patches = [one.model_patch for one in predictor.postprocess()]
-    assert patches == ["the candidate", *["the answer"] * (len(run.instances) - 1)]
+    assert patches == ["the proposal", *["the answer"] * (len(run.instances) - 1)]
 
 
 @pytest.mark.rule("bad-input")

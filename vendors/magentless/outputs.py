@@ -10,7 +10,7 @@ from typing import Any
 
 PATCH, TRAJECTORY, METADATA, ERROR = "patch.diff", "trajectory.jsonl", "metadata.json", "error.json"
 #: the folder of the patches that were voted on: `1.diff` is the selected one
-CANDIDATES = "candidates"
+PROPOSALS = "proposals"
 
 
 def clear(out: Path) -> None:
@@ -18,7 +18,7 @@ def clear(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for name in (METADATA, PATCH, TRAJECTORY, ERROR):
         (out / name).unlink(missing_ok=True)
-    shutil.rmtree(out / CANDIDATES, ignore_errors=True)
+    shutil.rmtree(out / PROPOSALS, ignore_errors=True)
 
 
 def write_result(
@@ -27,7 +27,7 @@ def write_result(
     """Writes the files of a run that came to its end; `patches` by their votes, the selected one first."""
     lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in trajectory)
     for number, patch in enumerate(patches, 1):
-        _write(out / CANDIDATES / f"{number}.diff", patch)
+        _write(out / PROPOSALS / f"{number}.diff", patch)
     _write(out / PATCH, patches[0] if patches else b"")
     _write(out / TRAJECTORY, "".join(lines).encode())
     _write(out / METADATA, _document(metadata))

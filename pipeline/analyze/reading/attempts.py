@@ -43,7 +43,7 @@ def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
             verdict = said.verdicts.get((*who, name))
             rows.add(
                 "predictions",
-                Case=_case(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
+                Context=_context(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
                 Seen=seen(run.metadata[name], known.files) if answer else {},
                 Verdict=verdict,
@@ -54,7 +54,7 @@ def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
             )
 
 
-def _case(who: Who, known: Known, run: Run | None, verdict: Verdict | None) -> dict[str, Any]:
+def _context(who: Who, known: Known, run: Run | None, verdict: Verdict | None) -> dict[str, Any]:
     answer = run.predictions.get(known.instance_id) if run else None
     outcome = verdict.outcome if verdict else Outcome.NOT_EVALUATED
     return {

@@ -34,15 +34,15 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Kn
     rejected = store.qualification(repo) / "rejections.jsonl"
     for one in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(one, known, rejected, path)
-        rows.add("rejections", Rejection=one, Case={"repo": repo})
+        rows.add("rejections", Rejection=one, Context={"repo": repo})
     rows.known |= known
     return known
 
 
 def _add(rows: Rows, instance: Instance, ratings: Ratings) -> Known:
     name, gold = instance.instance_id, structure(instance.fix_patch)
-    case = {"year": instance.merged_at[:4], "size": size(gold.files)} | ratings.get(name, {})
-    rows.add("instances", Instance=instance, Gold=gold, Case=case)
+    context = {"year": instance.merged_at[:4], "size": size(gold.files)} | ratings.get(name, {})
+    rows.add("instances", Instance=instance, Gold=gold, Context=context)
     rows.extend("transitions", _transitions(instance))
     rows.statements[name] = Statement(
         instance.task().statement, instance.fix_patch, instance.deviations, tuple(instance.quarantine)

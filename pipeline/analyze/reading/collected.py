@@ -22,4 +22,4 @@ def read(rows: Rows, store: Store, repo: Repo) -> None:
     rejected = folder / "rejections.jsonl"
     for one in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(one, candidates, rejected, path)
-        rows.add("rejections", Rejection=one, Case={"repo": repo})
+        rows.add("rejections", Rejection=one, Context={"repo": repo})

@@ -20,7 +20,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
     """Add `reviews` and `criteria` of a repository; returns what is said of each instance."""
     reviews: dict[str, list[Review]] = defaultdict(list)
     for one in newest_reviews(store, repo):
-        rows.add("reviews", Review=one, Case={"repo": repo})
+        rows.add("reviews", Review=one, Context={"repo": repo})
         reviews[one.instance_id].append(one)
     ratings = {}
     for name, said in sorted(reviews.items()):

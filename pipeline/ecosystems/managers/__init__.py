@@ -1,0 +1,1 @@
+"""Package managers, a folder each, found by its `manager.toml`."""

@@ -1,0 +1,1 @@
+"""Test runners, a folder each, found by its `runner.toml`."""

@@ -1,5 +1,11 @@
 """The accessibility assessment: what the strict verdict can not say, always beside it and never instead of it.
 
-`markup` reads snapshots, the browser floor shows one and reads its accessibility trees,
-`compare` tells whether two are the same to assistive technologies.
+cli, settings, stage      the command, its settings, and assessing one run of an agent and model
+request, evidence         finding the evidence on one prediction as a unit of work, and its parts:
+updated, snapshots        new snapshots of a patch, and what they say beside gold's
+markup, compare           what a snapshot shows; whether two are the same to assistive technologies
+axe/                      what axe-core finds in what tests render
+stories/                  what it finds in stories, in a real browser
+judge/                    how a model rates patches
+said, score, report       parts put together, as one number, and for people
 """

@@ -25,7 +25,7 @@ from pipeline.evaluate.assess.said import NOTHING, Said
 from pipeline.evaluate.assess.updated import Updated
 from pipeline.evaluate.runs import PatchRuns
 from pipeline.execution.applying import PatchFailed
-from pipeline.execution.run import PatchRun, Run
+from pipeline.execution.run import PatchRun, TestRun
 from pipeline.execution.runs import Plan
 
 log = logging.getLogger(__name__)
@@ -134,7 +134,7 @@ class Examination:
     def say(self, text: str) -> None:
         self.tell(Event(self.instance.instance_id, text))
 
-    def run(self) -> Run:
+    def run(self) -> TestRun:
         """The run of the patch. Raises PatchFailed and what breaks."""
         tested = self.runs.kept(self.instance, self.patch)
         if tested is None:

@@ -1,7 +1,7 @@
 """The hybrid score: the parts of an assessment as one number from 0 to 1, by declared weights. Pure.
 
-After seed 002 (Hybrid Evaluation System): a part that is missing is left out, and the weights of the others are divided
-by their sum. It stands beside the verdict, never in its place, and the parts always stand beside it.
+After PraisonAI Bench (docs/assessment.md): a part that is missing is left out, and the weights of the others are
+divided by their sum. It stands beside the verdict, never in its place, and the parts always stand beside it.
 """
 
 from __future__ import annotations

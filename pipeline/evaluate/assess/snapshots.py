@@ -16,7 +16,7 @@ from pipeline.evaluate.assess import markup
 from pipeline.evaluate.assess.compare import Compared, compare, dressed
 from pipeline.evaluate.assess.markup import Unparsable
 from pipeline.evaluate.assess.updated import Updated, is_of
-from pipeline.execution.runs import Run
+from pipeline.execution.runs import TestRun
 
 #: from best to worst
 ORDER = ("cosmetic", "a11y-different", "unparsable")
@@ -29,7 +29,7 @@ def failing(verdict: Verdict) -> tuple[str, ...]:
     return (*verdict.unfixed, *verdict.broken)
 
 
-def obstacle(verdict: Verdict, run: Run, parser: str) -> str:
+def obstacle(verdict: Verdict, run: TestRun, parser: str) -> str:
     """Why snapshots do not decide, empty when they do."""
     if verdict.outcome is not Outcome.UNRESOLVED:
         return f"the verdict is {verdict.outcome}"

@@ -46,7 +46,7 @@ LIFETIME = str(24 * 3600)
 #: seconds that an engine may take to answer at all, and for one answer (committing a large layer is one)
 GREETING, PATIENCE = 20, 900
 
-#: files that browsers and watchers of a whole suite hold open (the seed, appendix 9.1)
+#: files that browsers and watchers of a whole suite hold open (docs/thesis.md, appendix 9.1)
 OPEN_FILES = 1_048_576
 
 

@@ -2,8 +2,8 @@
 
 An instance's first run begins with a private copy of the environment's; runs of the repository's own history leave
 there what is new. The instance's gets only what its own runs read or wrote, and all its later runs begin with a copy of
-that, a candidate's too: what other instances left holds later sources, and these hold the fix. What was read shows in
-access times; a disk that keeps none (`noatime`) costs a candidate time, nothing else. Does not cover what an entry is:
+that, a patch's too: what other instances left holds later sources, and these hold the fix. What was read shows in
+access times; a disk that keeps none (`noatime`) costs a patch time, nothing else. Does not cover what an entry is:
 runners check that themselves.
 """
 
@@ -22,7 +22,7 @@ from pipeline.sandbox.docker.workspace import DockerWorkspace
 #: where a workspace finds the volumes that its own cache is copied from, and to
 SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instance"
 
-#: what a candidate's cache begins with: a copy of the instance's, where there is one
+#: what a patch's cache begins with: a copy of the instance's, where there is one
 USE = ("sh", "-c", '! test -d "$2" || cp -a "$2/." "$0"')
 #: what is there of the instance's, else all of the environment's, with old access times, so that every read of the run
 #: shows, and a file that is older than all that it writes

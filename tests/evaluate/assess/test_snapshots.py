@@ -8,7 +8,7 @@ import pytest
 from pipeline.core.records import Outcome, Status
 from pipeline.evaluate.assess import snapshots
 from pipeline.evaluate.assess.updated import Updated, is_of
-from pipeline.execution.runs import Run
+from pipeline.execution.runs import TestRun
 
 SHOWS, WORKS = "src/Menu.test.tsx > Menu > renders", "src/Menu.test.tsx > Menu > works"
 FILE = "src/__snapshots__/Menu.test.tsx.snap"
@@ -42,11 +42,11 @@ def updated(gold: str, new: str, **fields) -> Updated:
 )
 def test_a_failing_assertion_can_not_be_overruled(given, by_snapshot, why):
     """Only where all that fails are snapshots does the assessment say anything of them."""
-    assert snapshots.obstacle(verdict(**given), Run(by_snapshot=frozenset(by_snapshot)), "jest-json") == why
+    assert snapshots.obstacle(verdict(**given), TestRun(by_snapshot=frozenset(by_snapshot)), "jest-json") == why
 
 
 def test_a_runner_without_snapshots_is_said():
-    said = snapshots.obstacle(verdict(), Run(by_snapshot=frozenset({SHOWS})), "karma-json")
+    said = snapshots.obstacle(verdict(), TestRun(by_snapshot=frozenset({SHOWS})), "karma-json")
     assert said == "the runner of karma-json keeps no snapshots"
 
 

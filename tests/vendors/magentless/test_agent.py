@@ -179,7 +179,7 @@ def test_a_result_replaces_the_error_of_an_earlier_run(make_checkout, run_agent)
         model.fail(Fault(status=500), Fault(status=500))
         assert run_agent(root, model.url).code == 75
         done = run_agent(root, model.url)
-    names = ["candidates", "metadata.json", "patch.diff", "trajectory.jsonl"]
+    names = ["metadata.json", "patch.diff", "proposals", "trajectory.jsonl"]
     assert sorted(path.name for path in done.out.iterdir()) == names
 
 

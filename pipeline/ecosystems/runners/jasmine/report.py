@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, collect, load, relative
+from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, collect, load, relative
 
 #: left out by a filter, or because others are focused
 _EXCLUDED = "excluded"
@@ -25,16 +25,16 @@ def read(text: bytes, root: str) -> Report:
         _audit(tests, data["defined"], success and not data["hooks"], success)
         lost = [test["file"] for test in tests if test["lost"]]
         failed = {relative(file, root): Status.FAILED for file in (*lost, *data["hooks"]) if file}
-        cases = list(_cases(tests, root))
-        return collect(cases, dict.fromkeys((case.file for case in cases), Status.PASSED) | failed, success)
+        reported = list(_reported(tests, root))
+        return collect(reported, dict.fromkeys((one.file for one in reported), Status.PASSED) | failed, success)
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 
 
-def _cases(tests: Sequence[Mapping[str, Any]], root: str) -> Iterator[Case]:
+def _reported(tests: Sequence[Mapping[str, Any]], root: str) -> Iterator[Reported]:
     for test in tests:
         if not test["lost"]:
-            yield Case(relative(test["file"], root), tuple(test["path"]), _status(test))
+            yield Reported(relative(test["file"], root), tuple(test["path"]), _status(test))
 
 
 def _status(test: Mapping[str, Any]) -> Status:

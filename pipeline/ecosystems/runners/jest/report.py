@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, audit, collect, load, relative
 
 #: the runner's own totals; skipped ones stand in two
 _TOTALS = {
@@ -15,25 +15,25 @@ _TOTALS = {
     Status.FAILED: ("numFailedTests",),
     Status.SKIPPED: ("numPendingTests", "numTodoTests"),
 }
-#: from a report and its cases to what the cases must add up to
-Totals = Callable[[Mapping[str, Any], Sequence[Case]], dict[Status, int]]
+#: from a report and its tests to what these must add up to
+Totals = Callable[[Mapping[str, Any], Sequence[Reported]], dict[Status, int]]
 
 _SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatching(?:Inline)?Snapshot")
 
 
 def read(text: bytes, root: str) -> Report:
     """Read the report. Raises ReportError when it is broken or does not add up."""
-    return read_as(text, root, _SNAPSHOT, lambda data, _cases: totals(data))
+    return read_as(text, root, _SNAPSHOT, lambda data, _: totals(data))
 
 
 def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals) -> Report:
     """Read a report in Jest's form; `snapshot` is how a failure by snapshot reads. Raises ReportError."""
     data = load(text)
     try:
-        cases = list(cases_of(data, root, snapshot))
-        audit((case.status for case in cases), totals(data, cases))
+        reported = list(reported_tests(data, root, snapshot))
+        audit((one.status for one in reported), totals(data, reported))
         suites = {relative(suite["name"], root): suite_status(suite) for suite in data["testResults"]}
-        return collect(cases, suites, bool(data["success"]))
+        return collect(reported, suites, bool(data["success"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 
@@ -43,13 +43,13 @@ def totals(data: Mapping[str, Any]) -> dict[Status, int]:
     return {status: sum(data.get(key, 0) for key in keys) for status, keys in _TOTALS.items()}
 
 
-def cases_of(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -> Iterator[Case]:
+def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -> Iterator[Reported]:
     """Every test of a report in Jest's form."""
     for suite in data["testResults"]:
         file = relative(suite["name"], root)
         for test in suite["assertionResults"]:
             messages = test.get("failureMessages")
-            yield Case(
+            yield Reported(
                 file,
                 (*filter(None, test.get("ancestorTitles", ())), test["title"]),
                 STATUSES[test["status"]],

@@ -6,7 +6,7 @@ The browser gets all files as one bundle and names none: a test is `group > titl
 from __future__ import annotations
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, audit, collect, load
+from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, audit, collect, load
 
 _TOTALS = {Status.PASSED: "success", Status.FAILED: "failed", Status.SKIPPED: "skipped"}
 
@@ -18,8 +18,8 @@ def read(text: bytes, root: str) -> Report:
         stats = data["stats"]
         if stats["error"]:
             raise ReportError("the browser or the bundle failed")
-        cases = [Case("", tuple(test["path"]), STATUSES[test["status"]]) for test in data["tests"]]
-        audit((case.status for case in cases), {status: stats[key] or 0 for status, key in _TOTALS.items()})
-        return collect(cases, {}, stats["exitCode"] == 0)
+        reported = [Reported("", tuple(test["path"]), STATUSES[test["status"]]) for test in data["tests"]]
+        audit((one.status for one in reported), {status: stats[key] or 0 for status, key in _TOTALS.items()})
+        return collect(reported, {}, stats["exitCode"] == 0)
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Case, Report, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, audit, collect, load, relative
 
 _TOTALS = {Status.PASSED: "passes", Status.FAILED: "failures", Status.SKIPPED: "pending"}
 
@@ -17,16 +17,16 @@ def read(text: bytes, root: str) -> Report:
     """Read the report. Raises ReportError when it is broken or does not add up."""
     data = load(text)
     try:
-        cases = [_case(test, root) for test in data["tests"]]
-        audit((case.status for case in cases), {status: data["stats"][key] for status, key in _TOTALS.items()})
+        reported = [_reported(test, root) for test in data["tests"]]
+        audit((one.status for one in reported), {status: data["stats"][key] for status, key in _TOTALS.items()})
         broken = [*data["broken"], *(test["file"] for test in data["tests"] if test["hook"])]
         failed = dict.fromkeys((relative(file, root) for file in broken), Status.FAILED)
-        tests = [case for case, test in zip(cases, data["tests"], strict=True) if not test["hook"]]
-        suites = dict.fromkeys((case.file for case in cases), Status.PASSED) | failed
+        tests = [one for one, test in zip(reported, data["tests"], strict=True) if not test["hook"]]
+        suites = dict.fromkeys((one.file for one in reported), Status.PASSED) | failed
         return collect(tests, suites, not data["stats"]["failures"] and not data["broken"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 
 
-def _case(test: dict[str, Any], root: str) -> Case:
-    return Case(relative(test["file"], root), tuple(test["path"]), STATUSES[test["status"]])
+def _reported(test: dict[str, Any], root: str) -> Reported:
+    return Reported(relative(test["file"], root), tuple(test["path"]), STATUSES[test["status"]])

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Case, Report, ReportError, audit, collect
+from pipeline.ecosystems.reports import Report, Reported, ReportError, audit, collect
 from pipeline.ecosystems.runners.jest.text import without_durations
 
 _CASE = re.compile(r"(✓|✔|√|\d+\)|-) (.*)")
@@ -26,12 +26,12 @@ def read(text: bytes, root: str) -> Report:
         raise ReportError("the log ends without Mocha's totals")
     start = log.rfind("\n", 0, last) + 1
     totals = {_STATUSES[word]: int(number) for number, word in _TOTALS.findall(log, start)}
-    cases = list(_cases(log[:start].splitlines()))
-    audit((case.status for case in cases), dict.fromkeys(_STATUSES.values(), 0) | totals)
-    return collect(cases, {}, not totals.get(Status.FAILED))
+    reported = list(_reported(log[:start].splitlines()))
+    audit((one.status for one in reported), dict.fromkeys(_STATUSES.values(), 0) | totals)
+    return collect(reported, {}, not totals.get(Status.FAILED))
 
 
-def _cases(lines: list[str]) -> Iterator[Case]:
+def _reported(lines: list[str]) -> Iterator[Reported]:
     groups: list[tuple[int, str]] = []
     for line in lines:
         title = line.lstrip(" ")
@@ -40,7 +40,7 @@ def _cases(lines: list[str]) -> Iterator[Case]:
             groups.pop()
         if indent and (found := _CASE.match(title)):
             path = [group for _, group in groups]
-            yield Case("", (*path, without_durations(found[2])), _status(found[1]))
+            yield Reported("", (*path, without_durations(found[2])), _status(found[1]))
         elif indent:
             groups.append((indent, title))
 

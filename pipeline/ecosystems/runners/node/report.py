@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Case, Report, ReportError, collect, relative
+from pipeline.ecosystems.reports import Report, Reported, ReportError, collect, relative
 
 _TOTAL = re.compile(rb"<!-- (tests|suites|pass|fail|cancelled|skipped|todo) (\d+) -->")
 
@@ -24,43 +24,43 @@ def read(text: bytes, root: str) -> Report:
     except (ElementTree.ParseError, ValueError) as error:
         raise ReportError(f"the report is no XML: {error}") from error
     totals = {name.decode(): int(number) for name, number in _TOTAL.findall(text)}
-    cases = [case for file in files for case in _cases(file, relative(file.get("name", ""), root), ())]
-    broken = {case.file for case in cases if _is_file(case)}
-    tests = [case for case in cases if not _is_file(case)]
+    reported = [one for file in files for one in _reported(file, relative(file.get("name", ""), root), ())]
+    broken = {one.file for one in reported if _is_file(one)}
+    tests = [one for one in reported if not _is_file(one)]
     groups = sum(1 for file in files for _ in file.iter("testsuite")) - len(files)
-    _audit(cases, groups, totals)
-    suites = {case.file: Status.FAILED if case.file in broken else Status.PASSED for case in cases}
+    _audit(reported, groups, totals)
+    suites = {one.file: Status.FAILED if one.file in broken else Status.PASSED for one in reported}
     return collect(tests, suites, totals["fail"] + totals["cancelled"] == 0)
 
 
-def _cases(node: Element, file: str, path: tuple[str, ...]) -> Iterator[Case]:
+def _reported(node: Element, file: str, path: tuple[str, ...]) -> Iterator[Reported]:
     for child in node:
         below = (*path, child.get("name", ""))
         if child.tag == "testcase":
-            yield Case(file, below, _status(child))
+            yield Reported(file, below, _status(child))
         elif child.tag == "testsuite":
-            yield from _cases(child, file, below)
+            yield from _reported(child, file, below)
 
 
-def _status(case: Element) -> Status:
-    if case.find("skipped") is not None:
+def _status(test: Element) -> Status:
+    if test.find("skipped") is not None:
         return Status.SKIPPED
-    return Status.PASSED if case.find("failure") is None else Status.FAILED
+    return Status.PASSED if test.find("failure") is None else Status.FAILED
 
 
-def _is_file(case: Case) -> bool:
+def _is_file(one: Reported) -> bool:
     """Whether this is no test but its file, which could not run."""
-    return len(case.path) == 1 and case.path[0].endswith(case.file) and case.status is Status.FAILED
+    return len(one.path) == 1 and one.path[0].endswith(one.file) and one.status is Status.FAILED
 
 
-def _audit(cases: list[Case], groups: int, totals: dict[str, int]) -> None:
+def _audit(reported: list[Reported], groups: int, totals: dict[str, int]) -> None:
     """Parents count as tests, and pass or fail by themselves."""
     if not {"tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"} <= totals.keys():
         raise ReportError("the report has no totals")
-    counted, parents = Counter(case.status for case in cases), groups - totals["suites"]
+    counted, parents = Counter(one.status for one in reported), groups - totals["suites"]
     failed = totals["fail"] + totals["cancelled"]
     sums = {
-        "tests": (len(cases) + parents, totals["tests"]),
+        "tests": (len(reported) + parents, totals["tests"]),
         "skipped": (counted[Status.SKIPPED], totals["skipped"] + totals["todo"]),
         "passed or failed": (counted[Status.PASSED] + counted[Status.FAILED] + parents, totals["pass"] + failed),
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Case, Report, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import Report, Reported, ReportError, audit, collect, load, relative
 
 STATUSES = {
     "expected": Status.PASSED,
@@ -24,23 +24,23 @@ def read(text: bytes, root: str) -> Report:
     data = load(text)
     try:
         folder = relative(data["config"]["rootDir"] + "/", root)
-        cases = [case for suite in data["suites"] for case in _cases(suite, folder, ())]
+        reported = [one for suite in data["suites"] for one in _reported(suite, folder, ())]
         stats = data["stats"]
         totals = dict.fromkeys(STATUSES.values(), 0)
         for word, status in STATUSES.items():
             totals[status] += stats[word]
-        audit((case.status for case in cases), totals)
+        audit((one.status for one in reported), totals)
         broken = {relative(error["location"]["file"], root) for error in data["errors"] if "location" in error}
-        suites = dict.fromkeys((case.file for case in cases), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
-        return collect(cases, suites, not stats["unexpected"] and not data["errors"])
+        suites = dict.fromkeys((one.file for one in reported), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
+        return collect(reported, suites, not stats["unexpected"] and not data["errors"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 
 
-def _cases(suite: dict[str, Any], folder: str, path: tuple[str, ...]) -> Iterator[Case]:
+def _reported(suite: dict[str, Any], folder: str, path: tuple[str, ...]) -> Iterator[Reported]:
     for spec in suite.get("specs", ()):
         for test in spec["tests"]:
             project = (test["projectName"],) if test.get("projectName") else ()
-            yield Case(folder + spec["file"], (*project, *path, spec["title"]), STATUSES[test["status"]])
+            yield Reported(folder + spec["file"], (*project, *path, spec["title"]), STATUSES[test["status"]])
     for below in suite.get("suites", ()):
-        yield from _cases(below, folder, (*path, below["title"]))
+        yield from _reported(below, folder, (*path, below["title"]))

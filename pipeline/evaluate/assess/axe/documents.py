@@ -17,7 +17,7 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Record, Status
 from pipeline.ecosystems import parser
 from pipeline.execution import runs
-from pipeline.execution.runs import Plan, Run
+from pipeline.execution.runs import Plan, TestRun
 from pipeline.sandbox.base import Workspace
 
 #: a path that the candidate's code may have written
@@ -62,7 +62,7 @@ def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rende
         return _read(workspace, folder, run)
 
 
-def _read(workspace: Workspace, folder: str, run: Run) -> Rendered:
+def _read(workspace: Workspace, folder: str, run: TestRun) -> Rendered:
     if run.end == "out_of_memory":
         raise InfrastructureError("the tests ran out of memory", cause="out_of_memory")
     if run.end != "ran" or run.faults:

@@ -1,1 +1,1 @@
-"""A model that rates patches against their issues, as seed 002's judge does: beside the verdict, never in its place."""
+"""A model that rates patches against issues, as PraisonAI Bench's does: beside the verdict, never in its place."""

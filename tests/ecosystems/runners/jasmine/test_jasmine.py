@@ -15,7 +15,7 @@ import pytest
 from pipeline.build.infer import Tree, infer
 from pipeline.core.records import Status
 from pipeline.ecosystems.installation import installation
-from pipeline.execution.runs import Plan, run_candidate, run_gold
+from pipeline.execution.runs import Plan, run_gold, run_patch
 from pipeline.sandbox.local.sandbox import LocalSandbox
 
 SPEC = "spec/menu.spec.js"
@@ -73,7 +73,7 @@ def test_selected_files(plan: Plan) -> None:
 
 @pytest.mark.rule("negative-control")
 def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
-    run = run_candidate(plan, patch("// honest"), "", "", [SPEC])
+    run = run_patch(plan, patch("// honest"), "", "", [SPEC])
     assert (run.end, run.faults) == ("ran", ())
     assert run.results == {f"{SPEC} > Menu > has a name": Status.PASSED, f"{SPEC} > Menu > is one": Status.PASSED}
     assert all(name in run.report.decode() for name in (run.control.title, '"toContain"', '"toEqual"', '"fails"'))
@@ -83,5 +83,5 @@ def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
 @pytest.mark.rule("tampered")
 @pytest.mark.parametrize("way", DEAF)
 def test_a_run_in_which_a_matcher_can_not_fail(plan: Plan, way: str) -> None:
-    run = run_candidate(plan, patch(DEAF[way]), "", "", [SPEC])
+    run = run_patch(plan, patch(DEAF[way]), "", "", [SPEC])
     assert run.faults == (f"the negative control of {SPEC} did not fail",)
