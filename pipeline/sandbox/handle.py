@@ -10,6 +10,7 @@ from multiprocessing import parent_process
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
@@ -24,6 +25,8 @@ class Handle(NamedTuple):
     def sandbox(self) -> Sandbox:
         """The sandbox, opened when this process first asks. Raises as `open_sandbox` does."""
         with _opening:
+            if sandbox := _known.get(self):
+                return sandbox
             if self not in _opened:
                 _opened[self] = open_sandbox(self.name, Path(self.cache))
                 if parent_process():  # a worker's process leaves nothing running when it is told to end
@@ -31,6 +34,8 @@ class Handle(NamedTuple):
             return _opened[self]
 
 
+#: what somebody else holds open in this process, and what a handle opened here
+_known: WeakValueDictionary[Handle, Sandbox] = WeakValueDictionary()
 _opened: dict[Handle, Sandbox] = {}
 _opening = threading.Lock()
 
@@ -38,5 +43,5 @@ _opening = threading.Lock()
 def handle(sandbox: Sandbox) -> Handle:
     """The handle of a sandbox that is open here, by which this process finds it again."""
     known = Handle(sandbox.name, str(getattr(sandbox, "cache", id(sandbox))))
-    _opened[known] = sandbox
+    _known[known] = sandbox
     return known

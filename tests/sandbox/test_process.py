@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import time
 from pathlib import Path
 
@@ -40,3 +41,18 @@ def test_nothing_is_lost_of_a_command_that_leaves_a_child_with_its_output(tmp_pa
     done = process.run(["sh", "-c", script], folder=tmp_path, env=env, limits=Limits(seconds=20))
     assert (len(done.output), done.limit) == (60_000, None)
     assert done.seconds < 10
+
+
+def test_a_process_with_many_open_files_reads_on(tmp_path: Path) -> None:
+    """`select` takes no file beyond the first 1,024: connections to an engine are as many in a long batch."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2048)), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        env = {"PATH": os.environ["PATH"]}
+        done = process.run(["echo", "here"], folder=tmp_path, env=env, limits=Limits(seconds=20))
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (done.code, done.output) == (0, b"here\n")

@@ -100,10 +100,11 @@ def read_output(process: subprocess.Popen[bytes], deadline: float, most: int) ->
     Whether the command has ended is asked before each look: what it wrote until then, that look finds.
     """
     assert process.stdout
-    kept = bytearray()
+    kept, looking = bytearray(), select.poll()  # select() fails where a process holds a thousand files open
+    looking.register(process.stdout, select.POLLIN)
     while len(kept) <= most and time.monotonic() < deadline:
         ended = process.poll() is not None
-        ready, _, _ = select.select([process.stdout], [], [], 0 if ended else POLL)
+        ready = looking.poll(0 if ended else POLL * 1000)
         data = os.read(process.stdout.fileno(), min(2**16, most + 1 - len(kept))) if ready else None
         if data == b"" or (ended and not ready):
             break
