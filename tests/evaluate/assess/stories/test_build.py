@@ -74,7 +74,7 @@ def test_stories_are_golds_whatever_the_patch_does_to_them(place) -> None:
     here = place()
     mine, golds = part("src/A.tsx"), part("src/A.stories.tsx", "gold")
     here.run(mine + part("src/A.stories.tsx") + part(".storybook/preview.js"), part("src/B.tsx") + golds)
-    assert here.applied == {"/scratch/candidate.patch": mine, "/scratch/gold-stories.patch": golds}
+    assert here.applied == {"/scratch/predicted.patch": mine, "/scratch/gold-stories.patch": golds}
 
 
 @pytest.mark.parametrize(
