@@ -24,16 +24,29 @@ from pipeline.sandbox.scripted import ScriptedSandbox
 NEW = Repo("acme", "new")
 
 
-@pytest.fixture
-def bench(tiny: Bench, tmp_path: Path) -> Bench:
+@pytest.fixture(scope="module")
+def built(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """A cache of its own with two environments and three instances; the dataset holds one of them."""
-    fresh = Bench(tmp_path, tiny.library, tmp_path / "cache")
-    fresh.collect()
-    fresh.build("menu", "badge", "icon")
+    folder = tmp_path_factory.mktemp("built")
+    made = Bench(folder, tiny.library, folder / "cache")
+    made.collect()
+    made.build("menu", "badge", "icon")
     for name in ("badge", "icon"):
-        shutil.rmtree(fresh.store.qualification(REPO) / "units" / instance_id(name))
-    write_records(fresh.store.dataset(REPO), [fresh.outcomes["menu"]])
-    return fresh
+        shutil.rmtree(made.store.qualification(REPO) / "units" / instance_id(name))
+    write_records(made.store.dataset(REPO), [made.outcomes["menu"]])
+    return made
+
+
+@pytest.fixture
+def bench(built: Bench, tmp_path: Path) -> Bench:
+    """The same in a place of its own, which the cache knows."""
+    shutil.copytree(built.folder, tmp_path, symlinks=True, dirs_exist_ok=True)
+    for path in tmp_path.glob("cache/*/*/manifest.json"):
+        path.write_text(path.read_text().replace(str(built.folder), str(tmp_path)))
+    shutil.rmtree(tmp_path / "cache" / "data-directories")
+    copy = Bench(tmp_path, built.library, tmp_path / "cache", outcomes=built.outcomes)
+    copy.sandbox.images.serve(Directory.here(copy.store.root))
+    return copy
 
 
 def call(bench: Bench, *options: str) -> Result:
