@@ -50,7 +50,9 @@ class Planned:
     @property
     def is_readable(self) -> bool:
         """Whether all that decides what was run is the same, so that the outcome can be judged anew."""
-        return self.inputs.items() <= self.unit.inputs().items() and (self.unit.folder / STORED).exists()
+        known = self.unit.inputs()
+        same = {**self.inputs, **repair()}.items() <= {**repair(), **known}.items()
+        return same and (self.unit.folder / STORED).exists()
 
     def outcome(self) -> Outcome | None:
         """What was decided last, by whatever law, with the candidate's texts of today; None for nothing."""

@@ -226,6 +226,17 @@ def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypat
 
 
 @pytest.mark.rule("law")
+def test_a_rejection_is_tried_again_when_more_can_be_repaired(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its logs alone do not say what another remedy would make of it; instances are not touched."""
+    bench = tiny.copy(tmp_path)
+    monkeypatch.setattr(plan.faults, "table_digest", lambda: "another")
+    assert bench.build("menu", "alert")["alert"] == tiny.outcomes["alert"]
+    assert len(bench.sandbox.opened) == 3
+
+
+@pytest.mark.rule("law")
 def test_more_evidence_makes_nothing_stale(tiny: Bench, tmp_path: Path) -> None:
     """A run does not see it; the record shows it all the same."""
     bench = tiny.copy(tmp_path)
