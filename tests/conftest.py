@@ -21,6 +21,11 @@ def missing(part: str) -> str:
     return "" if check.find() else f"this machine has no {part}: {check.remedy}"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest file goes first: begun last, it would run alone on one processor."""
+    items.sort(key=lambda item: item.path.name != "test_pipeline.py")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip loudly what needs an engine, or the parts that the marker names, and fail in CI.

@@ -176,6 +176,19 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
 }
 
 
+#: those that are analysed in every run of the tests; the others take half a minute, and run with the long ones
+CHOSEN = (
+    "all funnels zero",
+    "collected, not built",
+    "built, not predicted",
+    "wholly not evaluated",
+    "costs, no predictions",
+    "another harness",
+    "no stage reached",
+    "one of everything",
+)
+
+
 def analysed(store: Store, *options: str) -> Result:
     result = CliRunner().invoke(command, ["--data", str(store.root), *options], catch_exceptions=False)
     assert result.exit_code == 0
@@ -183,7 +196,9 @@ def analysed(store: Store, *options: str) -> Result:
 
 
 @pytest.mark.trap("first-result-crashes")
-@pytest.mark.parametrize("name", DIRECTORIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in CHOSEN else pytest.mark.engine("disk")) for name in DIRECTORIES]
+)
 @pytest.mark.filterwarnings("error")
 def test_the_whole_analysis_runs(tmp_path: Path, name: str) -> None:
     fill, missing = DIRECTORIES[name]

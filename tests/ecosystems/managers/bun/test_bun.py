@@ -22,7 +22,7 @@ from pipeline.sandbox.install import failure
 HERE = Path(__file__).parent
 REGISTRY = "https://registry.npmjs.org/"
 MANIFEST = json.loads((HERE.parent / "project" / "package.json").read_text(encoding="utf-8"))
-SANDBOXES = ["local", pytest.param("docker", marks=pytest.mark.engine)]
+SANDBOXES = [pytest.param("local", marks=pytest.mark.engine("npm")), pytest.param("docker", marks=pytest.mark.engine)]
 
 
 def environment(version: str, **more: str):
@@ -70,6 +70,7 @@ def test_what_is_locked_is_installed(name: str, version: str, tmp_path: Path) ->
                 subprocess.run(["docker", "image", "rm", "-f", image], capture_output=True, check=True)
 
 
+@pytest.mark.engine("npm")
 @pytest.mark.trap("install-failure-hidden")
 def test_a_lock_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     changed = MANIFEST | {"devDependencies": {"is-odd": "3.0.0"}}

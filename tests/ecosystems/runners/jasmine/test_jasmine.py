@@ -65,12 +65,14 @@ def patch(line: str) -> str:
     )
 
 
+@pytest.mark.engine("npm")
 def test_selected_files(plan: Plan) -> None:
     run = run_gold(plan, [])
     assert (run.end, run.faults, run.code) == ("ran", (), 0)
     assert run.results == {f"{SPEC} > Menu > has a name": Status.PASSED, f"{SPEC} > Menu > is one": Status.PASSED}
 
 
+@pytest.mark.engine("npm")
 @pytest.mark.rule("negative-control")
 def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
     run = run_patch(plan, patch("// honest"), "", "", [SPEC])
@@ -79,6 +81,7 @@ def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
     assert all(name in run.report.decode() for name in (run.control.title, '"toContain"', '"toEqual"', '"fails"'))
 
 
+@pytest.mark.engine("npm")
 @pytest.mark.rule("negative-control")
 @pytest.mark.rule("tampered")
 @pytest.mark.parametrize("way", DEAF)
