@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from pipeline.core.record import Record, digest
+from pipeline.core.record import Record
 
 
 class Status(StrEnum):
@@ -91,11 +91,6 @@ REASONS = {
 
 #: what a fixed test was in the base -> its class; all that ran there changed their behaviour
 CLASSES: dict[Status, TransitionClass] = {Status.NONE: "new_test", Status.SKIPPED: "re_enabled"}
-
-
-def table_digest() -> str:
-    """The digest of the law: what was decided by another one is stale."""
-    return digest(files("pipeline.core").joinpath("transitions.csv").read_bytes())
 
 
 @cache
