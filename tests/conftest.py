@@ -12,6 +12,8 @@ import pytest
 from pipeline.doctor import CHECKS
 
 TESTS = Path(__file__).parent
+#: a file system in memory, and the bytes that it must have left
+MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 
 
 @cache
@@ -19,6 +21,12 @@ def missing(part: str) -> str:
     """What to do about a part that this machine lacks, empty where it is there; the parts are those of `doctor`."""
     check = next(check for check in CHECKS if check.name == part)
     return "" if check.find() else f"this machine has no {part}: {check.remedy}"
+
+
+def pytest_configure() -> None:
+    """Keep temporary files in memory where there is room: tests write and remove many thousands of small ones."""
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,15 +6,17 @@ import ast
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_records
 from tests.analysis_data import generate
 from tests.analyze.conftest import check_by_hand
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
@@ -31,8 +33,14 @@ def data(tmp_path_factory) -> Path:
     return store.root
 
 
-def code_cells(path: Path) -> list[nbformat.NotebookNode]:
-    return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+def read(path: Path) -> NotebookNode:
+    import nbformat  # in seconds; every worker imports this file to collect it
+
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path: Path) -> list[NotebookNode]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
 
 
 def test_there_is_one_for_each_question():
@@ -40,13 +48,16 @@ def test_there_is_one_for_each_question():
 
 
 @pytest.fixture(scope="module")
-def run(data) -> Iterator[Callable[[nbformat.NotebookNode], None]]:
+def run(data) -> Iterator[Callable[[NotebookNode], None]]:
     """Run a notebook in the one kernel, which forgets the one before but not what it has imported: that takes long."""
+    import nbformat
+    from nbclient import NotebookClient
+
     place = {"metadata": {"path": str(NOTEBOOKS[0].parent)}}
     client = NotebookClient(nbformat.v4.new_notebook(), timeout=300, resources=place)
     forget = nbformat.v4.new_code_cell("%reset -f")
 
-    def run(notebook: nbformat.NotebookNode) -> None:
+    def run(notebook: NotebookNode) -> None:
         client.nb = nbformat.v4.new_notebook(cells=[forget, *notebook.cells])
         client.execute(cleanup_kc=False, env=os.environ | {"A11Y_BENCH_DATA": str(data)})
 
@@ -57,7 +68,7 @@ def run(data) -> Iterator[Callable[[nbformat.NotebookNode], None]]:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_from_top_to_bottom(path, run):
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     run(notebook)
     assert all(cell.outputs for cell in notebook.cells if cell.cell_type == "code")
 
