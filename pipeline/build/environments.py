@@ -25,9 +25,14 @@ from pipeline.execution import scope
 
 
 def manifest_commit(candidate: Candidate) -> str:
-    """The commit whose manifests make the environment: the base; the fix, where the gold patch changes dependencies."""
-    changed = any(is_manifest(path) for path in paths(candidate.fix_patch))
-    return candidate.merge_sha if changed else candidate.base.sha
+    """The commit whose manifests make the environment: the base; the fix, where the gold patch changes dependencies
+    and the commit that has them is known."""
+    return candidate.merge_sha if changes_manifests(candidate) and candidate.merge_sha else candidate.base.sha
+
+
+def changes_manifests(candidate: Candidate) -> bool:
+    """Whether the gold patch changes dependencies."""
+    return any(is_manifest(path) for path in paths(candidate.fix_patch))
 
 
 def environment_of(clone: git.Repo, candidate: Candidate) -> Environment:

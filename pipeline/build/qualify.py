@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import git
 
 from pipeline.build import learned, repair
-from pipeline.build.environments import environment_of, manifest_commit
+from pipeline.build.environments import changes_manifests, environment_of, manifest_commit
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Ran, judge, require_trust
 from pipeline.build.learned import Learned
@@ -234,6 +234,10 @@ class _Qualification:
         self.tell(Event(self.request.name, kind="ready", data=layers))
         if made.manifests != made.base:
             deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
+        elif changes_manifests(self.candidate):
+            deviations.append(
+                "the gold patch changes dependencies that no known commit has: the base's are used"
+            )
         ran = self._ran(made, image.ran, tuple(deviations))
         three = self._three(ran, made)
         instance = judge(self.candidate, ran, three)

@@ -19,7 +19,13 @@ from pipeline.core.options import data_option, repo_argument
     show_default=True,
     help="Where pull requests come from: git (a clone), github (GITHUB_TOKEN), dataset (Multi-SWE-bench, SWE-bench).",
 )
-@click.option("--path", type=click.Path(path_type=Path), help="The clone (never changed), or the dataset's file.")
+@click.option(
+    "--path",
+    type=click.Path(path_type=Path),
+    help="The clone (never changed); of a dataset its file of records, or its folder (or bare clone) of tasks.",
+)
+@click.option("--clone", type=click.Path(path_type=Path), help="Of a dataset: the repository's clone, to build from.")
+@click.option("--filtered", is_flag=True, help="Of a dataset: only the records that the filters take.")
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @click.option(
@@ -30,6 +36,8 @@ def command(
     repo: Any,
     source: str,
     path: Path | None,
+    clone: Path | None,
+    filtered: bool,
     issues: Path | None,
     numbers: tuple[int, ...],
     patterns: Path | None,
@@ -45,6 +53,8 @@ def command(
     \b
     Examples: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
               GITHUB_TOKEN=... a11y-bench collect elastic/eui --source github
+              a11y-bench collect PrismJS/prism --source dataset --path ~/swe-bench-mm --clone ~/clones/prism
+    Exit code: 0, 1 some of what was asked for could not be had, and all the rest was taken.
     """
     from pipeline.collect.evidence import load_patterns
     from pipeline.collect.sources import Options, open_source
@@ -53,10 +63,15 @@ def command(
     from pipeline.core import console
 
     chosen = load_patterns(patterns) if patterns else None
-    opened = open_source(source, repo, Options(path, issues))
+    opened = open_source(source, repo, Options(path, issues, clone, filtered))
     console.say(f"collecting {repo} from {source}")
     show = partial(watch, repo, opened)
-    _present(store, repo, collect_from(store, repo, opened, numbers, chosen, show))
+    problems: list[Any] = []
+    _present(store, repo, collect_from(store, repo, opened, numbers, chosen, show, problems))
+    for problem in problems:
+        console.say(f"left out: {problem}")
+    if problems:
+        raise SystemExit(1)
 
 
 def _present(store: Any, repo: Any, funnel: Any) -> None:

@@ -78,6 +78,9 @@ def _untested(merged: Merged) -> str:
 
 
 def _path_filters(merged: Merged) -> dict[str, bool]:
+    """What the paths say; where the source splits the patch itself, which part is a test is its makers' matter."""
+    if merged.patches:
+        return {"no_source_changes": bool(merged.patches.fix), "no_test_changes": bool(merged.patches.test)}
     tests = sum(map(is_test_file, merged.files))
     return {"no_source_changes": tests < len(merged.files), "no_test_changes": bool(tests)}
 
@@ -85,7 +88,7 @@ def _path_filters(merged: Merged) -> dict[str, bool]:
 def _decide(
     source: Source, merged: Merged, issues: tuple[Issue, ...], found: tuple[Evidence, ...], chosen: bool
 ) -> Candidate | Rejection:
-    if not found and not chosen:
+    if not (found or chosen or merged.chosen):
         return _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
     try:
         patches = source.patches(merged)

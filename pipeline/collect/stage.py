@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from pipeline.collect.funnel import sift
 from pipeline.collect.sources import Options, Page, Source, open_source
 from pipeline.core.clones import adopt_clone_path, describe, remember
 from pipeline.core.decisions import Standing, make
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Decision, Funnel
-from pipeline.core.store import Store, digest, read_json, write_json
+from pipeline.core.store import Store, digest, read_json, write_bytes, write_json
 
 log = logging.getLogger(__name__)
 
@@ -37,16 +39,24 @@ def collect_from(
     numbers: Sequence[int] = (),
     patterns: Patterns | None = None,
     watch: Watch = iter,
+    problems: list[UserError] | None = None,
 ) -> Funnel:
     """Collect what a source has after the last run's cursor, or the given numbers; closes the source.
 
-    `watch` sees every page go by. Interrupted at any moment, the next call goes on after the last whole page. Raises
-    UserError for a number that the source does not have, and for records changed by hand that can not be read.
+    `watch` sees every page go by. Interrupted at any moment, the next call goes on after the last whole page. What can
+    not be had (a number that the source does not have, a record that it can not read) is added to `problems`, and all
+    the rest is taken; without such a list it is raised, before anything is written. Raises UserError, too, for records
+    changed by hand that can not be read.
     """
     try:
-        named = [Page(source.named(numbers), "", len(numbers))] if numbers else None
+        unread = source.problems
+        if unread and problems is None:
+            raise unread[0]
+        if problems is not None:
+            problems += unread
+        named = _named(source, repo, numbers, problems) if numbers else None
         with Collected(store, repo) as collected:
-            collected.decide(_choices(collected, numbers))
+            collected.decide(_choices(collected, [one.pull.number for page in named or () for one in page.pulls]))
             _take(collected, source, patterns or shipped(), named, watch)
             _note_source(store, repo, source)
             funnel = collected.export()
@@ -54,6 +64,20 @@ def collect_from(
         source.close()
     log.info("%s: %d candidates of %d", repo, funnel.sample + funnel.without_issue, funnel.total)
     return funnel
+
+
+def _named(source: Source, repo: Repo, numbers: Sequence[int], problems: list[UserError] | None) -> list[Page]:
+    """The pull requests that are named, as one page. Raises UserError for missing ones, unless others are there and
+    `problems` can be told."""
+    found = source.named(numbers)
+    missing = sorted(set(numbers) - {one.pull.number for one in found})
+    if missing:
+        text = ", ".join(f"#{number}" for number in missing)
+        error = UserError(f"no merged pull request {text} of {repo}", hint="is it merged, and the source up to date?")
+        if problems is None or not found:
+            raise error
+        problems.append(error)
+    return [Page(found, "", len(found))]
 
 
 def _choices(collected: Collected, numbers: Sequence[int]) -> list[Decision]:
@@ -71,7 +95,17 @@ def _take(collected: Collected, source: Source, patterns: Patterns, named: Seque
     pages = iter(named) if named is not None else (page for page in source.pages(after) if page.pulls)
     for page in watch(pages):
         state = {"cursor": page.cursor or after, "settings": settings} if named is None else {}
+        for one in page.pulls:
+            _keep(collected, one.assets)
         collected.take(sift(source, page.pulls, patterns, collected.chosen), **state)
+
+
+def _keep(collected: Collected, pictures: Sequence[bytes]) -> None:
+    """Write pictures that are not there yet, by their digest."""
+    for data in pictures:
+        path = collected.store.picture(collected.repo, hashlib.sha256(data).hexdigest())
+        if not path.exists():
+            write_bytes(path, data)
 
 
 def _note_source(store: Store, repo: Repo, source: Source) -> None:

@@ -10,7 +10,7 @@ import io
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -141,11 +141,26 @@ def read_blobs(clone: git.Repo, sha: str, wanted: Callable[[str], bool]) -> Iter
     Raises UserError for a file whose content the clone lacks.
     """
     blobs = {path: blob for path, blob in _blobs(clone, sha).items() if wanted(path)}
+    for path, content in _contents(clone, blobs):
+        if content is None:
+            raise UserError(f"the clone lacks the content of {path} ({blobs[path]})", path=str(clone.git_dir))
+        yield path, content
+
+
+def read_contents(clone: git.Repo, sha: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+    """The files at these paths of a commit that there are; None for one whose content the clone lacks."""
+    blobs = _blobs(clone, sha)
+    return _contents(clone, {path: blobs[path] for path in paths if path in blobs})
+
+
+def _contents(clone: git.Repo, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes | None]]:
+    """Path -> content, by a process of its own."""
     told = io.BytesIO(_cat_file(clone, "--batch", blobs.values()))
     for path in blobs:
-        blob, kind, *size = told.readline().decode().split()
+        _, kind, *size = told.readline().decode().split()
         if kind == "missing":
-            raise UserError(f"the clone lacks the content of {path} ({blob})", path=str(clone.git_dir))
+            yield path, None
+            continue
         yield path, told.read(int(size[0]))
         told.readline()
 

@@ -66,6 +66,14 @@ class Evidence(Record):
     place: int = Field(ge=0, description="offset of the match in the field, in characters")
 
 
+class Picture(Record):
+    """A picture of a task's statement."""
+
+    address: str = Field(default="", description="where the statement points to; empty: it does not name it")
+    media: str = Field(default="", description="media type, as image/png; empty: unknown")
+    digest: str = Field(default="", description="SHA-256 of its bytes (01_raw/<repo>/pictures/); empty: not held")
+
+
 class PullRequest(Versioned):
     """One merged pull request, as a source gave it."""
 
@@ -81,6 +89,9 @@ class PullRequest(Versioned):
     merge_sha: str
     merged_at: str
     resolved_issues: tuple[Issue, ...] = ()
+    hints: str = ""
+    pictures: tuple[Picture, ...] = ()
+    origin: str = Field(default="", description="the foreign benchmark whose record it is: base and patches are theirs")
 
     @property
     def repository(self) -> Repo:
@@ -237,6 +248,7 @@ class Task(Versioned):
     lang: str
     statement: tuple[Issue, ...]
     hints: str = ""
+    pictures: tuple[Picture, ...] = ()
 
 
 class Instance(Versioned):
@@ -255,6 +267,8 @@ class Instance(Versioned):
     test_patch: str
     lang: str
     hints: str = ""
+    pictures: tuple[Picture, ...] = ()
+    origin: str = Field(default="", description="the foreign benchmark whose record it is: base and patches are theirs")
     tests: dict[str, Annotated[str, Field(pattern=f"^[PFSN]{{3}}({SNAPSHOT})?$")]] = Field(
         description="every test's status in the base, with the test patch and with the gold patch: PASSED, FAILED, "
         "SKIPPED or NONE by its first letter; ` snapshot` where a fixed test failed by its snapshot alone"
@@ -358,6 +372,7 @@ class Instance(Versioned):
             lang=self.lang,
             statement=self.resolved_issues if self.statement_source == "issue" else (own,),
             hints=self.hints,
+            pictures=self.pictures,
         )
 
 

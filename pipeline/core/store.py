@@ -207,6 +207,10 @@ class Store:
     def raw(self, repo: Repo) -> Path:
         return self.root / "01_raw" / repo.slug
 
+    def picture(self, repo: Repo, digest: str) -> Path:
+        """A picture that comes with a pull request, by the digest of its bytes."""
+        return self.raw(repo) / "pictures" / digest
+
     def dataset(self, repo: Repo) -> Path:
         return self.root / "02_dataset" / f"{repo.slug}.jsonl"
 

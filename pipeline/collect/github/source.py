@@ -47,6 +47,8 @@ def api_url() -> str:
 class GitHubSource:
     """The merged pull requests of one repository on GitHub, the oldest change first."""
 
+    problems: Sequence[UserError] = ()
+
     def __init__(
         self, repo: Repo, options: Options, url: str, tokens: Sequence[str], patience: Patience | None = None
     ) -> None:
@@ -83,7 +85,7 @@ class GitHubSource:
     def named(self, numbers: Sequence[int]) -> list[Merged]:
         data = _part(self._graphql.ask(queries.named(numbers), **self._where))
         nodes = [node for node in data.values() if node and node["state"] == "MERGED"]
-        return pick((self._merged(node) for node in nodes), numbers, self.repo)
+        return pick((self._merged(node) for node in nodes), numbers)
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
         found: dict[int, Issue | str] = {}

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 SOURCES = {
     "git": ("pipeline.collect.sources.clone", "a local clone (--path): no network, no tokens"),
     "github": ("pipeline.collect.github.source", "GitHub (GITHUB_TOKEN); patches from a clone when --path names one"),
-    "dataset": ("pipeline.collect.sources.dataset", "a file of Multi-SWE-bench or SWE-bench records (--path)"),
+    "dataset": (
+        "pipeline.collect.sources.dataset.source",
+        "records of Multi-SWE-bench or SWE-bench, or folders of tasks (--path); base commits from --clone",
+    ),
 }
 
 
@@ -37,7 +40,8 @@ class Patches(NamedTuple):
 class Merged(NamedTuple):
     """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
 
-    Its `resolved_issues` and `patches` are there where the source brings them along.
+    Its `resolved_issues` and `patches` are there where the source brings them along, as are the bytes of its pictures
+    (`assets`). One that is `chosen` is taken whatever the filters say: its source holds only what somebody chose.
     """
 
     pull: PullRequest
@@ -46,6 +50,8 @@ class Merged(NamedTuple):
     closing_elsewhere: tuple[str, ...] = ()
     updated_at: str = ""
     patches: Patches | None = None
+    assets: tuple[bytes, ...] = ()
+    chosen: bool = False
 
 
 class Page(NamedTuple):
@@ -70,6 +76,8 @@ class Options(NamedTuple):
 
     path: Path | None = None
     issues: Path | None = None
+    clone: Path | None = None
+    filtered: bool = False
 
 
 class Source(Protocol):
@@ -77,6 +85,8 @@ class Source(Protocol):
 
     #: where the patches come from and later stages read the sources, None where there is no clone
     clone: git.Repo | None
+    #: what there is and can not be read
+    problems: Sequence[UserError]
 
     def describe(self) -> dict[str, str]:
         """What `source.json` says of it, without the clone: `kind` and what tells it from others of the kind."""
@@ -85,7 +95,7 @@ class Source(Protocol):
         """All pull requests after a cursor."""
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
-        """These pull requests. Raises UserError for one that is not there or was not merged."""
+        """These pull requests, as far as they are there and merged."""
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
         """Issues by number, or why a number is none: `pull_request`, `not_found`. Others are unknown to the source."""
@@ -106,4 +116,8 @@ def open_source(name: str, repo: Repo, options: Options) -> Source:
         raise unknown("source", name, list(SOURCES))
     if options.issues and name != "git":
         raise UserError(f"the source {name} has issues of its own", field="--issues", hint="leave it out")
+    if options.clone and name != "dataset":
+        raise UserError(f"the source {name} takes its clone by --path", field="--clone", hint="leave it out")
+    if options.filtered and name != "dataset":
+        raise UserError(f"the source {name} is always filtered", field="--filtered", hint="leave it out")
     return import_module(SOURCES[name][0]).open_source(repo, options)

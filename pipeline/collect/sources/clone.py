@@ -32,6 +32,8 @@ class CloneSource:
         self.repo, self.clone = repo, open_clone(path)
         self.texts = {issue.number: issue for issue in read_issues(issues)}
 
+    problems: Sequence[UserError] = ()
+
     def describe(self) -> dict[str, str]:
         return {"kind": "git"}
 
@@ -40,7 +42,7 @@ class CloneSource:
         return paged(pull_requests(self.clone, self.repo))
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
-        return pick(pull_requests(self.clone, self.repo), numbers, self.repo)
+        return pick(pull_requests(self.clone, self.repo), numbers)
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
         return {number: self.texts[number] for number in numbers if number in self.texts}
@@ -70,14 +72,9 @@ def paged(pulls: Iterator[Merged], size: int = 500) -> Iterator[Page]:
         yield Page(page, "", 0)
 
 
-def pick(pulls: Iterable[Merged], numbers: Sequence[int], repo: Repo) -> list[Merged]:
-    """The pull requests with these numbers. Raises UserError that names the missing ones."""
-    found = [one for one in pulls if one.pull.number in numbers]
-    missing = sorted(set(numbers) - {one.pull.number for one in found})
-    if missing:
-        text = ", ".join(f"#{number}" for number in missing)
-        raise UserError(f"no merged pull request {text} of {repo}", hint="is it merged, and the source up to date?")
-    return found
+def pick(pulls: Iterable[Merged], numbers: Sequence[int]) -> list[Merged]:
+    """The pull requests with these numbers, as far as they are there."""
+    return [one for one in pulls if one.pull.number in numbers]
 
 
 def clone_patches(clone: git.Repo, base: str, merge: str, files: Iterable[str]) -> Patches:
