@@ -40,7 +40,8 @@ def environment_of(clone: git.Repo, candidate: Candidate) -> Environment:
     sha = manifest_commit(candidate)
     tree = Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
     fixed = overrides.fixed(candidate)
-    return infer(tree, committed(clone, sha), scope.touched(candidate.test_patch), fixed)
+    touched = scope.touched(tree.paths, candidate.test_patch, tree.text("package.json"))
+    return infer(tree, committed(clone, sha), touched, fixed)
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

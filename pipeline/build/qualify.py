@@ -22,7 +22,7 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.git import list_files, opened_clone, require_commit
+from pipeline.core.git import list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
 from pipeline.core.records import Candidate, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
@@ -156,7 +156,8 @@ def selected(clone: git.Repo, candidate: Candidate, wanted: str) -> tuple[str, .
     if wanted == "full":
         return ()
     tree = list_files(clone, candidate.base.sha)
-    return scope.files(wanted, tree, candidate.fix_patch, candidate.test_patch)
+    manifest = show(clone, candidate.base.sha, "package.json")
+    return scope.files(wanted, tree, candidate.fix_patch, candidate.test_patch, manifest)
 
 
 def make_ahead(request: Qualify) -> images.Recipe:
@@ -235,9 +236,7 @@ class _Qualification:
         if made.manifests != made.base:
             deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
         elif changes_manifests(self.candidate):
-            deviations.append(
-                "the gold patch changes dependencies that no known commit has: the base's are used"
-            )
+            deviations.append("the gold patch changes dependencies that no known commit has: the base's are used")
         ran = self._ran(made, image.ran, tuple(deviations))
         three = self._three(ran, made)
         instance = judge(self.candidate, ran, three)

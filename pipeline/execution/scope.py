@@ -4,11 +4,14 @@ Related to a changed source are tests of the nearest folder that has any (its ow
 `__tests__`, `test`, `tests` and `spec`): all of them where it is a component's, called like one of them
 (`Button/__tests__/Button-test.js`, `dialog/src/dialog.test.tsx`), else those that are called like the source. And, in a
 tree of tests of their own, those called like it in a folder of the same name. Stories are no sources: no test imports
-them. Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
+them. What a test patch changes of the tests' data (`tests/languages/sql/string.test`) is read by tests above it: of the
+nearest folder that holds some, those that the root's test scripts name, or that are called like tests. Does not cover
+what imports a changed source from elsewhere: that takes the scope `full`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -20,7 +23,7 @@ from pipeline.ecosystems.protection import is_protected
 SCOPES = ("touched", "full")
 
 #: raised when other files are selected: what was decided before is stale
-VERSION = 2
+VERSION = 3
 
 _HEIGHT = 2
 #: folders that are not called like what they hold
@@ -28,19 +31,60 @@ _PLAIN_FOLDERS = ("src", "lib")
 _TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "spec")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
+#: what the one file is called that runs all that lies below its folder
+_STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
 _TEST_WORD = re.compile(r"[.\-_](?:test|tests|spec|cy)$")
 
 
-def files(scope: str, tree: Collection[str], fix_patch: str, test_patch: str) -> tuple[str, ...]:
-    """The test files of an instance whose base has the paths `tree`, in order of their names; none for `full`."""
+def files(
+    scope: str, tree: Collection[str], fix_patch: str, test_patch: str, manifest: str | None = None
+) -> tuple[str, ...]:
+    """The test files of an instance whose base has the paths `tree` and the root's `manifest` (its text), in order of
+    their names; none for `full`."""
     if scope == "full":
         return ()
-    return tuple(sorted({*touched(test_patch), *related(tree, paths(fix_patch))}))
+    return tuple(sorted({*touched(tree, test_patch, manifest), *related(tree, paths(fix_patch))}))
 
 
-def touched(test_patch: str) -> tuple[str, ...]:
-    """The files of the test patch, in order of their names. The runner itself leaves out what is no test (fixtures)."""
-    return tuple(sorted({_test_of(path) for path in paths(test_patch) if _CODE.search(_test_of(path))}))
+def touched(tree: Collection[str], test_patch: str, manifest: str | None = None) -> tuple[str, ...]:
+    """The files of the test patch, and tests that read what it changes of their data, in order of their names. The
+    runner itself leaves out what is no test (fixtures)."""
+    changed = {_test_of(path) for path in paths(test_patch)}
+    code = {path for path in changed if _CODE.search(path)}
+    data = {path for path in changed - code if is_test_file(path) and not path.endswith(".snap")}
+    return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
+
+
+def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:
+    """The tests that read test data; none where the patch changes a test of the same folder itself."""
+    by_folder: dict[PurePosixPath, list[str]] = defaultdict(list)
+    for path in tree:
+        if _CODE.search(path) and is_test_file(path) and "node_modules" not in path.split("/"):
+            by_folder[PurePosixPath(path).parent].append(path)
+    found: set[str] = set()
+    for folders in {tuple(PurePosixPath(path).parents) for path in data}:
+        above = [folder for folder in folders if folder.name and folder in by_folder]
+        tests = ([path for path in by_folder[folder] if _starts(path, named)] for folder in above)
+        nearest = next(filter(None, tests), by_folder[above[0]] if above else [])
+        listed = [path for path in nearest if path in named] or nearest
+        found.update(() if any(path in code for path in listed) else listed)
+    return found
+
+
+def _starts(path: str, named: Collection[str]) -> bool:
+    pure = PurePosixPath(path)
+    return path in named or pure.stem.lower() in _STARTS or bool(_TEST_WORD.search(pure.stem))
+
+
+def named_tests(manifest: str | None) -> frozenset[str]:
+    """The words of a manifest's test scripts, some of which are paths."""
+    try:
+        scripts = json.loads(manifest or "{}").get("scripts", {})
+    except (ValueError, AttributeError):
+        return frozenset()
+    told = scripts.items() if isinstance(scripts, dict) else ()
+    texts = [text for name, text in told if name.startswith("test") and isinstance(text, str)]
+    return frozenset(word.strip("'\"").removeprefix("./") for text in texts for word in text.split())
 
 
 def related(tree: Collection[str], changed: Iterable[str]) -> set[str]:

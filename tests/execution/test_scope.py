@@ -28,7 +28,7 @@ def patch(*paths: str) -> str:
 )
 def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[str]) -> None:
     """A snapshot stands for its test; what is no code (fixtures, images) is nothing that a runner could run."""
-    assert list(touched(patch(*paths))) == expected
+    assert list(touched((), patch(*paths))) == expected
 
 
 COMPONENTS = (
