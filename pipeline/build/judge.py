@@ -45,7 +45,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     for name in RUNS:
         for run in runs[name]:
             require_trust(run, name)
-    runs = _with_files(runs)
+    runs = with_files(runs)
     agreed = {name: verdict.agree([run.results for run in several]) for name, several in runs.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
     results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
@@ -92,7 +92,7 @@ def carried(candidate: Candidate) -> dict[str, Any]:
     return {"instance_id": candidate.instance_id} | {name: getattr(candidate, name) for name in _CARRIED}
 
 
-def _with_files(runs: Runs) -> dict[str, list[TestRun]]:
+def with_files(runs: Runs) -> dict[str, list[TestRun]]:
     """A file that could not run in one of the runs is a test in all of them: PASSED where it could."""
     broken = {f for several in runs.values() for run in several for f, s in run.suites.items() if s is Status.FAILED}
     return {name: [run.with_files(broken) for run in several] for name, several in runs.items()}

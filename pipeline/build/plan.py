@@ -14,12 +14,13 @@ import git
 
 from pipeline.build import faults
 from pipeline.build.infer import Unsupported
-from pipeline.build.judge import RUNS, Ran, carried, judge
+from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
 from pipeline.build.reasons import Rejected
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
+from pipeline.core.verdict import Triple, transitions
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun, unpack
@@ -96,6 +97,19 @@ def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> di
         return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
 
     return {name: [once(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}
+
+
+def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:
+    """The test files and every test's three statuses as a unit's stored runs say them, whatever became of it; none
+    where not all runs were made. Of repeats that disagree the first counts."""
+    path = unit.folder / STORED
+    if not path.exists():
+        return (), {}
+    stored = read_json(path)
+    ran = Ran.model_validate(stored["ran"])
+    files = {one.name: one.read_bytes() for one in unit.folder.iterdir() if one.suffix == ".gz"}
+    runs = with_files(_runs(stored["runs"], ran, files))
+    return ran.files, transitions(*(runs[name][0].results for name in RUNS))
 
 
 def unit_of(store: Store, candidate: Candidate) -> Unit:

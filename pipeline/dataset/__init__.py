@@ -6,5 +6,6 @@ Stands on the stages, as `campaign` does: a check runs stages 03 and 04, a rebui
     check, applied, examine   what must hold for each instance; then oracle and nop
     stats                     what datasets are made of
     forms                     forms of other benchmarks
+    agree, foreign_names      a foreign benchmark's transitions beside ours, each difference with its class
     lock, rebuild             the list that is published, and the dataset made again from it
 """

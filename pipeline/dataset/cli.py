@@ -1,4 +1,4 @@
-"""`a11y-bench dataset`: `check`, `export`, `stats`, `lock`, `rebuild`."""
+"""`a11y-bench dataset`: `agree`, `check`, `export`, `stats`, `lock`, `rebuild`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, jobs_option, repos_argument, sandbox_option, trust_local_option
+from pipeline.core.options import (
+    data_option,
+    jobs_option,
+    repo_argument,
+    repos_argument,
+    sandbox_option,
+    trust_local_option,
+)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
 force_option = click.option("--force", is_flag=True, help="Replace a file that says something else.")
@@ -89,6 +96,31 @@ def stats(repos: Any, form: str, store: Any) -> None:
     from pipeline.dataset.stats import stats as count
 
     present.numbers(count(store, built(store, repos)), form)
+
+
+@command.command()
+@repo_argument
+@click.option(
+    "--path", type=click.Path(path_type=Path), required=True, help="The benchmark: its file of records, or of tasks."
+)
+@json_option
+@data_option
+def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
+    """Compare transitions with those of a foreign benchmark, and explain each difference by a class.
+
+    \b
+    Reads the benchmark's records (what `collect --source dataset` reads), DATA/01_raw/<repo>/, DATA/02_dataset/ and the
+    clone. Writes nothing.
+    Example: a11y-bench dataset agree PrismJS/prism --path ~/swe-bench-mm
+    Exit code: 0 all that is built agrees or is explained, 1 something is not.
+    """
+    from pipeline.dataset import present
+    from pipeline.dataset.agree import agree as compare
+
+    compared, problems = compare(store, repo, path)
+    present.agreement(compared, problems, as_json=as_json)
+    if any(one.is_qualified and one.word == "unexplained" for one in compared):
+        raise SystemExit(1)
 
 
 @command.command()

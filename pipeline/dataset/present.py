@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from pipeline.core.console import table
+from pipeline.core.console import say, table
+from pipeline.dataset.agree import CLASSES, Agreement, totals
 from pipeline.dataset.check import Finding
 from pipeline.dataset.examine import MEANINGS
 from pipeline.dataset.rebuild import Difference
@@ -39,6 +40,37 @@ def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> No
     if found:
         table("Differences", ("instance", "fact", "in the list", "rebuilt"), found)
     click.echo(f"{total - len({one.instance for one in found})} of {total} instances are as the list says")
+
+
+def agreement(compared: Sequence[Agreement], problems: Sequence[Exception], *, as_json: bool) -> None:
+    """Instance by instance, then what differs, then how far it goes; records that could not be read on stderr."""
+    whole = totals(compared)
+    if as_json:
+        rows = [
+            one._asdict() | {"word": one.word} | {"differences": [d._asdict() for d in one.differences]}
+            for one in compared
+        ]
+        _json({"totals": whole._asdict(), "classes": CLASSES, "instances": rows})
+    else:
+        header = ("instance", "here", "names", "same", "not run here", "differ", "in a word", "classes")
+        table("Instances", header, [_instance(one) for one in compared])
+        different = [each for one in compared for each in one.differences]
+        if different:
+            table("Differences", ("instance", "test", "theirs", "ours", "class", "evidence"), different)
+            met = {name: text for name, text in CLASSES.items() if name in whole.classes}
+            table("Classes", ("class", "meaning", "tests"), [(n, text, whole.classes[n]) for n, text in met.items()])
+        click.echo(
+            f"{whole.qualified} of {whole.instances} qualify; of these {whole.agree} agree in every test, "
+            f"{whole.explained} differ and are explained"
+        )
+    for problem in problems:
+        say(f"left out: {problem}")
+
+
+def _instance(one: Agreement) -> tuple[object, ...]:
+    kinds = Counter(each.kind for each in one.differences)
+    text = ", ".join(f"{name} {count}" for name, count in sorted(kinds.items()))
+    return one.instance, one.outcome, one.listed, one.same, one.not_run, len(one.differences), one.word, text
 
 
 def numbers(found: Mapping[str, Numbers], form: str) -> None:

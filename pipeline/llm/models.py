@@ -58,6 +58,11 @@ class Model:
         return self.entry["model_info"].get("max_input_tokens")
 
     @property
+    def sees(self) -> bool:
+        """Whether it takes pictures."""
+        return self.entry["model_info"].get("supports_vision") is True
+
+    @property
     def row_kind(self) -> str:
         """Its kind in the ledger."""
         return "embedding" if self.kind == "embedding" else "llm"

@@ -20,7 +20,7 @@ from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
-EVERYWHERE = ("task", "checkout", "out", "model", "settings", "agent", "base_url", "key")
+EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "settings", "agent", "base_url", "key")
 PLACES = {False: (*EVERYWHERE, "python", "cache", "shared_key"), True: (*EVERYWHERE, "prompt", "statement")}
 #: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
 PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")

@@ -15,6 +15,7 @@ from pipeline.core.briefing import prompt
 from pipeline.core.git import CLEAN, opened_clone
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
+from pipeline.predict.pictures import note
 from pipeline.predict.request import AgentFailed, Ask, Say
 from pipeline.sandbox.base import DEFAULT, Completed, Workspace
 
@@ -54,7 +55,11 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
 
 def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     """Write what the agent is told; what its command may name."""
-    told = prompt(ask.agent.call.prompt, ask.task)
+    seen = f"{room.scratch}/pictures"
+    room.run(["mkdir", seen])
+    for name, data in ask.pictures.items():
+        room.write(f"{seen}/{name}", data)
+    told = prompt(ask.agent.call.prompt, ask.task) + note(seen, list(ask.pictures))
     files = {
         "task": ("task.json", ask.task.model_dump_json(indent=2).encode()),
         "prompt": ("prompt.md", told.encode()),
@@ -67,6 +72,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     return {
         **{place: f"{room.scratch}/{name}" for place, (name, _) in files.items()},
         "statement": told,
+        "pictures": seen,
         "checkout": room.root,
         "out": out,
         "model": ask.model,

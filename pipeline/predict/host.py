@@ -36,6 +36,8 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
         checkout(opened_clone(ask.clone), ask.base, place / "checkout")
         write_bytes(place / "task.json", ask.task.model_dump_json(indent=2).encode())
         (place / "out").mkdir()
+        for name, data in ask.pictures.items():
+            write_bytes(place / "pictures" / name, data)
         say(f"{ask.agent.name} works")
         try:
             return _run(ask, place, folder / "agent.log")
@@ -48,6 +50,7 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
     places = {
         "python": sys.executable,
         "task": str(place / "task.json"),
+        "pictures": str(place / "pictures"),
         "checkout": str(place / "checkout"),
         "out": str(place / "out"),
         "model": ask.model,

@@ -50,7 +50,7 @@ class Ask:
     """The request: a task, the commit it is about, the gateway and the keys of the task and of what serves several.
 
     `cache` is a folder in which an agent keeps what serves the run's other tasks: it can be made again, for the same
-    money.
+    money. `pictures` are the statement's, by name, for a model that sees.
     """
 
     agent: Agent
@@ -62,6 +62,7 @@ class Ask:
     key: str = field(repr=False)
     cache: str
     shared_key: str = field(default="", repr=False)
+    pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
     room: Room | None = None
 
     @property

@@ -31,6 +31,7 @@ from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import host, regression
 from pipeline.predict.agents import load_agent
+from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import Answer, Ask, Failure, Left, Room
 from pipeline.predict.run import Run, open_run, resume
@@ -185,10 +186,13 @@ class Predictor:
         their end: of these the ledger tells."""
         key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
         room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
+        task = instance.task()
+        seen = pictures(self.store, task) if self.model.sees else {}
         return Ask(
             agent=self.agent,
             model=self.experiment.model,
-            task=instance.task(),
+            task=task if seen else task.model_copy(update={"pictures": ()}),
+            pictures=seen,
             base=instance.base.sha,
             clone=str(clone.git_dir),
             base_url=gateway.base_url,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from magentless.checkout import Checkout
@@ -16,16 +17,28 @@ from magentless.wire import Endpoint, Wire
 #: the order in which the trajectory is written; requests are answered in any order
 STEPS = ("files", "folders", "index", "retrieve", "elements", "lines", "repair")
 
+#: what a picture takes of a model's context at most, with all providers that say
+PICTURE_TOKENS = 2000
+
 
 class Parts:
     """One model, and one task in its checkout. Raises BadInput for a checkout or settings that cannot be used."""
 
-    def __init__(self, model: str, task: Task, checkout: Path, settings: Settings, endpoint: Endpoint) -> None:
+    def __init__(
+        self,
+        model: str,
+        task: Task,
+        checkout: Path,
+        settings: Settings,
+        endpoint: Endpoint,
+        pictures: Sequence[str] = (),
+    ) -> None:
         self.wire = Wire(endpoint, settings.provider)
         self._trajectory: Trajectory = []
-        chat = ChatModel(model, self.wire, self._trajectory)
+        chat = ChatModel(model, self.wire, self._trajectory, pictures)
         count = counter(model, settings.context.tokenizers)
-        prompter = Prompter(task, settings, settings.context.limit(model), count)
+        limit = settings.context.limit(model) - PICTURE_TOKENS * len(pictures)
+        prompter = Prompter(task, settings, limit, count)
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
     def nearest(self, cache: Path) -> Nearest | None:

@@ -46,13 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _work(args: argparse.Namespace) -> int:
     from magentless.agent import Agent
     from magentless.assembly import Parts
-    from magentless.inputs import load_settings, load_task
+    from magentless.inputs import load_pictures, load_settings, load_task
 
     started = time.monotonic()
-    parts = Parts(args.model, load_task(args.task), args.checkout, load_settings(args.settings), _endpoint())
+    task, settings, pictures = load_task(args.task), load_settings(args.settings), load_pictures(args.pictures)
+    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures)
     outputs.clear(args.out)
     run = Agent(parts.session, parts.nearest(args.cache)).run()
-    task, waited = parts.session.task, parts.wire.clock.waited
+    waited = parts.wire.clock.waited
     metadata = {
         "instance_id": task.instance_id,
         **run.record(),
@@ -77,6 +78,7 @@ def _endpoint() -> Endpoint:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="magentless", description="Agentless-style repair of one task.")
     parser.add_argument("--task", type=Path, required=True, help="JSON file: what is told of the instance")
+    parser.add_argument("--pictures", type=Path, help="folder of the statement's pictures: 1.png, 2.jpg, ...")
     parser.add_argument("--checkout", type=Path, required=True, help="git working tree; it is not written to")
     parser.add_argument("--out", type=Path, required=True, help="folder for patch, metadata and trajectory")
     parser.add_argument("--cache", type=Path, required=True, help="folder that lasts: vectors for the next tasks")

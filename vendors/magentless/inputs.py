@@ -6,6 +6,7 @@ agent may see (a patch, a test) is not worked on.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import tomllib
@@ -17,6 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeI
 
 from magentless.causes import BadInput
 
+#: the end of a picture's name -> its media type
+PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 DEFAULT_SETTINGS = Path(__file__).with_name("settings.toml")
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
@@ -38,6 +41,14 @@ class Issue(Record):
     state: Text = ""
 
 
+class Picture(Record):
+    """A picture of the statement; its file is in a folder beside the task."""
+
+    address: Text = ""
+    media: Text = ""
+    digest: Text = ""
+
+
 class Task(Record):
     """What the agent is told of an instance."""
 
@@ -49,6 +60,7 @@ class Task(Record):
     lang: str
     statement: Annotated[tuple[Issue, ...], Field(min_length=1)]
     hints: Text = ""
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def prose(self) -> str:
@@ -142,6 +154,19 @@ class Settings(Record):
 def load_task(path: Path) -> Task:
     """The task in the JSON file `path`; raises BadInput."""
     return _checked(Task, path, json.loads)
+
+
+def load_pictures(folder: Path | None) -> tuple[str, ...]:
+    """The pictures in a folder as addresses that hold their data, in the order of their numbers; raises BadInput."""
+    paths = folder.iterdir() if folder and folder.is_dir() else ()
+    try:
+        return tuple(_address(path) for path in sorted(paths, key=lambda path: int(path.stem)))
+    except (KeyError, ValueError):
+        raise BadInput(f"{folder}: pictures are 1.png, 2.jpg and so on ({', '.join(PICTURES)})") from None
+
+
+def _address(path: Path) -> str:
+    return f"data:{PICTURES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def load_settings(path: Path) -> Settings:

@@ -29,10 +29,10 @@ class Ask(NamedTuple):
 
 
 class ChatModel:
-    """A model that answers in text. Threads share it."""
+    """A model that answers in text. Threads share it. Its first question shows the pictures, which no record holds."""
 
-    def __init__(self, name: str, wire: Wire, trajectory: Trajectory) -> None:
-        self.name, self._wire, self._trajectory = name, wire, trajectory
+    def __init__(self, name: str, wire: Wire, trajectory: Trajectory, pictures: Sequence[str] = ()) -> None:
+        self.name, self._wire, self._trajectory, self._pictures = name, wire, trajectory, pictures
 
     def ask(self, question: Ask, messages: Messages) -> str:
         """The answer's text. Raises Ended when there is none, ProviderFailure when the provider failed."""
@@ -42,7 +42,7 @@ class ChatModel:
             "temperature": question.temperature,
             "max_tokens": question.max_tokens,
         }
-        answer = self._wire.post("/chat/completions", request)
+        answer = self._wire.post("/chat/completions", {**request, "messages": shown(messages, self._pictures)})
         reply, finish = _first_choice(answer)
         made = {"reply": reply, "finish_reason": finish, "usage": answer.get("usage") or {}}
         self._trajectory.append({"step": question.step, "sample": question.sample, **request, **made})
@@ -51,6 +51,15 @@ class ChatModel:
             detail = f"{question.step}: the answer is empty (finish reason: {finish})"
             raise Ended(Cause.NO_MODEL_RESPONSE, detail)
         return text
+
+
+def shown(messages: Messages, pictures: Sequence[str]) -> list[dict[str, Any]]:
+    """The messages, the first with the pictures behind its text."""
+    if not pictures:
+        return list(messages)
+    first, *others = messages
+    parts = [{"type": "image_url", "image_url": {"url": address}} for address in pictures]
+    return [{**first, "content": [{"type": "text", "text": first["content"]}, *parts]}, *others]
 
 
 class EmbeddingModel:

@@ -7,7 +7,9 @@ what that needs (requirements.txt), nothing of the pipeline.
 """
 
 import argparse
+import base64
 import json
+import mimetypes
 import os
 import signal
 import sys
@@ -56,14 +58,14 @@ class GatewayModel(OpenRouterModel):
 
     abort_exceptions = [Exception]  # the gateway tries again, nothing does so here
 
-    def __init__(self, seconds: float, **config: object) -> None:
+    def __init__(self, seconds: float, pictures: list[dict], **config: object) -> None:
         super().__init__(cost_tracking="ignore_errors", **config)
         self._api_url = os.environ.pop("OPENAI_BASE_URL") + "/chat/completions"
         self._api_key = os.environ.pop("OPENAI_API_KEY")
-        self._seconds = seconds
+        self._seconds, self._pictures = seconds, pictures
 
     def _query(self, messages: list[dict], **more: object) -> dict:
-        body = {"model": self.config.model_name, "messages": messages, "tools": [BASH_TOOL]}
+        body = {"model": self.config.model_name, "messages": shown(messages, self._pictures), "tools": [BASH_TOOL]}
         headers = {"Authorization": f"Bearer {self._api_key}"}
         try:
             answer = requests.post(
@@ -76,6 +78,23 @@ class GatewayModel(OpenRouterModel):
         if not answer.json().get("choices"):
             raise ProviderFailure("provider_error", "an answer without choices")
         return answer.json()
+
+
+def shown(messages: list[dict], pictures: list[dict]) -> list[dict]:
+    """The messages, the first of the user's with the pictures behind its text; what is kept of them has none."""
+    first = next((index for index, one in enumerate(messages) if one["role"] == "user"), None)
+    if first is None or not pictures:
+        return messages
+    told = {**messages[first], "content": [{"type": "text", "text": messages[first]["content"]}, *pictures]}
+    return [*messages[:first], told, *messages[first + 1 :]]
+
+
+def load(folder: Path) -> list[dict]:
+    """The pictures of a folder, in the order of their numbers, as parts of a message."""
+    paths = sorted(folder.iterdir(), key=lambda path: int(path.stem)) if folder.is_dir() else []
+    media = {path: mimetypes.guess_type(path.name)[0] for path in paths}
+    texts = {path: base64.b64encode(path.read_bytes()).decode() for path in paths}
+    return [{"type": "image_url", "image_url": {"url": f"data:{media[path]};base64,{texts[path]}"}} for path in paths]
 
 
 def _refused(answer: requests.Response) -> Exception:
@@ -92,6 +111,7 @@ def run(told: argparse.Namespace) -> str:
     config = yaml.safe_load((builtin_config_dir / settings["config"]).read_text(encoding="utf-8"))
     model = GatewayModel(
         settings["answer_seconds"],
+        load(told.pictures),
         model_name=told.model,
         model_kwargs=settings["request"],
         observation_template=config["model"]["observation_template"],
@@ -116,7 +136,7 @@ def run(told: argparse.Namespace) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("prompt", "checkout", "out", "settings"):
+    for name in ("prompt", "pictures", "checkout", "out", "settings"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--model", required=True)
     told = parser.parse_args()

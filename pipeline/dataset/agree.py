@@ -1,0 +1,255 @@
+"""`dataset agree`: our transitions beside what a foreign benchmark's makers say of the same tests.
+
+Theirs may grade files or names that stand for several tests; ours grade tests. A difference that the facts explain has
+a class (CLASSES); any other is unexplained. Reads the foreign records, `01_raw/`, `02_dataset/` and the clone; writes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import git
+
+from pipeline.build.plan import stored_triples, unit_of
+from pipeline.collect.sources.dataset.forms import Expected
+from pipeline.collect.sources.dataset.reading import Row, read
+from pipeline.core.errors import UserError
+from pipeline.core.git import list_files, show
+from pipeline.core.names import Repo
+from pipeline.core.patches import is_test_file
+from pipeline.core.records import Candidate, Instance, Rejection, Status
+from pipeline.core.store import Store, read_records
+from pipeline.core.verdict import Triple
+from pipeline.dataset.foreign_names import SEPARATOR, Names, fragments
+from pipeline.execution.images import source
+
+#: class of a difference -> what it means to a person
+CLASSES = {
+    "flaky": "it disagrees with itself here, so it decides nothing",
+    "environment": "it fails or is skipped here whatever is applied: it does not run as it does there",
+    "theirs_too_wide": "they list what the gold patch's tests do not touch, or one name for several tests",
+    "theirs_too_narrow": "it is mended here and they do not list it: their reader collapsed or lost it",
+    "not_built": "there is no instance, for the reason that stands there",
+    "ours_wrong": "its file is run here and it is not seen, or it is read otherwise",
+}
+UNEXPLAINED = "unexplained"
+FIXED, KEPT, UNLISTED = "fixed", "kept", "-"
+NOT_BUILT = "not built"
+QUALIFIED = "qualified"
+
+
+class Difference(NamedTuple):
+    """A test of which the two say different things; `theirs` and `ours` in a word, and the class that explains it."""
+
+    instance: str
+    test: str
+    theirs: str
+    ours: str
+    kind: str
+    evidence: str
+
+
+class Agreement(NamedTuple):
+    """One instance: how it ended here, how many names of theirs are the same here, are not run here, and differ."""
+
+    instance: str
+    outcome: str
+    listed: int
+    same: int
+    not_run: int
+    differences: tuple[Difference, ...]
+
+    @property
+    def is_qualified(self) -> bool:
+        return self.outcome == QUALIFIED
+
+    @property
+    def word(self) -> str:
+        """`agrees`, `explained`, `unexplained`."""
+        kinds = {one.kind for one in self.differences}
+        return "agrees" if not kinds else UNEXPLAINED if kinds & {UNEXPLAINED, "ours_wrong"} else "explained"
+
+
+class Ours(NamedTuple):
+    """What is known here of one record: its outcome, the test files that ran, and the tests."""
+
+    outcome: str
+    detail: str
+    base: str
+    files: tuple[str, ...]
+    triples: Mapping[str, Triple]
+    quarantine: frozenset[str] = frozenset()
+
+
+def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[UserError]]:
+    """Every record of the repository, by number, and those that can not be read. Raises UserError for none, and where
+    nothing of the repository is collected."""
+    found = list(read(path, repo))
+    rows = sorted((one for one in found if isinstance(one, Row)), key=lambda one: one.record.number)
+    if not rows:
+        raise next((one for one in found if isinstance(one, UserError)), UserError(f"nothing of {repo}", path=path))
+    clone, known = source(store, repo), _ours(store, repo)
+    named = [(repo.instance_id(row.record.number), row.record.expected) for row in rows]
+    compared = [
+        _Comparison(name, expected, known.get(name, Ours(NOT_BUILT, "", "", (), {})), clone).agreement()
+        for name, expected in named
+    ]
+    return compared, [one for one in found if isinstance(one, UserError)]
+
+
+def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
+    """What is known of every candidate of the repository; of a rejected one the tests, too, where there are."""
+    found: dict[str, Ours] = {}
+    for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
+        found[one.instance_id] = Ours(f"rejected: {one.reason}", one.detail, "", (), {})
+    candidates = {one.instance_id: one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    for one in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
+        if candidate := candidates.get(one.instance_id):
+            files, triples = stored_triples(unit_of(store, candidate))
+            found[one.instance_id] = Ours(f"rejected: {one.reason}", one.detail, candidate.base.sha, files, triples)
+    for one in read_records(store.dataset(repo), Instance):
+        quarantine = frozenset(one.quarantine)
+        found[one.instance_id] = Ours(QUALIFIED, "", one.base.sha, one.files, one.triples, quarantine)
+    return found
+
+
+class _Comparison:
+    """One record beside ours."""
+
+    def __init__(self, instance: str, theirs: Expected, ours: Ours, clone: git.Repo) -> None:
+        self.instance, self.theirs, self.ours, self.clone = instance, theirs, ours, clone
+        self.names = Names([*ours.triples, *ours.quarantine])
+
+    def agreement(self) -> Agreement:
+        listed = {**dict.fromkeys(sorted(self.theirs.kept), KEPT), **dict.fromkeys(sorted(self.theirs.fixed), FIXED)}
+        if not self.ours.triples:
+            gone = Difference(self.instance, "", "", self.ours.outcome, "not_built", _first(self.ours.detail))
+            return Agreement(self.instance, self.ours.outcome, len(listed), 0, 0, (gone,))
+        judged = {name: self._judge(name, word) for name, word in listed.items()}
+        outside = [name for name, one in judged.items() if one and one.ours == UNLISTED and one.theirs == KEPT]
+        outside = [name for name in outside if judged[name].kind == "theirs_too_wide"]
+        differences = [one for name, one in judged.items() if one and name not in outside]
+        same = sum(one is None for one in judged.values())
+        more = self._unlisted(listed)
+        return Agreement(self.instance, self.ours.outcome, len(listed), same, len(outside), (*differences, *more))
+
+    def _judge(self, name: str, word: str) -> Difference | None:
+        """What differs in one name of theirs; None for nothing."""
+        tests = self.names.of(name)
+        if not tests:
+            kind, evidence = self._missing(name)
+            return Difference(self.instance, name, word, UNLISTED, kind, evidence)
+        stable = [test for test in tests if test in self.ours.triples]
+        if not stable:
+            return Difference(self.instance, name, word, "quarantined", "flaky", "its repeats disagree")
+        together = combined([self.ours.triples[test] for test in stable])
+        if kind_of(together) == word:
+            return None
+        kind, evidence = self._explain(word, stable, together, len(stable) < len(tests))
+        return Difference(self.instance, name, word, letters(together), kind, evidence)
+
+    def _explain(self, word: str, tests: Sequence[str], ours: Triple, flaky: bool) -> tuple[str, str]:
+        kinds = {kind_of(self.ours.triples[test]) for test in tests}
+        if flaky:
+            return "flaky", "its repeats disagree"
+        if ours.run != Status.PASSED and ours.fix != Status.PASSED and ours.test != Status.PASSED:
+            return "environment", "it passes here neither with nor without a patch"
+        if len(tests) > 1 and word in kinds:
+            return "theirs_too_wide", f"the name stands for {len(tests)} tests, of which some agree"
+        return UNEXPLAINED, ""
+
+    def _missing(self, name: str) -> tuple[str, str]:
+        """Why a name of theirs is none of ours: its file is not run, or it is not seen in a file that is."""
+        words = fragments(name)
+        if name in self._sources or "/" in name and is_test_file(name):
+            run = name in self.ours.files
+            return ("ours_wrong", "the file is run") if run else ("theirs_too_wide", "a file that is not run")
+        holding = [path for path, text in self._sources.items() if words and all(word in text for word in words)]
+        if holding and not set(holding) & set(self.ours.files):
+            return "theirs_too_wide", f"of {holding[0]}, which is not run"
+        if holding:
+            return "ours_wrong", f"its words stand in {holding[0]}, which is run"
+        return ("theirs_too_wide", "of no file that is run") if self.theirs_is_wider else (UNEXPLAINED, "")
+
+    @property
+    def theirs_is_wider(self) -> bool:
+        """Whether they list tests of many more files than are run here: the whole suite."""
+        known = sum(bool(self.names.of(name)) for name in self.theirs.kept)
+        return len(self.theirs.kept) - known > len(self.theirs.kept) // 4
+
+    @cached_property
+    def _sources(self) -> dict[str, str]:
+        """The test code of the base by path."""
+        paths = [path for path in list_files(self.clone, self.ours.base) if is_test_file(path)]
+        code = [path for path in paths if path.endswith((".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs"))]
+        return {path: show(self.clone, self.ours.base, path) or "" for path in code[:2000]}
+
+    def _unlisted(self, listed: Mapping[str, str]) -> Iterator[Difference]:
+        """Tests that the gold patch mends here and that no name of theirs means."""
+        if not listed:
+            return
+        meant = {test for name in listed for test in self.names.of(name)}
+        files = {test.partition(SEPARATOR)[0] for name in listed for test in self.names.of(name) if name in test}
+        for test, triple in self.ours.triples.items():
+            if kind_of(triple) == FIXED and test not in meant and test not in files:
+                ours = letters(triple)
+                yield Difference(self.instance, test, UNLISTED, ours, "theirs_too_narrow", "no name of theirs means it")
+
+
+def combined(triples: Sequence[Triple]) -> Triple:
+    """Several tests as one, as whoever grades files sees them: failed where one fails, passed where one passes."""
+    return Triple(**{run: _worst([getattr(one, run) for one in triples]) for run in ("run", "test", "fix")})
+
+
+def _worst(statuses: Iterable[Status]) -> Status:
+    there = set(statuses)
+    order = (Status.FAILED, Status.PASSED, Status.SKIPPED, Status.NONE)
+    return next(one for one in order if one in there)
+
+
+def kind_of(triple: Triple) -> str:
+    """FIXED, KEPT, or what becomes of it."""
+    if triple.fix is not Status.PASSED:
+        return letters(triple)
+    return KEPT if triple.test is Status.PASSED else FIXED
+
+
+def letters(triple: Triple) -> str:
+    return "".join(str(status)[0] for status in (triple.run, triple.test, triple.fix))
+
+
+def _first(text: str) -> str:
+    return text.partition("\n")[0][:120]
+
+
+class Totals(NamedTuple):
+    """How far two benchmarks say the same."""
+
+    instances: int
+    qualified: int
+    agree: int
+    explained: int
+    names: int
+    same: int
+    not_run: int
+    classes: Mapping[str, int]
+
+
+def totals(compared: Sequence[Agreement]) -> Totals:
+    """Counts over instances (of those that qualify, for `agree` and `explained`), and over names."""
+    words = Counter(one.word for one in compared if one.is_qualified)
+    return Totals(
+        instances=len(compared),
+        qualified=sum(one.is_qualified for one in compared),
+        agree=words["agrees"],
+        explained=words["explained"],
+        names=sum(one.listed for one in compared),
+        same=sum(one.same for one in compared),
+        not_run=sum(one.not_run for one in compared),
+        classes=dict(Counter(each.kind for one in compared for each in one.differences)),
+    )
