@@ -1,0 +1,174 @@
+"""Folders of tasks, on the disk or in a bare clone, and files of records, as rows and problems."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import FIX_PATCH, REPO, TEST_PATCH
+from histories import History, put
+
+from pipeline.collect.sources import Options, open_source
+from pipeline.collect.sources.dataset.reading import Row, read
+from pipeline.collect.stage import collect_from
+from pipeline.core.errors import UserError
+from pipeline.core.records import Candidate, Instance, Picture
+from pipeline.core.store import Store, read_records
+
+PICTURE = b"\x89PNG\r\n"
+ADDRESS = "https://example.org/user/menu-1.png?raw=true"
+ABOUT = f"""\
+instance_id: acme__ui-8
+repo: acme/ui
+base_commit: {"d" * 40}
+created_at: '2024-01-02T03:04:05Z'
+version: 1.0
+image_assets:
+  problem_statement:
+  - {ADDRESS}
+  - https://example.org/gone.gif
+"""
+TASK = {
+    "task.yaml": ABOUT,
+    "problem_statement.md": "Menu: no name\nA screen reader says nothing.\n",
+    "hints.md": "It is a nav.",
+    "gold.patch": FIX_PATCH,
+    "test.patch": TEST_PATCH,
+    "tests.json": json.dumps({"FAIL_TO_PASS": ["menu has a name"], "PASS_TO_PASS": ["menu opens", "menu closes"]}),
+    "problem_assets/0-menu-1.png": PICTURE,
+    "problem_assets/sandbox/App.png": b"a page of the reporter's, no picture of the statement",
+    "Dockerfile": "FROM nothing",
+}
+
+
+def tasks(folder: Path, **others: dict[str, Any]) -> Path:
+    """A folder of task folders: `menu`, and others with these files in place of its own."""
+    for name, more in {"menu": {}, **others}.items():
+        for file, content in (TASK | more).items():
+            if content is not None:
+                put(folder / "tasks" / name / file, content)
+    return folder
+
+
+def rows(path: Path) -> tuple[list[Any], list[str]]:
+    """The records, and what is wrong with others."""
+    found = list(read(path, REPO))
+    good = [one.record for one in found if isinstance(one, Row)]
+    return good, [str(one).splitlines()[0] for one in found if isinstance(one, UserError)]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_folder_of_tasks(tmp_path: Path) -> None:
+    ((record,), problems) = rows(tasks(tmp_path, other={"task.yaml": ABOUT.replace("acme/ui", "acme/kit")}))
+    pull = record.merged().pull
+    assert problems == []
+    assert (pull.number, pull.base.sha, pull.hints) == (8, "d" * 40, "It is a nav.")
+    assert record.merged().patches == ("d" * 40, FIX_PATCH, TEST_PATCH)
+    assert record.expected == ({"menu has a name"}, {"menu opens", "menu closes"})
+    shown, gone = pull.pictures
+    assert shown == Picture(address=ADDRESS, media="image/png", digest=hashlib.sha256(PICTURE).hexdigest())
+    assert (gone.address, gone.media, gone.digest) == ("https://example.org/gone.gif", "image/gif", "")
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_one_task_alone_and_one_without_hints(tmp_path: Path) -> None:
+    folder = tasks(tmp_path, bare={"hints.md": None, "tests.json": None, "problem_assets/0-menu-1.png": None})
+    ((record,), _) = rows(folder / "tasks" / "bare")
+    assert (record.merged().pull.hints, record.expected) == ("", (set(), set()))
+    assert [one.digest for one in record.merged().pull.pictures] == ["", ""]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
+    """Read by the names of contents: a picture that the copy lacks is not held, the task is there."""
+    history = History(tmp_path / "work")
+    tasks(history.folder, lost={"task.yaml": ABOUT.replace("ui-8", "ui-9"), "problem_assets/0-menu-1.png": b"lost"})
+    commit = history.commit("tasks")
+    history.lose(commit, "tasks/lost/problem_assets/0-menu-1.png")
+    ((lost, there), problems) = rows(history.folder / ".git")
+    assert problems == []
+    assert [lost.number, there.number] == [9, 8]
+    assert [one.digest != "" for one in lost.merged().pull.pictures] == [False, False]
+    assert [one.digest != "" for one in there.merged().pull.pictures] == [True, False]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ({"task.yaml": "instance_id: [1"}, r"task.yaml:1: no YAML"),
+        ({"task.yaml": ABOUT.replace("base_commit", "base")}, r"task.yaml: field 'base_commit': Field required"),
+        ({"task.yaml": ABOUT.replace("ui-8", "ui")}, r"task.yaml: field 'instance_id'"),
+        ({"gold.patch": None}, r"task.yaml: field 'patch': Field required"),
+        ({"test.patch": b"\xff"}, r"task.yaml: field 'test_patch': Field required"),
+        ({"tests.json": '{"FAIL_TO_PASS": 3}'}, r"task.yaml: field 'FAIL_TO_PASS'"),
+    ],
+)
+def test_a_broken_task_hides_no_other(tmp_path: Path, broken: dict[str, Any], says: str) -> None:
+    (good, problems) = rows(tasks(tmp_path, broken=broken))
+    assert [one.number for one in good] == [8]
+    assert len(problems) == 1 and says in problems[0]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_published_records_hold_lists_in_strings(tmp_path: Path) -> None:
+    """So do SWE-bench's on its hub, one list instead of lines as well."""
+    record = {
+        "repo": str(REPO),
+        "instance_id": "acme__ui-8",
+        "base_commit": "d" * 40,
+        "patch": FIX_PATCH,
+        "test_patch": TEST_PATCH,
+        "problem_statement": "Menu",
+        "hints_text": None,
+        "image_assets": json.dumps({"problem_statement": [ADDRESS], "patch": []}),
+        "FAIL_TO_PASS": '["a"]',
+        "PASS_TO_PASS": "",
+    }
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps([record, record | {"patch": 1}]))
+    ((one,), problems) = rows(path)
+    assert one.expected == ({"a"}, set())
+    assert one.merged().pull.pictures == (Picture(address=ADDRESS, media="image/png"),)
+    assert len(problems) == 1 and "all.json:1: field 'patch'" in problems[0]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_the_transitions_of_multi_swe_bench(tmp_path: Path) -> None:
+    base = {"label": "acme:main", "ref": "main", "sha": "d" * 40}
+    triple = {"run": "NONE", "test": "FAIL", "fix": "PASS"}
+    record = {"org": "acme", "repo": "ui", "number": 8, "state": "closed", "title": "Menu", "body": None, "base": base}
+    record |= {"resolved_issues": [], "fix_patch": FIX_PATCH, "test_patch": TEST_PATCH, "hints": "It is a nav."}
+    path = tmp_path / "ui_dataset.jsonl"
+    path.write_text(json.dumps(record | {"fixed_tests": {"a": triple}, "p2p_tests": {"b": triple}}))
+    ((one,), _) = rows(path)
+    assert (one.expected, one.merged().pull.hints) == (({"a"}, {"b"}), "It is a nav.")
+
+
+@pytest.mark.rule("bad-input")
+def test_nothing_of_a_known_form(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no folder here has a task.yaml"):
+        list(read(tmp_path, REPO))
+    with pytest.raises(UserError, match="no such file"):
+        list(read(tmp_path / "missing", REPO))
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None:
+    """Their bytes are kept by digest, once; a candidate, an instance and a task name them."""
+    source = open_source("dataset", REPO, Options(tasks(tmp_path)))
+    collect_from(store, REPO, source)
+    (candidate,) = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
+    assert store.picture(REPO, candidate.pictures[0].digest).read_bytes() == PICTURE
+    assert {"hints", "pictures", "origin"} <= set(Instance.model_fields)
+    assert (candidate.hints, len(candidate.pictures)) == ("It is a nav.", 2)
+
+
+def test_a_folder_that_only_looks_like_a_clone(tmp_path: Path) -> None:
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "HEAD").write_text("nothing")
+    with pytest.raises(UserError, match="no git clone"):
+        list(read(tmp_path, REPO))

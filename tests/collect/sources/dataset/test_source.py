@@ -1,0 +1,202 @@
+"""The source `dataset`: records of Multi-SWE-bench and of SWE-bench become the same records as any other.
+
+Folders of tasks and pictures are test_reading.py's.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from collecting import outcomes, reasons
+from factories import FIX_PATCH, REPO, TEST_PATCH
+from histories import History
+
+from pipeline.collect.sources import Options, open_source
+from pipeline.collect.stage import collect_from
+from pipeline.core.errors import UserError
+from pipeline.core.records import Candidate
+from pipeline.core.store import Store, read_json
+from pipeline.execution.images import source
+
+MULTI = {
+    "org": "acme",
+    "repo": "ui",
+    "number": 7,
+    "state": "closed",
+    "title": "Name the menu",
+    "body": None,
+    "base": {"label": "acme:main", "ref": "main", "sha": "b" * 40},
+    "resolved_issues": [{"number": 3, "title": "No keyboard navigation", "body": None}],
+    "fix_patch": FIX_PATCH,
+    "test_patch": TEST_PATCH,
+    "fixed_tests": {"a": {"run": "FAIL", "test": "FAIL", "fix": "PASS"}},
+}
+SWE = {
+    "repo": "acme/ui",
+    "instance_id": "acme__ui-8",
+    "base_commit": "d" * 40,
+    "patch": FIX_PATCH,
+    "test_patch": TEST_PATCH,
+    "problem_statement": "Menu: no aria-label\nA screen reader says nothing.",
+    "hints_text": "",
+    "created_at": "2024-01-02T03:04:05Z",
+    "version": "1.0",
+}
+
+
+def write(folder: Path, *rows: Any) -> Path:
+    path = folder / "dataset.jsonl"
+    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def collect(store: Store, path: Path, *numbers: int, **options: Any) -> list[str]:
+    """Collect; returns what was left out. Raises UserError for it where `strict`."""
+    problems: list[UserError] | None = None if options.pop("strict", False) else []
+    collect_from(store, REPO, open_source("dataset", REPO, Options(path, **options)), numbers, problems=problems)
+    return [str(one) for one in problems or ()]
+
+
+def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
+    collect(store, write(tmp_path, MULTI, SWE, "", MULTI | {"repo": "other"}))
+    found = outcomes(store)
+    assert sorted(found) == [7, 8]
+    multi, swe = found[7], found[8]
+    assert isinstance(multi, Candidate) and isinstance(swe, Candidate)
+    assert (multi.fix_patch, multi.test_patch, multi.base.sha) == (FIX_PATCH, TEST_PATCH, "b" * 40)
+    assert (multi.body, multi.resolved_issues[0].number, multi.statement_source) == ("", 3, "issue")
+    assert {one.field for one in multi.a11y_reason} == {"issue 3 title"}
+    assert (swe.title, swe.resolved_issues[0].body) == ("Menu: no aria-label", "A screen reader says nothing.")
+    assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": "dataset.jsonl"}
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_its_makers_chose_it(store: Store, tmp_path: Path) -> None:
+    """It is taken whatever the filters say, and says what they would have said; nothing to test with stays nothing."""
+    quiet = MULTI["resolved_issues"][0] | {"title": "Menu is slow"}
+    path = write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9, "test_patch": ""})
+    collect(store, path)
+    assert reasons(store) == {7: "candidate", 9: "no_test_changes"}
+    one = outcomes(store)[7]
+    assert isinstance(one, Candidate)
+    assert (one.origin, one.filters["no_a11y_evidence"], one.chosen_by_hand) == ("dataset.jsonl", False, False)
+
+
+def test_the_funnel_is_the_same_where_it_is_asked_for(store: Store, tmp_path: Path) -> None:
+    quiet = MULTI["resolved_issues"][0] | {"title": "Menu is slow"}
+    collect(store, write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9}), filtered=True)
+    assert reasons(store) == {7: "no_a11y_evidence", 9: "candidate"}
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_which_part_is_a_test_is_its_makers_matter(store: Store, tmp_path: Path) -> None:
+    """Files that the mining patterns do not know as tests are tests, where the record says so."""
+    patch = TEST_PATCH.replace("src/Menu.test.tsx", "src/checks/menu-check.js")
+    collect(store, write(tmp_path, SWE | {"test_patch": patch}))
+    assert reasons(store) == {8: "candidate"}
+
+
+# -- the clone -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    """Its second commit is #8, by the pull request's own title, on a base that moved on."""
+    made = History(tmp_path / "clone")
+    made.commit("first", {"src/Menu.tsx": "1\n", "src/Menu.test.tsx": "1\n"})
+    made.commit("later", {"src/Other.tsx": "1\n"})
+    made.commit("Say what the menu is (#8)\n\nThe why.", {"src/Menu.tsx": "2\n", "src/Menu.test.tsx": "2\n"})
+    return made
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_the_clone_gives_what_the_record_lacks(store: Store, tmp_path: Path, history: History) -> None:
+    """Base and patches are the record's; the pull request's own words and its merge commit are the history's."""
+    base = history.git("rev-parse", "HEAD~2")
+    collect(store, write(tmp_path, SWE | {"base_commit": base}), clone=history.folder)
+    one = outcomes(store)[8]
+    assert isinstance(one, Candidate)
+    assert (one.base.sha, one.merge_sha) == (base, history.git("rev-parse", "HEAD"))
+    assert (one.title, one.body, one.author) == ("Say what the menu is", "The why.", "ann")
+    assert (one.merged_at, one.resolved_issues[0].title) == ("2024-05-06T07:08:09Z", "Menu: no aria-label")
+    assert source(store, REPO).head.commit.hexsha == one.merge_sha  # so `build` finds it
+
+
+def test_the_same_number_with_other_files_is_another_change(store: Store, tmp_path: Path, history: History) -> None:
+    patch = FIX_PATCH.replace("src/Menu.tsx", "src/Tabs.tsx")
+    row = SWE | {"base_commit": history.git("rev-parse", "HEAD~2"), "patch": patch}
+    collect(store, write(tmp_path, row), clone=history.folder)
+    one = outcomes(store)[8]
+    assert isinstance(one, Candidate) and one.merge_sha == ""
+
+
+def test_a_base_that_the_clone_lacks_is_a_rejection(store: Store, tmp_path: Path, history: History) -> None:
+    collect(store, write(tmp_path, SWE), clone=history.folder)
+    assert reasons(store) == {8: "base_missing"}
+
+
+# -- what can not be had ---------------------------------------------------------------------------------------------
+@pytest.mark.rule("foreign-benchmarks")
+def test_one_missing_number_does_not_refuse_the_others(store: Store, tmp_path: Path) -> None:
+    problems = collect(store, write(tmp_path, MULTI, SWE), 7, 99)
+    assert reasons(store) == {7: "by hand"}
+    assert len(problems) == 1 and "no merged pull request #99 of acme/ui" in problems[0]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Path) -> None:
+    """It is said with file, line and field, where it may be of this repository."""
+    other = {"org": "acme", "repo": "other", "number": "x", "fix_patch": ""}
+    problems = collect(store, write(tmp_path, MULTI, "{", SWE | {"base_commit": None}, other))
+    assert reasons(store) == {7: "candidate"}
+    assert [one.partition(": ")[0].rpartition("/")[2] for one in problems] == ["dataset.jsonl:2", "dataset.jsonl:3"]
+    assert "field 'base_commit'" in problems[1]
+
+
+def test_a_number_is_there_once(store: Store, tmp_path: Path) -> None:
+    collect(store, write(tmp_path, MULTI, MULTI | {"title": "again"}))
+    one = outcomes(store)[7]
+    assert isinstance(one, Candidate) and one.title == "Name the menu"
+
+
+@pytest.mark.trap("unmerged-kept")
+def test_an_open_pull_request_is_left_out(store: Store, tmp_path: Path) -> None:
+    """Multi-SWE-bench's collection keeps what was never merged."""
+    collect(store, write(tmp_path, MULTI, MULTI | {"number": 9, "state": "open"}))
+    assert sorted(reasons(store)) == [7]
+
+
+def test_issues_without_a_number_do_not_run_into_each_other(store: Store, tmp_path: Path) -> None:
+    other = SWE | {"instance_id": "acme__ui-9", "problem_statement": "Dialog: focus trap"}
+    collect(store, write(tmp_path, SWE, other))
+    titles = [one.resolved_issues[0].title for one in outcomes(store).values() if isinstance(one, Candidate)]
+    assert titles == ["Menu: no aria-label", "Dialog: focus trap"]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ([MULTI, "{"], r"dataset\.jsonl:2: no record of a dataset"),
+        ([{"a": 1}], r"dataset\.jsonl:1: no record of a dataset"),
+        (["[]"], r"dataset\.jsonl:1: no record of a dataset"),
+        ([MULTI | {"number": "x"}], r"dataset\.jsonl:1: field 'number'"),
+        ([MULTI | {"base": {"sha": 1}}], r"dataset\.jsonl:1: field 'base\."),
+        ([SWE | {"instance_id": "acme__ui"}], r"dataset\.jsonl:1: field 'instance_id'"),
+        ([MULTI | {"repo": "other"}], "it holds nothing of acme/ui"),
+        ([], "it holds nothing of acme/ui"),
+    ],
+)
+def test_a_broken_file_is_refused(store: Store, tmp_path: Path, rows: list[Any], says: str) -> None:
+    """File, line and field; what was collected before is untouched."""
+    with pytest.raises(UserError, match=says):
+        collect(store, write(tmp_path, *rows), strict=True)
+    assert list(store.root.rglob("*.jsonl")) == []
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("path", [None, Path("missing.jsonl")])
+def test_a_file_that_is_not_there(path: Path | None) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        open_source("dataset", REPO, Options(path))
