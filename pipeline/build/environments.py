@@ -37,11 +37,15 @@ def changes_manifests(candidate: Candidate) -> bool:
 
 def environment_of(clone: git.Repo, candidate: Candidate) -> Environment:
     """The environment of a candidate. Raises Unsupported, and UserError for a broken file of overrides."""
-    sha = manifest_commit(candidate)
-    tree = Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
-    fixed = overrides.fixed(candidate)
+    tree, day = tree_of(clone, candidate), committed(clone, manifest_commit(candidate))
     touched = scope.touched(tree.paths, candidate.test_patch, tree.text("package.json"))
-    return infer(tree, committed(clone, sha), touched, fixed)
+    return infer(tree, day, touched, overrides.fixed(candidate))
+
+
+def tree_of(clone: git.Repo, candidate: Candidate) -> Tree:
+    """The files of the commit whose manifests make the environment."""
+    sha = manifest_commit(candidate)
+    return Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from pipeline.build import health
 from pipeline.build.reasons import REASONS, Rejected
 from pipeline.core import verdict
 from pipeline.core.law import register
 from pipeline.core.patches import paths, select
-from pipeline.core.records import Candidate, Environment, Identity, Instance, Record, Status
+from pipeline.core.records import Candidate, Environment, Health, Identity, Instance, Record, Status
 from pipeline.ecosystems import parser
 from pipeline.execution.law import of_run
 from pipeline.execution.run import TestRun
 
-register("qualifying", __package__, "judge.py")
+register("qualifying", __package__, "health.py", "judge.py")
 
 #: the runs of a qualification, in their order
 RUNS = ("run", "test", "fix")
@@ -37,6 +38,7 @@ class Ran(Record):
     files: tuple[str, ...]
     repeats: int
     deviations: tuple[str, ...]
+    health: Health | None = None
     ran: Identity
 
 
@@ -50,6 +52,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
     results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
     log = _text(runs["fix"][0])
+    require_health(ran.health, runs["fix"][0])
     if not results["fix"]:
         detail = ", ".join(ran.files) or "there is no file that a runner runs"
         raise Rejected("no_tests_run", detail, log=log)
@@ -78,6 +81,18 @@ def require_trust(run: TestRun, name: str) -> None:
         raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s", log=log)
     if run.faults:
         raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults), log=_text(run))
+
+
+def require_health(base: Health | None, fix: TestRun) -> None:
+    """Raise Rejected where no test passes that was there before, nor any with the gold patch: the environment is sick.
+
+    One of the two suffices: there are bases of which every touched test waits for its fix.
+    """
+    passes = any(status in health.FINE for name, status in fix.results.items() if name not in fix.suites)
+    sick = not base.well if base and base.files else bool(fix.results)
+    if sick and not passes:
+        said = f"in the base, {base}" if base and base.files else "with the gold patch, no test passes"
+        raise Rejected("environment_failed", f"the environment runs no test as it should: {said}", log=_text(fix))
 
 
 #: what an instance takes over from its candidate as it is

@@ -9,18 +9,21 @@ out is not learned.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.build import faults
-from pipeline.build.faults import Finding
+from pipeline.build.faults import Fault, Finding
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, apply
 from pipeline.core.records import Environment, Record
-from pipeline.core.store import read_records, write_records
+from pipeline.core.store import digest, read_records, write_records
 
+#: what hypotheses are about: it is no row of the table, since no log shows it
+SICK = Fault("base-sick", "run", (), (), "the base was sick", "")
 #: remedies whose fault shows itself before anything is installed, or changes nothing that is: not worth a guess
 CHEAP = ("thaw", "test_env")
 
@@ -55,9 +58,24 @@ def recall(rows: Sequence[Learned], environment: Environment, there: Situation) 
     """The environment with every learned remedy whose fault it would meet."""
     state = Repair(environment)
     for row in rows:
-        if _concerns(row, environment, there):
+        if row.fault == SICK.name:
+            state = _as_neighbours(state, row, environment) or state
+        elif _concerns(row, environment, there):
             state = _again(state, row, there) or state
     return state
+
+
+def step(name: str, tells: str, before: Environment, after: Environment) -> Step:
+    """The step from an environment in which a base was sick to another one, by the hypothesis `name`."""
+    changed = {field for field in Environment.model_fields if getattr(before, field) != getattr(after, field)}
+    fields = json.dumps(after.model_dump(mode="json", include=changed - {"evidence"}), sort_keys=True)
+    found = {"hypothesis": name, "before": _way(before), "after": fields}
+    return Step(Finding(SICK, found), "hypothesis", f"the base was sick in the environment as read: {tells}")
+
+
+def ways(steps: Sequence[Step]) -> list[Step]:
+    """Those of the steps that a sick base led to."""
+    return [one for one in steps if one.finding.fault is SICK]
 
 
 def lessons(environment: Environment, steps: Sequence[Step]) -> tuple[Learned, ...]:
@@ -80,6 +98,21 @@ def era_of(environment: Environment) -> str:
     return ", ".join(
         f"{name} {''.join(re.findall(r'[0-9]+', version)[:1])}".strip() for name, version in majors.items()
     )
+
+
+def _way(environment: Environment) -> str:
+    """What decides how tests run, whatever repair had changed before."""
+    repaired = {"evidence", "edits", "rebuild", "install", "install_env", "node", "manager_version"}
+    return digest(environment.model_dump(mode="json", exclude=repaired))
+
+
+def _as_neighbours(state: Repair, row: Learned, environment: Environment) -> Repair | None:
+    """The environment that a neighbour with the same way of running was well in; None for another way."""
+    if row.era != era_of(environment) or row.found["before"] != _way(environment):
+        return None
+    fields = state.environment.model_dump(mode="json") | json.loads(row.found["after"])
+    known = Finding(SICK, dict(row.found))
+    return Repair(Environment.model_validate(fields), (*state.steps, Step(known, row.remedy, row.deviation)))
 
 
 def _concerns(row: Learned, environment: Environment, there: Situation) -> bool:

@@ -7,25 +7,30 @@ Rejection with a reason of the closed list, of which `not_evaluated` says that t
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import git
 
-from pipeline.build import learned, repair
-from pipeline.build.environments import changes_manifests, environment_of, manifest_commit
+from pipeline.build import health, hypotheses, learned, observe, overrides, repair
+from pipeline.build.environments import environment_of, manifest_commit, tree_of
+from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
-from pipeline.build.judge import RUNS, Ran, judge, require_trust
+from pipeline.build.infer.place import tool_of
+from pipeline.build.judge import RUNS, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.git import list_files, opened_clone, require_commit, show
+from pipeline.core.git import committed, list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Identity, Instance, Rejection
+from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
+from pipeline.core.store import digest
 from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.protection import is_protected
@@ -40,6 +45,12 @@ from pipeline.sandbox.handle import Handle, handle
 Outcome = Instance | Rejection
 #: what outcomes count as beside the reasons of rejections, of which the second is one: nothing was decided
 QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
+
+
+#: hypotheses about one sick base that are tried, and how many of them may install anew
+MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
+#: reasons that a base which is not whole may have caused
+PARTLY = ("gold_does_not_fix", "no_fix_transition", "no_tests_run")
 
 
 @dataclass(frozen=True)
@@ -175,6 +186,8 @@ class _Qualification:
         self.files: dict[str, bytes] = {}
         self.stored: dict[str, Any] = {}
         self.made = False
+        self.health: Health | None = None
+        self.sick: _Sick | None = None
 
     def say(self, text: str) -> None:
         self.tell(Event(self.request.name, text))
@@ -184,6 +197,9 @@ class _Qualification:
 
     def outcome(self) -> Outcome:
         """How the candidate ends. Raises InfrastructureError and UserError only."""
+        return self._ended().model_copy(update={"health": self.health})
+
+    def _ended(self) -> Outcome:
         try:
             return self._qualified()
         except Rejected as end:
@@ -208,16 +224,101 @@ class _Qualification:
         return inferred, there, learned.recall(self.request.learned, inferred.environment, there)
 
     def _qualified(self) -> Instance:
-        """In the inferred environment, or in what repair makes of it. What was learned from neighbours comes first."""
+        """In the inferred environment, in what repair makes of it, or in another one in which the base is well."""
+        if self.request.scope == "touched" and not selected(self.clone, self.candidate, "touched"):
+            self.made = True  # it says nothing about its neighbours
+            raise Rejected("no_tests_run", "there is no file that a runner runs")
         inferred, there, known = self._known()
         attempt = partial(self._attempt, inferred)
         try:
+            return self._repaired(known, inferred, there, attempt)
+        except Rejected as end:
+            if self.sick is None or not self._is_sick(end):
+                raise
+            return self._hypothesized(end, self._case(self.sick, there), there, attempt)
+
+    def _repaired(self, known: Repair, inferred: images.Recipe, there: Situation, attempt: repair.Attempt) -> Instance:
+        """What was learned from neighbours comes first."""
+        try:
             return repair.repaired(known, there, attempt, self.keep)
         except Rejected as end:
-            if not any(step.stage == end.stage for step in known.steps):
+            decided = end.stage == "run" and self.health and self.health.well
+            if decided or not any(step.stage == end.stage for step in known.steps):
                 raise
         self.say("what was learned from neighbours does not help: starting again without it")
         return repair.repaired(Repair(inferred.environment), there, attempt, self.keep)
+
+    # -- a base that is not well --------------------------------------------------------------------------------------
+    def _is_sick(self, end: Rejected) -> bool:
+        """Whether the environment may be to blame for a rejection, and not the candidate."""
+        if end.stage != "run" or self.health is None:
+            return False
+        return end.reason in ("environment_failed", "no_report") or end.reason in PARTLY and not self.health.whole
+
+    def _case(self, sick: _Sick, there: Situation) -> Case:
+        """What hypotheses are made of."""
+        tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)
+        touched = scope.touched(tree.paths, self.candidate.test_patch, tree.text("package.json"))
+        tests = [file for file in touched if not tool_of(file)]
+        return Case(
+            tree=tree,
+            date=committed(self.clone, sha),
+            tests=tests,
+            fixed=overrides.fixed(self.candidate),
+            environment=sick.state.environment,
+            health=sick.health,
+            log=sick.log,
+            root=sick.root,
+            there=there,
+            observe=lambda: observe.observed(self.sandbox, sick.image, tree, tests),
+        )
+
+    def _hypothesized(self, end: Rejected, case: Case, there: Situation, attempt: repair.Attempt) -> Instance:
+        """In the first other environment in which the base is well: then the candidate decides.
+
+        Raises Rejected: with all that was tried, where the base is well in none.
+        """
+        assert self.sick
+        before = self.sick, dict(self.files), self.stored
+        sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
+        for number, hypothesis in enumerate(self._hypotheses(case), 1):
+            self.say(f"the base is sick ({case.health}); trying {hypothesis.name}: {hypothesis.tells}"[:200])
+            step = learned.step(hypothesis.name, hypothesis.tells, case.environment, hypothesis.environment)
+            start = Repair(hypothesis.environment, (*sick.state.steps, step))
+            self.health, self.sick = None, None
+            try:
+                return repair.repaired(start, there, attempt, self.keep)
+            except Rejected as other:
+                if other.stage == "run" and self._is_better(case, other):
+                    raise
+                told = f"{self.health}; {_tail(other.log)}" if self.health else f"{other.detail[:300]}"
+                tried.append(f"{hypothesis.name}, {hypothesis.tells[:200]}: {told}")
+                self.files = before[1] | {name: log for name, log in self.files.items() if name.startswith("tried.")}
+                self.keep(f"tried.{number}", other.log.encode())
+        self.sick, self.stored, self.health = sick, before[2], case.health
+        raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
+
+    def _hypotheses(self, case: Case) -> Iterator[Hypothesis]:
+        """A bounded number of them, no environment twice; a base that is well in part is not installed anew."""
+        seen, installs = {digest(case.environment.decisive)}, 0
+        for one in islice(hypotheses.following(case, installs=not case.health.well), 4 * MOST_HYPOTHESES):
+            key = digest(one.environment.decisive)
+            anew = one.name in hypotheses.INSTALLING
+            if key in seen or (anew and installs >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
+                continue
+            seen.add(key)
+            installs += anew
+            yield one
+
+    def _is_better(self, case: Case, other: Rejected) -> bool:
+        """Whether it is the candidate that decides now: the base is well, and more of it than before."""
+        now = self.health
+        return bool(
+            now
+            and now.well
+            and other.reason != "no_report"
+            and (now.loaded, now.passed) > (case.health.loaded, case.health.passed)
+        )
 
     def _attempt(self, inferred: images.Recipe, state: Repair) -> Instance:
         """Install and run in one environment; what it took is told as soon as it is known to work."""
@@ -238,8 +339,10 @@ class _Qualification:
         elif changes_manifests(self.candidate):
             deviations.append("the gold patch changes dependencies that no known commit has: the base's are used")
         ran = self._ran(made, image.ran, tuple(deviations))
-        three = self._three(ran, made)
-        instance = judge(self.candidate, ran, three)
+        three = self._three(ran, made, state)
+        if self.health and self.health.well:
+            self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
+        instance = judge(self.candidate, ran.model_copy(update={"health": self.health}), three)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         return instance
 
@@ -257,7 +360,14 @@ class _Qualification:
             ran=ran.within(vars(self.request.limits)),
         )
 
-    def _three(self, ran: Ran, made: images.Recipe) -> dict[str, list[TestRun]]:
+    @cached_property
+    def _expected(self) -> frozenset[str]:
+        """The test files of the scope that are in the base, and that a runner should find."""
+        there = set(list_files(self.clone, self.candidate.base.sha))
+        files = selected(self.clone, self.candidate, self.request.scope)
+        return frozenset(file for file in files if file in there and scope.is_test(file) and not tool_of(file))
+
+    def _three(self, ran: Ran, made: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
         """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
         files = None if ran.scope == "full" else ran.files
         plan = Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
@@ -270,10 +380,42 @@ class _Qualification:
                 run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
                 fields[f"{name}.{number}"], files_of = pack(run, f"{name}.{number}")
                 self.files |= files_of
+                if name == "run" and number == 1:
+                    self._examine(plan, run, state)
                 require_trust(run, name)
                 done[name].append(run)
-        self.stored = {"ran": ran.model_dump(mode="json"), "runs": fields}
+        known = ran.model_copy(update={"health": self.health})
+        self.stored = {"ran": known.model_dump(mode="json"), "runs": fields}
         return done
+
+    def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
+        """Measure the base. Raises Rejected where nothing of it passes, nor anything with the gold patch."""
+        if run.end not in ("ran", "no_report"):
+            return  # a limit says nothing about the base
+        self.health = health.measured(run, self._expected)
+        self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
+        if run.end == "ran" and not run.faults and self.health.files and not self.health.well:
+            self.say(f"the base is sick ({self.health}): asking gold")
+            fix = runs.run_gold(plan, _steps(self.candidate)[-1], cache="use")
+            try:
+                require_health(self.health, fix)
+            except Rejected as end:
+                raise Rejected(end.reason, end.detail, log=self.sick.log) from None
+
+
+class _Sick(NamedTuple):
+    """An environment that was installed, its image, and what became of the base in it."""
+
+    state: Repair
+    image: str
+    health: Health
+    log: str
+    root: str
+
+
+def _tail(log: str) -> str:
+    """The last lines of a log, in one line."""
+    return " | ".join(line.strip() for line in log.splitlines()[-12:] if line.strip())[-600:]
 
 
 def _steps(candidate: Candidate) -> tuple[list[tuple[str, str]], ...]:

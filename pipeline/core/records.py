@@ -113,6 +113,31 @@ class Candidate(PullRequest):
     filters: dict[str, bool] = Field(default={}, description="what each filter of the funnel says of it")
 
 
+class Health(Record):
+    """How well a base can run the test files of the scope that are there: nothing is known of one without such files.
+
+    A file that could not be loaded, and one that the runner did not find, is not `loaded`.
+    """
+
+    files: int = Field(ge=0, description="test files of the scope that are there")
+    loaded: int = Field(default=0, ge=0, description="those of which tests ran")
+    tests: int = Field(default=0, ge=0, description="tests that these hold")
+    passed: int = Field(default=0, ge=0, description="those that passed, or that the repository itself skips")
+
+    @property
+    def well(self) -> bool:
+        """Whether anything of it passes; so it does where nothing is there that could."""
+        return self.passed > 0 or self.files == 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is well and every file could be loaded."""
+        return self.well and self.loaded == self.files
+
+    def __str__(self) -> str:
+        return f"{self.loaded} of {self.files} files load, {self.passed} of {self.tests} tests pass"
+
+
 class Rejection(Versioned):
     """Why a pull request went no further. `reason` is from the closed list of its stage, `detail` is the evidence."""
 
@@ -120,6 +145,7 @@ class Rejection(Versioned):
     stage: Literal["collect", "build"]
     reason: str
     detail: str = ""
+    health: Health | None = Field(default=None, description="of the base; none where nothing was installed")
     issues: tuple[int, ...] = Field(default=(), description="issues of its repository that it is linked to")
 
 
@@ -216,6 +242,9 @@ class Environment(Record):
     evidence: dict[str, str] = {}
     edits: tuple[Edit, ...] = Field(default=(), description="changes to the manifests before the install")
     rebuild: tuple[str, ...] = Field(default=(), description="packages whose own install scripts run after the install")
+    prepare: tuple[tuple[str, ...], ...] = Field(
+        default=(), description="commands that make files which the tests need, in the root and without network"
+    )
 
     @property
     def decisive(self) -> Environment:
@@ -290,6 +319,7 @@ class Instance(Versioned):
     statement_source: Literal["issue", "pull_request"]
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
+    health: Health | None = Field(default=None, description="of the base")
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")

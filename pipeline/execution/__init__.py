@@ -1,6 +1,7 @@
 """From a commit to an image, and from a patch to a test run: the same for all stages that run tests.
 
 images                    an instance's image: the layer of dependencies, then the layer of sources
+generated                 files that the repository's own commands make before its tests run
 scope                     which test files are run
 runs                      patch, run, read the report: the one way in which tests are run
 applying                  patches in a workspace, and protected files as gold has them

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.ecosystems.protection import is_protected
+from pipeline.execution.generated import made_in
 from pipeline.sandbox.base import Workspace
 
 #: never patched: installed packages, since git does not know those files and could not take a change back, and what
@@ -89,6 +90,15 @@ def _unpatched(workspace: Workspace, patch: str) -> list[str]:
     return there
 
 
+def changed_by(workspace: Workspace, patch: str) -> list[str]:
+    """The files of a patch, as git reads it."""
+    if not patch.strip():
+        return []
+    path = f"{workspace.scratch}/changed.patch"
+    workspace.write(path, patch.encode())
+    return [line.split("\t", 2)[-1] for line in listed(workspace, "git", "apply", "--numstat", "-z", path)]
+
+
 def _numbered(lines: Iterable[str]) -> list[str]:
     return [line.split("\t", 2)[2] for line in lines]
 
@@ -96,7 +106,8 @@ def _numbered(lines: Iterable[str]) -> list[str]:
 def restore(workspace: Workspace) -> list[str]:
     """Take back every change to a protected file; returns the files. Ignore rules of the patch hide nothing."""
     changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    added = _protected(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    others = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    added = sorted(_protected(others - made_in(workspace)))
     if added:
         must(workspace, "rm", "-rf", "--", *added)
     if changed:

@@ -24,9 +24,11 @@ from pipeline.core.store import Store, digest
 from pipeline.ecosystems import edits
 from pipeline.ecosystems.installation import installation
 from pipeline.ecosystems.protection import is_manifest
+from pipeline.execution import generated
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Installed
+from pipeline.sandbox.progress import telling
 
 #: raised whenever layers are made differently: images that were made before are not used
 VERSION = 2
@@ -38,13 +40,17 @@ _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class Recipe(NamedTuple):
-    """What an image is made of: sources of `base`, dependencies by the manifests of `manifests` (both commits)."""
+    """What an image is made of: sources of `base`, dependencies by the manifests of `manifests` (both commits).
+
+    `plain` is the image without the files that the environment prepares: the same one where it prepares none.
+    """
 
     environment: Environment
     environment_digest: str
     image: str
     base: str
     manifests: str
+    plain: str
 
 
 def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str) -> Recipe:
@@ -56,7 +62,10 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
         environment.model_dump(include=_INSTALLED_BY),
         wanted,
     )
-    return Recipe(environment, key, digest(key, clone.git.rev_parse(f"{base}^{{tree}}")), base, manifests)
+    tree = clone.git.rev_parse(f"{base}^{{tree}}")
+    plain = digest(key, tree)
+    image = digest(plain, environment.prepare) if environment.prepare else plain
+    return Recipe(environment, key, image, base, manifests, plain)
 
 
 class Made(NamedTuple):
@@ -83,8 +92,19 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
         if written:
             say("adding the sources")
             written.result()
+            if made.plain != made.image:
+                _prepare(sandbox, made, sources, say)
             sandbox.images.instance(made.environment_digest, made.image, sources)
     return _made(sandbox, installed, tuple(missing_files(clone, made.base)))
+
+
+def _prepare(sandbox: Sandbox, made: Recipe, sources: Path, say: Callable[[str], None]) -> None:
+    """Add what the environment's own commands make of the sources. Raises InstallFailed."""
+    commands = made.environment.prepare
+    with telling(say, f"preparing: {'; '.join(' '.join(argv) for argv in commands)}"[:200]):
+        if not sandbox.images.has(made.plain):
+            sandbox.images.instance(made.environment_digest, made.plain, sources)
+        generated.add(sandbox, made.plain, commands, sources)
 
 
 def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> Made:

@@ -20,8 +20,8 @@ from pipeline.core.store import digest
 from pipeline.core.timing import timed
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_protected
-from pipeline.execution import command
-from pipeline.execution.applying import Applied, apply, prepare
+from pipeline.execution import command, generated
+from pipeline.execution.applying import Applied, apply, changed_by, prepare
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.run import End, TestRun
@@ -56,7 +56,9 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         for name, patch in steps:
             apply(workspace, patch, name)
-        return run_tests(workspace, plan)
+        said = generated.renew(workspace, plan.environment, patches.paths("".join(patch for _, patch in steps)))
+        run = run_tests(workspace, plan)
+        return replace(run, log=said + run.log)
 
 
 def run_patch(plan: Plan, patch: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> TestRun:
@@ -78,7 +80,11 @@ def run_patch(plan: Plan, patch: str, fix_patch: str, test_patch: str, tests: Co
 def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
     """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        yield workspace, prepare(workspace, patch, fix_patch, test_patch)
+        applied = prepare(workspace, patch, fix_patch, test_patch)
+        if plan.environment.prepare:
+            gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
+            generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)})
+        yield workspace, applied
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> TestRun:

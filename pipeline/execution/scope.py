@@ -89,7 +89,7 @@ def named_tests(manifest: str | None) -> frozenset[str]:
 
 def related(tree: Collection[str], changed: Iterable[str]) -> set[str]:
     """The tests of a tree that are related to changed sources."""
-    tests = [PurePosixPath(path) for path in tree if _is_test(path)]
+    tests = [PurePosixPath(path) for path in tree if is_test(path)]
     by_folder: dict[PurePosixPath, list[PurePosixPath]] = defaultdict(list)
     for test in tests:
         by_folder[_home(test)].append(test)
@@ -119,7 +119,7 @@ def _is_source(path: str) -> bool:
     return bool(_CODE.search(path)) and not is_protected(path) and not _STORY.search(path)
 
 
-def _is_test(path: str) -> bool:
+def is_test(path: str) -> bool:
     """Whether a path is a test that a runner runs: by its own name, or by its folder's."""
     pure = PurePosixPath(path)
     by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS

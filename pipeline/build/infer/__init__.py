@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.build.infer import manager, node, runner
 from pipeline.build.infer.tree import Found, Tree, Unsupported
+from pipeline.build.infer.uses import Use
 from pipeline.core.records import Environment
 
 __all__ = ["Found", "Tree", "Unsupported", "infer"]
@@ -21,16 +22,21 @@ _FIRST = ("node", "manager", "manager_version", "runner", "folder")
 
 
 def infer(
-    tree: Tree, date: str, files: Sequence[str] = (), fixed: Mapping[str, tuple[Any, str]] | None = None
+    tree: Tree,
+    date: str,
+    files: Sequence[str] = (),
+    fixed: Mapping[str, tuple[Any, str]] | None = None,
+    use: Use | None = None,
 ) -> Environment:
-    """The environment of the commit of `tree`, of the day `date` (ISO), to run the test `files`.
+    """The environment of the commit of `tree`, of the day `date` (ISO), to run the test `files`, by `use` if one is
+    given.
 
     `fixed` fields (value, evidence) are taken as they are, and what follows from them follows. Raises Unsupported.
     """
     given = {field: Found(*fixed[field]) for field in _FIRST if fixed and field in fixed}
     manifest = tree.root()
     version = given.get("node") or node.find(tree, manifest, date)
-    tests = runner.find(tree, manifest, version.value, files, given)
+    tests = runner.find(tree, manifest, version.value, files, given, use)
     installation = manager.find(tree, manifest, version.value, date, given)
     inferred = {
         "node": version,

@@ -24,6 +24,14 @@ class Named(NamedTuple):
     distance: int
 
 
+class Step(NamedTuple):
+    """A command of a job: a text for a shell, the folder in which it runs, and where it stands."""
+
+    text: str
+    folder: str
+    where: str
+
+
 class _Texts(yaml.SafeLoader):
     """Every scalar is a text: `14.10` is no number. Merged keys (`<<`) are merged."""
 
@@ -41,6 +49,47 @@ def named(tree: Tree) -> list[Named]:
     except RecursionError:  # a document that holds itself
         return []
     return sorted(found, key=lambda one: one.distance)
+
+
+def testing(tree: Tree) -> list[Step]:
+    """The commands that test, of the jobs that do."""
+    return [step for steps in _jobs(tree) for step in steps if _tests(step)]
+
+
+def before_tests(tree: Tree) -> list[Step]:
+    """What the first job that tests runs before it does, installs left out."""
+    for steps in _jobs(tree):
+        place = next((index for index, step in enumerate(steps) if _tests(step)), len(steps))
+        installs = re.compile(table("ci.toml")["jobs"]["installs"])
+        if found := [step for step in steps[:place] if not installs.search(step.text)]:
+            return found
+    return []
+
+
+def _tests(step: Step) -> bool:
+    words = table("ci.toml")["jobs"]
+    return bool(re.search(words["tests"], step.text)) and not re.search(words["installs"], step.text)
+
+
+def _jobs(tree: Tree) -> list[list[Step]]:
+    """The steps of the workflows' jobs that test and do nothing else, in order."""
+    words, found = table("ci.toml")["jobs"], []
+    for path in tree.matching(re.compile(r"^\.github/workflows/[^/]+\.ya?ml$").search):
+        document = load(tree.text(path))
+        jobs = document.get("jobs") if isinstance(document, dict) else None
+        for name, job in jobs.items() if isinstance(jobs, dict) else ():
+            steps = list(_steps(job, f"{path}: {name}"))
+            if any(map(_tests, steps)) and not re.search(words["others"], f"{path} {name}"):
+                found.append(steps)
+    return found
+
+
+def _steps(job: Any, where: str) -> Iterator[Step]:
+    steps = job.get("steps") if isinstance(job, dict) else None
+    for one in steps if isinstance(steps, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("run"), str) and not _EXPRESSION.search(one["run"]):
+            folder = one.get("working-directory")
+            yield Step(one["run"].strip(), folder if isinstance(folder, str) else "", where)
 
 
 def load(text: str) -> Any:

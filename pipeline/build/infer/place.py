@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from pipeline.build.infer import uses, workspaces
@@ -41,16 +41,27 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     return use, (workspaces.member(folder, named) if folder else "the root") + left
 
 
+def others(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
+    """Every other way in which the packages above these test files could run them, nearest packages first."""
+    own, named = _own(files), workspaces.patterns(tree, manifest)
+    imported = uses.imported(tree, own)
+    folders = [folder for file in own or ["package.json"] for folder in above(file) if workspaces.member(folder, named)]
+    for folder in sorted(set(folders), key=lambda one: -len(one)):
+        yield from uses.of_package(tree, folder, imported)
+        yield from uses.of_scripts(tree, folder)
+
+
 def _own(files: Sequence[str]) -> list[str]:
     """The files that are no other tool's. Raises Unsupported when there is none left."""
-    tools = {file: tool for file in files if (tool := _tool(file))}
+    tools = {file: tool for file in files if (tool := tool_of(file))}
     if files and len(tools) == len(files):
         named = ", ".join(f"{file} ({tool})" for file, tool in sorted(tools.items()))
         raise Unsupported("runner_unsupported", f"the tests are another tool's: {named}")
     return [file for file in files if file not in tools]
 
 
-def _tool(file: str) -> str:
+def tool_of(file: str) -> str:
+    """The tool that a test file is for, where that is no runner of ours; empty for all others."""
     return next((row["tool"] for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), "")
 
 

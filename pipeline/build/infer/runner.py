@@ -35,9 +35,11 @@ class Runner(NamedTuple):
     evidence: str
 
 
-def find(tree: Tree, manifest: Manifest, node: str, files: Sequence[str], fixed: dict[str, Found]) -> Runner:
-    """The runner of these test files (paths from the root). Raises Unsupported."""
-    use, why = place.choose(tree, manifest, files, fixed)
+def find(
+    tree: Tree, manifest: Manifest, node: str, files: Sequence[str], fixed: dict[str, Found], given: Use | None = None
+) -> Runner:
+    """The runner of these test files (paths from the root), as it is `given` or found. Raises Unsupported."""
+    use, why = (given, given.evidence) if given else place.choose(tree, manifest, files, fixed)
     own, here = known(use.runner), tree.manifest(use.folder) or manifest
     version = Found(node, "Node's own") if not own.entries else _version(tree, here, manifest, own)
     configuration = _configuration(tree, use, here, own)

@@ -17,6 +17,8 @@ from pipeline.ecosystems.manager_folder import all_managers
 
 #: the scripts that are asked, in this order
 NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
+#: what other scripts are called that may test
+_TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
 #: programs that call scripts by name, beside the package managers
 _CALLERS = ("run-s", "run-p", "npm-run-all")
 _OPERATORS = re.compile(r"^[&|;()]+$")
@@ -33,12 +35,24 @@ class Call(NamedTuple):
     evidence: str
 
 
-def calls(tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str]) -> Iterator[Call]:
+def calls(
+    tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str], names: Sequence[str] = NAMES
+) -> Iterator[Call]:
     """The calls of these programs by the scripts that test, in order."""
     scripts = manifest.table("scripts")
-    for name in NAMES:
+    for name in names:
         if name in scripts:
             yield from _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ())
+
+
+def names(manifest: Manifest) -> list[str]:
+    """All scripts that may test, the likeliest first; none that follows another one by itself, or watches."""
+    others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
+    follows = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings)").search
+    return [
+        *(name for name in NAMES if name in manifest.table("scripts")),
+        *(name for name in others if not follows(name)),
+    ]
 
 
 def _of_script(

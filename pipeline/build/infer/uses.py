@@ -34,6 +34,17 @@ def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
     return sorted(found, key=lambda use: use.runner not in imported)
 
 
+def of_scripts(tree: Tree, folder: str) -> list[Use]:
+    """The uses by all of a package's scripts that may test."""
+    manifest = tree.manifest(folder)
+    return list(_by_scripts(tree, folder, manifest, scripts.names(manifest))) if manifest else []
+
+
+def of_call(folder: str, name: str, call: Call) -> Use:
+    """The use that a call of a runner is."""
+    return Use(folder, name, call.evidence, call)
+
+
 def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
     """The runners that these tests import by name, as far as they are there before the patch."""
     patterns = {name: own.imports for name, own in all_runners().items() if own.imports}
@@ -45,8 +56,8 @@ def wrappers(manifest: Manifest) -> list[str]:
     return [one.package for _, one in _wrappers() if one.package in manifest.dependencies]
 
 
-def _by_scripts(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
-    for call in scripts.calls(tree, folder, manifest, tuple(_programs())):
+def _by_scripts(tree: Tree, folder: str, manifest: Manifest, names: Collection[str] = scripts.NAMES) -> Iterator[Use]:
+    for call in scripts.calls(tree, folder, manifest, tuple(_programs()), tuple(names)):
         own, wrapper = _programs()[call.program]
         command = (wrapper or own).command
         if not command or command in call.words[:1]:

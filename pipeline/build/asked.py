@@ -1,0 +1,64 @@
+"""What a log says is missing: packages and files that tests could not load. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from pipeline.build.faults import END, LINE
+from pipeline.build.infer.tree import Tree
+
+#: how runners and bundlers say what they could not load
+_MISSING = re.compile(
+    "|".join(
+        (
+            r"Cannot find (?:module|package) ['\"]([^'\"\n]+)['\"]",
+            r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)"
+            r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
+            r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
+            r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
+            r"Module not found: [^\n]*?['\"]([^'\"\n]+)['\"]",
+        )
+    )
+)
+_BUILTIN = re.compile(r"^(?:node:|data:|https?:|virtual:|\0)")
+_PACKAGE = re.compile(r"^(@[\w.~-]+/[\w.~-]+|[\w.~][\w.~-]*)(?:/|$)")
+
+
+class Missing(NamedTuple):
+    """`own` are packages of the repository, `files` are other files of its, `foreign` packages of a registry."""
+
+    own: tuple[str, ...]
+    files: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
+def missing(log: str, packages: Collection[str], root: str = "/workspace/repo") -> Missing:
+    """What a log asks for, each once and in its order; `packages` are the names of the repository's own."""
+    text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
+    named = dict.fromkeys(next(filter(None, match.groups())) for match in _MISSING.finditer(text))
+    own, paths, foreign = list[str](), list[str](), list[str]()
+    for one in named:
+        inside = one.rpartition("/node_modules/")[2] if "/node_modules/" in one else ""
+        name = _PACKAGE.match(inside or one)
+        if _BUILTIN.match(one):
+            continue
+        if inside or not one.startswith((".", "/")):
+            if name:
+                (own if name[1] in packages else foreign).append(name[1])
+        else:
+            paths.append(posixpath.normpath(one.removeprefix(f"{root}/")))
+    return Missing(*(tuple(dict.fromkeys(found)) for found in (own, paths, foreign)))
+
+
+def names(tree: Tree) -> dict[str, str]:
+    """The repository's own packages: name -> folder."""
+    found = {}
+    for path in tree.matching(lambda path: posixpath.basename(path) == "package.json" and "node_modules" not in path):
+        folder = posixpath.dirname(path)
+        manifest = tree.manifest(folder)
+        if manifest and (name := manifest.text("name")):
+            found.setdefault(name, folder)
+    return found

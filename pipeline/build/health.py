@@ -1,0 +1,29 @@
+"""The health of a base: of the test files in its scope, those that load, and of their tests, those that pass.
+
+Pure. A base on which nothing passes says that environment or command are wrong, and nothing about the candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pipeline.core.records import Health, Status
+from pipeline.execution.run import TestRun
+
+#: what does not speak against an environment: the repository itself skips tests
+FINE = (Status.PASSED, Status.SKIPPED)
+
+
+def measured(run: TestRun, files: Collection[str]) -> Health:
+    """What a run says of the files that should be found; of one that left no report, that none of them could be run.
+
+    Of a runner that names no files, all are taken for loaded when any test ran. Without `files`, those count that the
+    runner itself found.
+    """
+    tests = {name: status for name, status in run.results.items() if name not in run.suites}
+    loaded = {file for file, status in run.suites.items() if status is Status.PASSED}
+    if not run.suites and tests:
+        loaded = set(files)
+    known = set(files) or set(run.suites)
+    passed = sum(status in FINE for status in tests.values())
+    return Health(files=len(known), loaded=len(loaded & known), tests=len(tests), passed=passed)

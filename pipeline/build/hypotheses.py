@@ -1,0 +1,259 @@
+"""What else the environment of a sick base may be: hypotheses, the likeliest and cheapest first.
+
+Each is a function from what is known (`Case`) to other environments, made one by one, as far as they are asked for:
+later ones cost an install. None changes sources or tests. How they are tried is `well`'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pipeline.build import asked
+from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
+from pipeline.build.infer.tree import above
+from pipeline.build.infer.uses import Use
+from pipeline.build.remedies import LINES, Situation, nearest
+from pipeline.core.records import Edit, Environment, Health
+from pipeline.ecosystems import manager, versions
+
+#: fields that a way of running tests decides: the others are the install's
+WAY = (
+    "runner", "runner_version", "folder", "configuration", "entries", "test", "selection", "everything", "test_env",
+    "parser",
+)  # fmt: skip
+#: the most that one hypothesis gives
+MOST = 4
+#: scripts by which a package makes its own files, in the order in which they are tried
+_MAKES = (
+    "pretest",
+    "prebuild",
+    "generate",
+    "codegen",
+    "build:icons",
+    "build:tokens",
+    "prepare",
+    "postinstall",
+    "build",
+)
+_BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
+#: projects of a Vitest workspace that need more than Node
+_BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
+
+
+class Hypothesis(NamedTuple):
+    """Another environment, the name of the function that it is from, and how a person reads it."""
+
+    name: str
+    environment: Environment
+    tells: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sick base: the files of its commit, its day, its test files, what was inferred and `fixed`, the environment
+    in which it was found sick, with its health and log; `observe` starts the repository's own test command."""
+
+    tree: Tree
+    date: str
+    tests: Sequence[str]
+    fixed: Mapping[str, tuple[object, str]]
+    environment: Environment
+    health: Health
+    log: str
+    root: str
+    there: Situation
+    observe: Callable[[], list[Use]]
+
+    def by(self, use: Use) -> Environment | None:
+        """The environment in which a use runs the tests, with what is installed now; None where it can not be one."""
+        try:
+            found = infer(self.tree, self.date, self.tests, self.fixed, use)
+        except Unsupported:
+            return None
+        evidence = self.environment.evidence | {name: found.evidence[name] for name in WAY if name in found.evidence}
+        return self.environment.model_copy(update={name: getattr(found, name) for name in WAY} | {"evidence": evidence})
+
+    @property
+    def missing(self) -> asked.Missing:
+        """What its log asks for."""
+        return asked.missing(self.log, asked.names(self.tree), self.root)
+
+
+def observed(case: Case) -> Iterator[Hypothesis]:
+    """As the repository's own test command starts the runner."""
+    for use in case.observe()[:MOST]:
+        if environment := case.by(use):
+            yield Hypothesis("observed", environment, use.evidence)
+
+
+def read_otherwise(case: Case) -> Iterator[Hypothesis]:
+    """By another script, in another folder of the workspace, or with another runner that the package knows."""
+    seen = [_way(case.environment)]
+    for use in place.others(case.tree, case.tree.root(), case.tests):
+        environment = case.by(use)
+        if environment and _way(environment) not in seen:
+            seen.append(_way(environment))
+            yield Hypothesis("read-otherwise", environment, use.evidence)
+        if len(seen) > MOST:
+            return
+
+
+def one_project(case: Case) -> Iterator[Hypothesis]:
+    """With one project of a Vitest workspace alone, those without a browser first."""
+    own = case.environment
+    if own.runner != "vitest" or any(word.startswith("--project") for word in own.test):
+        return
+    start = f"{own.folder}/" if own.folder else ""
+    texts = [case.tree.text(path) for path in case.tree.matching(re.compile(rf"^{re.escape(start)}vite[^/]*$").search)]
+    found = [name for text in texts if re.search(r"projects|defineWorkspace|workspace", text) for name in _named(text)]
+    for name in sorted(dict.fromkeys(found), key=lambda one: bool(_BROWSERS.search(one)))[:MOST]:
+        words = [*own.test[:-1], f"--project={name}", own.test[-1]]
+        yield Hypothesis("one-project", own.model_copy(update={"test": tuple(words)}), f"the project {name} alone")
+
+
+def _named(text: str) -> list[str]:
+    return re.findall(r"""\bname:\s*(?:\{\s*label:\s*)?["']([\w@/.:-]+)["']""", text)
+
+
+def prepared(case: Case) -> Iterator[Hypothesis]:
+    """After what the repository runs before its tests, where the log asks for files that it makes."""
+    if not (case.missing.own or case.missing.files):
+        return
+    for commands in _preparations(case):
+        words = "; ".join(" ".join(argv[-2:]) for argv in commands)
+        environment = case.environment.model_copy(update={"prepare": commands})
+        yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
+
+
+def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
+    tree, packages = case.tree, asked.names(case.tree)
+    folder = next((one for test in case.tests for one in above(test) if tree.manifest(one)), case.environment.folder)
+    seen: list[tuple[tuple[str, ...], ...]] = [()]
+    for commands in (
+        tuple(_script(home, name) for name, home in _needed(tree, packages, case.missing.own)),
+        *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
+        _leading(tree, folder),
+        tuple(_step(step) for step in ci.before_tests(tree)),
+        *((_script("", name),) for name in _made_by(tree, "", ("build",)) if folder),
+    ):
+        if commands not in seen:
+            seen.append(commands)
+            yield commands
+
+
+def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """The scripts that build packages of the repository, those first that others need: script and folder."""
+    found: dict[str, str] = {}
+
+    def add(name: str, below: frozenset[str]) -> None:
+        manifest = tree.manifest(packages[name])
+        for other in manifest.dependencies if manifest and name not in below else ():
+            if other in packages and other not in found:
+                add(other, below | {name})
+        script = next((one for one in _BUILDS if manifest and one in manifest.table("scripts")), "")
+        if script and packages[name]:
+            found.setdefault(name, script)
+
+    for name in wanted:
+        add(name, frozenset())
+    return [(script, packages[name]) for name, script in found.items()]
+
+
+def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str]:
+    manifest = tree.manifest(folder)
+    return [name for name in names if manifest and name in manifest.table("scripts")]
+
+
+def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
+    """What the test script runs before its last command."""
+    manifest = tree.manifest(folder)
+    script = manifest.table("scripts").get("test", "") if manifest else ""
+    before = script.rpartition("&&")[0].strip()
+    return (_shell(before, folder),) if before and len(list(scripts.commands(script))) > 1 else ()
+
+
+def _script(folder: str, name: str) -> tuple[str, ...]:
+    """The words that run a script of a package, with the root's programs."""
+    bins = 'PATH="$PWD/node_modules/.bin:$PATH"'
+    return ("sh", "-c", f'{bins} exec npm --prefix "$0" run "$1"', folder or ".", name)
+
+
+def _step(step: ci.Step) -> tuple[str, ...]:
+    return _shell(step.text, step.folder)
+
+
+def _shell(text: str, folder: str) -> tuple[str, ...]:
+    return ("sh", "-ec", f'cd "$0"\nPATH="$PWD/node_modules/.bin:$PATH"\n{text}', folder or ".")
+
+
+def with_modules(case: Case) -> Iterator[Hypothesis]:
+    """With packages that are loaded and that nothing asks for: peers that another manager would have installed."""
+    wanted = [name for name in case.missing.foreign if not any(one.name == name for one in case.environment.edits)]
+    found = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
+    if found:
+        edits = tuple(Edit(kind="add", name=name, new=version) for name, version in found)
+        environment = _thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
+        told = ", ".join(f"{name} {version}" for name, version in found)
+        yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {told}")
+
+
+def _version(case: Case, name: str) -> str:
+    """The version that is locked or asked for; else the registry's newest."""
+    locked = [one.version for one in case.there.locked() if one.name == name]
+    if locked:
+        return locked[0]
+    peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
+    wanted = next((one for _, asks, one in case.there.asked() if asks == name), next(filter(None, peers), ""))
+    return nearest(wanted, case.there.releases(name))
+
+
+def other_peers(case: Case) -> Iterator[Hypothesis]:
+    """With the npm that treats peers in the other way: since version 7 it installs them."""
+    own = case.environment
+    if own.manager != "npm" or not case.missing.foreign:
+        return
+    version = own.manager_version or manager("npm").with_node(own.node)
+    if versions.major(version) < 7 and int(own.node.partition(".")[0]) >= 10:
+        environment = own.model_copy(update={"manager_version": "7"})
+        yield Hypothesis("other-peers", _thawed(environment), "npm 7, which installs peers")
+    elif own.install_env.get("npm_config_legacy_peer_deps") != "true":
+        environment = own.model_copy(update={"install_env": own.install_env | {"npm_config_legacy_peer_deps": "true"}})
+        yield Hypothesis("other-peers", _thawed(environment), "peers as npm 6 treats them")
+
+
+def other_node(case: Case) -> Iterator[Hypothesis]:
+    """On a neighbouring long-term line of Node: the older first where something newer was inferred than locked."""
+    here = int(case.environment.node.partition(".")[0])
+    older, newer = [one for one in LINES if one < here][-1:], [one for one in LINES if one > here][:1]
+    for line in (*newer, *older):
+        environment = case.environment.model_copy(update={"node": str(line)})
+        yield Hypothesis("other-node", environment, f"Node {line} in place of {case.environment.node}")
+
+
+#: in the order in which they are tried; the later ones install anew
+WAYS: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (observed, read_otherwise, one_project, prepared)
+ANEW: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (with_modules, other_peers, other_node)
+#: names of hypotheses that install anew
+INSTALLING = frozenset(one.__name__.replace("_", "-") for one in ANEW)
+
+
+def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
+    """All hypotheses about a case. Where its log asks for files that are made, making them comes first."""
+    asks = bool(case.missing.own or case.missing.files)
+    ways = (prepared, *(one for one in WAYS if one is not prepared)) if asks else WAYS
+    for hypothesis in (*ways, *(ANEW if installs else ())):
+        yield from hypothesis(case)
+
+
+def _way(environment: Environment) -> tuple[object, ...]:
+    return tuple(str(getattr(environment, name)) for name in WAY if name != "runner_version")
+
+
+def _thawed(environment: Environment) -> Environment:
+    """An install that may change the lock file."""
+    thaw = manager(environment.manager).thaw
+    install = tuple(filter(None, (thaw.get(word, word) for word in environment.install)))
+    return environment.model_copy(update={"install": install})

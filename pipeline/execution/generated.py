@@ -1,0 +1,111 @@
+"""Files that a repository's own commands make before its tests run: compiled siblings, icons, tokens.
+
+They are made once, in a workspace without network, and become part of the layer of sources, beside the commit and not
+in it. Where a patch changes a package whose files were made, they are made again before the tests run. Does not cover
+changes that such commands make to files of the commit, links, and what they leave in `node_modules`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pipeline.core.patches import is_test_file
+from pipeline.core.records import Environment
+from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Sandbox, Workspace
+
+#: the list of what was made, where no patch can write
+LISTING = ".git/a11y-bench-made"
+#: what making may take; outputs are as large as a build's
+LIMITS = replace(DEFAULT, seconds=900, output=2**29)
+
+_OTHERS = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
+_PACK = 'mkdir -p "$1" && tar -cf - --null -T "$0" | tar -xf - -C "$1"'
+_REMOVE = 'xargs -0 rm -f -- < "$0"'
+
+
+def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources: Path) -> None:
+    """Run the commands in the image `plain` and add what they make to the checkout `sources`. Raises InstallFailed."""
+    with sandbox.open(plain, cache="none", limits=LIMITS) as workspace, TemporaryDirectory() as folder:
+        for argv in commands:
+            done = workspace.run(argv)
+            if done.code:
+                said = done.output.decode(errors="replace")
+                raise InstallFailed(f"{' '.join(argv)} ended with {done.code}", said)
+        made, visible = _listed(workspace), _listed(workspace, "--exclude-standard")
+        if not made:
+            raise InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
+        listing, packed = f"{workspace.scratch}/made", f"{workspace.scratch}/packed"
+        workspace.write(listing, _joined(made))
+        workspace.run(["sh", "-c", _PACK, listing, packed])
+        workspace.fetch(packed, Path(folder, "made"))
+        kept = list(_copied(Path(folder, "made"), sources))
+    (sources / LISTING).write_bytes(_joined(kept))
+    with (sources / ".git" / "info" / "exclude").open("a") as rules:
+        rules.writelines(f"/{_escaped(path)}\n" for path in sorted(set(visible) & set(kept)))
+
+
+def made_in(workspace: Workspace) -> frozenset[str]:
+    """The files that were made for this image."""
+    return frozenset(filter(None, (workspace.read(f"{workspace.root}/{LISTING}") or b"").decode().split("\0")))
+
+
+def renew(workspace: Workspace, environment: Environment, changed: Collection[str]) -> bytes:
+    """Make again what follows from changed files; what the commands said. One that fails leaves its files unmade."""
+    made = made_in(workspace) if environment.prepare and changed else frozenset()
+    if not made or not _concerned(workspace, made, changed):
+        return b""
+    workspace.run(["sh", "-c", _REMOVE, f"{workspace.root}/{LISTING}"])
+    done = [(argv, workspace.run(argv)) for argv in environment.prepare]
+    return b"".join(_said(argv, one) for argv, one in done)
+
+
+def _concerned(workspace: Workspace, made: Collection[str], changed: Collection[str]) -> bool:
+    """Whether a file that was made is changed itself, or a source of a package in which files were made."""
+    found = workspace.run(["git", "ls-files", "-z", "--", "package.json", "*/package.json"]).output
+    packages = {posixpath.dirname(path) for path in found.decode(errors="replace").split("\0")}
+    homes = {_home(path, packages) for path in made}
+    return any(path in made or not is_test_file(path) and _home(path, packages) in homes for path in changed)
+
+
+def _home(path: str, packages: Collection[str]) -> str:
+    """The nearest package above a file; the root is empty."""
+    folder = posixpath.dirname(path)
+    while folder and folder not in packages:
+        folder = posixpath.dirname(folder)
+    return folder
+
+
+def _listed(workspace: Workspace, *more: str) -> list[str]:
+    listed = workspace.run([*_OTHERS, *more]).output.decode(errors="surrogateescape").split("\0")
+    return [path for path in listed if path]
+
+
+def _copied(made: Path, sources: Path) -> Iterator[str]:
+    """The files that could be added: none through a link of the repository, and none in the place of another."""
+    inside: Callable[[Path], bool] = lambda path: path.resolve().is_relative_to(sources.resolve())  # noqa: E731
+    for path in sorted(made.rglob("*")):
+        name = path.relative_to(made)
+        target = sources / name
+        if path.is_file() and name.parts[0] != ".git" and inside(target.parent) and not target.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+            yield str(name)
+
+
+def _joined(paths: Collection[str]) -> bytes:
+    return "\0".join(sorted(paths)).encode(errors="surrogateescape")
+
+
+def _escaped(path: str) -> str:
+    """A path as a rule of git's that means this file alone."""
+    return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
+
+
+def _said(argv: Sequence[str], done: Completed) -> bytes:
+    return f"$ {' '.join(argv)} (ended with {done.code})\n".encode() + done.output[-20_000:] + b"\n"
