@@ -52,7 +52,7 @@ def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> 
     """The uses of runners that the repository's own commands come down to, those first that run these tests."""
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
-            found = [use for seen in _seen(workspace, command) if (use := _use(seen, workspace.root, command))]
+            found = [use for seen in _seen(workspace, command) if (use := use_of(seen, workspace.root, command))]
         if covering := [use for use in found if _covers(use, tests)]:
             return sorted({_key(use): use for use in covering}.values(), key=lambda use: -len(use.folder))
     return []
@@ -71,10 +71,10 @@ def _seen(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
     settings = {"out": out, "option": option, "runners": _packages(), "tools": _tools()}
     env = {"PATH": f"{place}/bin:{said[1]}", "NODE_OPTIONS": option, "A11Y_PROBE": json.dumps(settings)}
     workspace.run(list(command.argv), env=env | {"NX_DAEMON": "false"}, seconds=SECONDS, folder=command.folder)
-    return list(_objects(workspace.read(out) or b""))
+    return list(objects(workspace.read(out) or b""))
 
 
-def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
+def objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file of them, one a line; what is none says nothing."""
     for line in lines.decode(errors="replace").splitlines():
         try:
@@ -94,7 +94,7 @@ def _tools() -> list[str]:
     return list(tomllib.loads(files(__package__).joinpath("observe.toml").read_text(encoding="utf-8"))["tools"])
 
 
-def _use(seen: dict[str, Any], root: str, command: Command) -> Use | None:
+def use_of(seen: dict[str, Any], root: str, command: Command) -> Use | None:
     """One find of the probe as a use; None for what is outside the repository, or of no runner that is known."""
     known = {**_packages(), **{name: name for name in all_runners()}}
     name, cwd = known.get(str(seen.get("runner"))), str(seen.get("cwd", ""))

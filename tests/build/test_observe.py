@@ -1,0 +1,143 @@
+"""Observing a repository's own test command: what lies between it and the runner must not matter."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.build import observe
+from pipeline.build.infer import Tree
+from pipeline.build.infer.uses import Use
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.local.workspace import LocalWorkspace
+
+MOCHA = """
+module.exports = class Mocha {
+  constructor(options) { this.options = options; this.files = []; }
+  addFile(file) { this.files.push(file); return this; }
+  run() { throw new Error("the tests ran"); }
+};
+"""
+PROGRAM = '#!/usr/bin/env node\nrequire("fs").writeFileSync("ran", "");\nprocess.exit(9);\n'
+GULP = '#!/usr/bin/env node\nrequire(process.cwd() + "/gulpfile.js")[process.argv[2]]();\n'
+NX = """#!/usr/bin/env node
+const options = { cwd: process.cwd(), env: { PATH: process.env.PATH, NODE_OPTIONS: "--no-warnings" } };
+require("child_process").fork(__dirname + "/executor.js", ["packages/ui"], options).on("exit", (code) => process.exit(code));
+"""
+EXECUTOR = 'require("jest").runCLI({ config: process.argv[2] + "/jest.config.js", ci: true }, [process.cwd()]);\n'
+JEST = 'module.exports = { runCLI() { throw new Error("the tests ran"); } };\n'
+
+
+def program(name: str, text: str = PROGRAM, main: str = "") -> dict[str, str]:
+    """A package of node_modules with a program of its name, and a module."""
+    manifest = {"name": name, "version": "1.0.0", "bin": "bin.js", "main": "index.js"}
+    place = f"node_modules/{name}"
+    return {f"{place}/package.json": json.dumps(manifest), f"{place}/bin.js": text, f"{place}/index.js": main}
+
+
+def repository(scripts: dict[str, str], *packages: dict[str, str], **files: str) -> dict[str, str]:
+    own = {"package.json": json.dumps({"name": "ui", "scripts": scripts})}
+    return own | {name: text for package in packages for name, text in package.items()} | files
+
+
+class Folder:
+    """A sandbox with one workspace of these files, in which nothing may run the tests."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        self.folder, self.files = folder, files
+
+    @contextmanager
+    def open(self, image: str, **how: Any) -> Iterator[LocalWorkspace]:
+        workspace = LocalWorkspace(self.folder / "workspace", Path("/nowhere"), Limits())
+        for name, text in self.files.items():
+            path = Path(workspace.root, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            if name.endswith("/bin.js"):
+                path.chmod(0o755)
+                link = Path(workspace.root, "node_modules/.bin", path.parent.name)
+                link.parent.mkdir(exist_ok=True)
+                link.symlink_to(os.path.relpath(path, link.parent))
+        yield workspace
+        assert not Path(workspace.root, "ran").exists()
+
+
+def uses(tmp_path: Path, files: dict[str, str], *tests: str) -> list[Use]:
+    sandbox: Any = Folder(tmp_path.resolve(), files)
+    return observe.observed(sandbox, "image", Tree(files, files.get), tests or ("src/a.test.js",))
+
+
+def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
+    """Nothing of it stands on a command line: every file died with `window is not defined`."""
+    task = (
+        'require("./test/set-up.js");\nconst Mocha = require("mocha");\n'
+        'exports.test = () => new Mocha({ ui: "tdd", require: ["jsdom-global/register"], timeout: 9000 }).run();\n'
+    )
+    more = {"gulpfile.js": task, "test/set-up.js": ""}
+    (use,) = uses(tmp_path, repository({"test": "gulp test"}, program("gulp", GULP), program("mocha", "", MOCHA), **more))
+    words = ["--require", "./test/set-up.js", "--require", "jsdom-global/register", "--ui", "tdd", "--timeout", "9000"]
+    assert (use.runner, use.folder, list(use.call.words)) == ("mocha", "", words)
+
+
+def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> None:
+    """It replaces the variables by which a process would know that it is watched."""
+    nx = program("nx", NX) | {"node_modules/nx/executor.js": EXECUTOR}
+    (use,) = uses(tmp_path, repository({"test": "nx test ui"}, nx, program("jest", "", JEST)), "packages/ui/a.test.js")
+    assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
+
+
+def test_what_comes_before_the_tests_does_not_keep_from_them(tmp_path: Path) -> None:
+    script = "eslint . && BABEL_ENV=test TZ=Asia/Tokyo NODE_OPTIONS=--no-warnings jest -c config/unit.js --runInBand"
+    (use,) = uses(tmp_path, repository({"test": script}, program("eslint"), program("jest")))
+    assert use.call.words == ("-c", "config/unit.js", "--runInBand")
+    assert use.call.env == {"BABEL_ENV": "test", "TZ": "Asia/Tokyo", "NODE_OPTIONS": "--no-warnings"}
+
+
+def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> None:
+    start = 'require("child_process").execFileSync("mocha", ["--opts", "x.opts"], { cwd: "packages/ui", stdio: "inherit" });'
+    files = repository({"test": "node scripts/test.js"}, program("mocha"), **{"scripts/test.js": start})
+    files["packages/ui/x.opts"] = ""
+    (use,) = uses(tmp_path, files, "packages/ui/a.test.js")
+    assert (use.folder, use.call.words) == ("packages/ui", ("--opts", "x.opts"))
+    assert "scripts.test starts mocha --opts x.opts" in use.evidence
+
+
+def test_a_command_that_comes_to_no_runner_says_nothing(tmp_path: Path) -> None:
+    assert uses(tmp_path, repository({"test": "echo none; exit 3"})) == []
+
+
+WORKFLOW = """
+jobs:
+  test:
+    steps:
+      - run: npm ci
+      - run: npm run build:icons
+      - run: npx unit
+        working-directory: packages/ui
+      - run: npm run test:unit
+"""
+
+
+def test_the_commands_of_continuous_integration_are_known() -> None:
+    from pipeline.build.infer import ci
+
+    files = {".github/workflows/ci.yml": WORKFLOW, "package.json": "{}"}
+    tree = Tree(files, files.get)
+    assert [(one.text, one.folder) for one in ci.before_tests(tree)] == [
+        ("npm run build:icons", ""),
+        ("npx unit", "packages/ui"),
+    ]
+    assert [command.argv[-1] for command in observe.commands(tree, ())] == ["npm run test:unit"]
+
+
+@pytest.mark.parametrize("line", ["", "no json", "[1]", '{"runner": "jest"}', '{"runner": "none", "cwd": "/"}'])
+def test_odd_finds_say_nothing(line: str) -> None:
+    """What the probe writes passes through processes of the repository."""
+    command = observe.Command(("npm", "test"), "", "scripts.test")
+    assert [observe.use_of(one, "/repo", command) for one in observe.objects(line.encode())] in ([], [None])
