@@ -13,6 +13,7 @@ import 'pipeline/dataset/dataset.just'
 import 'pipeline/predict/agents.just'
 import 'pipeline/evaluate/evaluation.just'
 import 'pipeline/analyze/analysis.just'
+import 'pipeline/pages/pages.just'
 import 'docker/docker.just'
 
 bench := "uv run --all-extras a11y-bench"

@@ -31,6 +31,7 @@ COMMANDS = {
     "assess": ("pipeline.evaluate.assess.cli", "04: look at patches as assistive technologies do, beside the verdict."),
     "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
     "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),
+    "pages": ("pipeline.pages.cli", "The track of pages: can a model write an accessible page?"),
     "campaign": ("pipeline.campaign", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
     "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),

@@ -66,7 +66,7 @@ async def _launched(play: Playwright, program: str, home: Path) -> BrowserContex
     from playwright.async_api import Error
 
     signals = dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False)
-    script = _fence(program, home)
+    script = fence(program, home, drop=not os.geteuid())
     try:
         return await play.chromium.launch_persistent_context(
             home / "profile", executable_path=script, args=ARGUMENTS, chromium_sandbox=True, offline=True, **signals
@@ -75,11 +75,11 @@ async def _launched(play: Playwright, program: str, home: Path) -> BrowserContex
         raise InfrastructureError(f"the browser does not start: {error.message}", cause="browser") from None
 
 
-def _fence(program: str, home: Path) -> Path:
-    """A script that starts the browser with little memory, and as nobody where we are root: its sandbox refuses root.
-    `home` is the browser's home."""
+def fence(program: str, home: Path, *, drop: bool) -> Path:
+    """A script that starts the browser with little memory. `home` is the browser's home;
+    `drop` starts it as nobody: its sandbox refuses root."""
     words = ["env", f"HOME={home}", program]
-    if not os.geteuid():
+    if drop:
         words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words]
         shutil.chown(home, NOBODY, NOBODY)
     script = home / "browser"

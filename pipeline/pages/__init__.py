@@ -1,0 +1,11 @@
+"""The track of pages: prompts of cases, the pages that models write, and what a real browser makes of them.
+
+Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger and `costs.csv`.
+
+    cli                       the commands
+    cases                     folders of cases: prompts, tests, examples with expectations
+    records                   answers, verdicts, what the engine saw
+    engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
+    verdict                   passed, failed or error
+    checking                  whether cases hold what their examples promise
+"""

@@ -1,0 +1,195 @@
+"""Cases: a folder with `prompt.md`, `test.js` and examples that say what is expected of them.
+
+    <case>/prompt.md                      what a model is asked for, and nothing else
+    <case>/test.js                        exports run({page, assert, utils}); optionally runAxe and onTask
+    <case>/examples/*.html                expectations in <script id="a11y-assertions" type="application/json">
+    <case>/example-pass/, example-fail/   the older form: every requirement holds, or the page does not pass
+
+Reads a folder of cases, ours unless told. An example whose expectations can not be read is a fault that is told, never
+an example that is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import digest
+
+OWN = Path(__file__).parent / "cases"
+PROMPT, TEST, EXAMPLES = "prompt.md", "test.js", "examples"
+#: the older form's folders, and whether their pages pass
+OLDER = {"example-pass": True, "example-fail": False}
+#: files that a test.js may load
+CODE = (".js", ".cjs", ".json")
+
+Expected = Literal["pass", "fail"]
+_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_IS_EXPECTATION = re.compile(r"\bid\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
+#: `a `trigger` class`, `an id of "menu"`: what a prompt asks for by name
+_NAMED = (
+    re.compile(r"[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']\s+(?P<kind>class|id)\b"),
+    re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
+)
+_SIGN = {"class": ".", "id": "#"}
+#: words of prompts that say nothing of what is asked for
+_EMPTY = frozenset(
+    re.findall(
+        r"\w+",
+        """about accessible also and application are assistive attribute button class code component container content
+        create css default demonstrate demonstrates document each element elements every example examples file following
+        for from full generate given has have home html includes include including inline javascript keyboard make markup
+        must name named number only page pages please produce screen section sections several should shows show simple
+        single standalone style text than that the their them then there they this three two use user users uses using
+        web website when where which whole widget widgets with without work works wrap write your""",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A page of a case. `expected` says how assertions end, by name; `passes` whether the page passes, where that is
+    said; `fault` why its expectations can not be read."""
+
+    path: Path
+    expected: dict[str, Expected] = field(default_factory=dict)
+    passes: bool | None = None
+    fault: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.path.parent.name}/{self.path.name}"
+
+    @property
+    def html(self) -> str:
+        return self.path.read_text(encoding="utf-8", errors="replace")
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing of it is expected to fail."""
+        return bool(self.passes) or (bool(self.expected) and "fail" not in self.expected.values())
+
+
+@dataclass(frozen=True)
+class Case:
+    """A prompt and its test. `digest` is of all that decides a verdict: the test, and what the prompt names."""
+
+    folder: Path
+    prompt: str
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @cached_property
+    def code(self) -> dict[str, bytes]:
+        """The files that its test may load, by their path in its folder."""
+        inner = {EXAMPLES, *OLDER}
+        found = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*")) if path.suffix in CODE}
+        return {
+            str(name): path.read_bytes()
+            for name, path in found.items()
+            if name.parts[0] not in inner and path.is_file() and not path.is_symlink()
+        }
+
+    @cached_property
+    def names_axe(self) -> bool:
+        """Whether its test asks for axe-core in the page."""
+        return any(re.search(rb"\baxe\b", text) for text in self.code.values())
+
+    @cached_property
+    def gate(self) -> dict[str, list[str]]:
+        """What a page must have to be about this case: the classes and ids that the prompt names, which good examples
+        have; where it names none, one of its words. A case's own `onTask` stands in their place."""
+        named = {_SIGN[one["kind"]] + one["name"]: one["name"] for how in _NAMED for one in how.finditer(self.prompt)}
+        good = [one.html for one in self.examples if one.is_good]
+        selectors = [one for one, name in named.items() if all(name in html for html in good)]
+        return {"selectors": sorted(selectors), "words": [] if selectors else words(self.prompt)}
+
+    @cached_property
+    def digest(self) -> str:
+        return digest([self.code[name] for name in sorted(self.code)], sorted(self.code), self.gate)
+
+
+def words(prompt: str) -> list[str]:
+    """The words of a prompt that say what it is about, without their endings."""
+    found = {one for one in re.findall(r"[a-z]{4,}", prompt.lower()) if one not in _EMPTY}
+    return sorted({re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", one) for one in found})
+
+
+def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
+    """The cases of a folder, in order; `names` are those that are wanted, all unless told.
+
+    Raises UserError for a folder without cases, a case without test, and a name that is not there.
+    """
+    if not folder.is_dir():
+        raise UserError("no such folder", path=folder, hint="name a folder of cases with --cases")
+    found = [load_case(one.parent) for one in sorted(folder.glob(f"*/{PROMPT}"))]
+    if (folder / PROMPT).exists():
+        found = [load_case(folder)]
+    missing = sorted(set(names) - {one.name for one in found})
+    if missing or not found:
+        there = ", ".join(one.name for one in found) or f"no folder with a {PROMPT}"
+        raise UserError(
+            f"no case {', '.join(missing)}" if missing else "no case", path=folder, hint=f"there is: {there}"
+        )
+    return [one for one in found if not names or one.name in names]
+
+
+def load_case(folder: Path) -> Case:
+    """One case. Raises UserError with the file that is missing."""
+    for name in (PROMPT, TEST):
+        if not (folder / name).is_file():
+            raise UserError("no such file", path=folder / name, hint=f"a case is a folder with {PROMPT} and {TEST}")
+    prompt = (folder / PROMPT).read_text(encoding="utf-8").strip()
+    if not prompt:
+        raise UserError("the prompt is empty", path=folder / PROMPT)
+    return Case(folder, prompt, tuple(_examples(folder)))
+
+
+def set_name(folder: Path, cases: list[Case]) -> str:
+    """What a set of cases is called, for people and for cost rows: its folder's name and what is in it."""
+    told = "own" if folder.resolve() == OWN else folder.resolve().name
+    return f"{told}-{digest(sorted((one.name, one.prompt) for one in cases))[:8]}"
+
+
+def _examples(folder: Path) -> Iterator[Example]:
+    for path in sorted((folder / EXAMPLES).glob("*.html")):
+        yield _read(path)
+    for name, passes in OLDER.items():
+        for path in sorted((folder / name).glob("*.html")):
+            yield Example(path, passes=passes)
+
+
+def _read(path: Path) -> Example:
+    """An example with its expectations. The script may have its attributes in any order; a broken one is told."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    scripts = (one[2] for one in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(one[1]))
+    script = next(scripts, None)
+    if script is None:
+        return Example(path, fault='there is no <script id="a11y-assertions">')
+    try:
+        data = json.loads(script)
+    except ValueError as error:
+        return Example(path, fault=f"its expectations are no JSON: {error}")
+    expected = data.get("assertions") if isinstance(data, dict) else None
+    if not isinstance(expected, dict):
+        return Example(path, fault="its expectations have no object 'assertions'")
+    told = {name: _expected(value) for name, value in expected.items()}
+    if wrong := [name for name, value in told.items() if value is None]:
+        return Example(path, fault=f"'{wrong[0]}' is expected neither to pass nor to fail")
+    passes = data.get("passes")
+    return Example(path, told, passes if isinstance(passes, bool) else None)
+
+
+def _expected(value: object) -> Expected | None:
+    """As the public harness reads them: booleans count, too, and case does not."""
+    told = {True: "pass", False: "fail"}.get(value) if isinstance(value, bool) else str(value).strip().lower()
+    return told if told in ("pass", "fail") else None

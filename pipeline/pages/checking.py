@@ -1,0 +1,142 @@
+"""Checking cases: every expectation of every example, that examples try every assertion both ways, and that a page that
+is empty or about something else passes none.
+
+Runs examples in the engine; writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pipeline.core.progress import Progress
+from pipeline.core.work import Interrupts, each
+from pipeline.pages.cases import Case, Example
+from pipeline.pages.engine import Limits
+from pipeline.pages.records import Observed
+from pipeline.pages.running import BLANK, Doubts, RunPage, code_of
+from pipeline.pages.verdict import APART, judge, outcomes
+
+#: pages that are right and about no case: none may pass
+STRANGERS = {
+    "an empty page": BLANK,
+    "an unrelated page": """<!doctype html><html lang="en"><meta charset="utf-8"><title>Herons</title><body>
+<header><p>Birds of the river</p></header><nav aria-label="Birds"><a href="#grey">Grey heron</a></nav>
+<main><h1>Herons</h1><h2 id="grey">The grey heron</h2><p>It stands in shallow water and waits for fish.</p></main>
+<footer><p>Written by a friend of birds</p></footer>""",
+}
+
+
+class Finding(NamedTuple):
+    """Something about a case that is not as it should be; `where` is an example, or what else was looked at."""
+
+    case: str
+    where: str
+    what: str
+
+
+class Checked(NamedTuple):
+    """What came of a check: how many expectations there are, how many hold, and all findings."""
+
+    examples: int
+    expectations: int
+    held: int
+    findings: tuple[Finding, ...]
+    seconds: dict[str, float]
+
+
+class _Page(NamedTuple):
+    """A page of a check: an example, or a stranger's name."""
+
+    case: Case
+    example: Example | None
+    stranger: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.case.name}: {self.example.name if self.example else self.stranger}"
+
+
+def check(
+    cases: Sequence[Case],
+    *,
+    jobs: int = 2,
+    limits: Limits | None = None,
+    apart: Sequence[str] = APART,
+    strangers: bool = True,
+) -> Checked:
+    """Check cases. Raises UserError where there is no browser."""
+    pages = [_Page(case, one) for case in cases for one in case.examples]
+    if strangers:
+        pages += [_Page(case, None, name) for case in cases for name in STRANGERS]
+    limits = limits or Limits()
+    requests = [_request(page, place, limits) for place, page in enumerate(pages)]
+    seen: dict[int, Observed] = {}
+    with Progress("checking", len(requests)) as progress:
+        interrupts = Interrupts(progress.stopping)
+        for request, looked in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+            seen[int(request.key[0])] = looked.observed
+            progress.finish(request.name, looked.observed.ended or "looked at")
+    doubts = Doubts(limits)
+    told = [(page, seen[place]) for place, page in enumerate(pages)]
+    findings = [one for page, found in told for one in _findings(page, found, doubts, apart)]
+    findings += [one for case in cases for one in _gaps(case, [found for page, found in told if page.case is case])]
+    expected = [(page.example.expected, outcomes(found.assertions)) for page, found in told if page.example]
+    held = sum(got.get(name) == how for wanted, got in expected for name, how in wanted.items())
+    seconds = {page.name: found.seconds.get("total", 0) for page, found in told}
+    return Checked(len(expected), sum(len(wanted) for wanted, _ in expected), held, tuple(findings), seconds)
+
+
+def _request(page: _Page, place: int, limits: Limits) -> RunPage:
+    html = page.example.html if page.example else STRANGERS[page.stranger]
+    return RunPage(page.name, html, code_of(page.case), (str(place),), limits=limits)
+
+
+def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str]) -> Iterator[Finding]:
+    where = page.example.name if page.example else page.stranger
+    judged = judge(seen, apart, doubts.settle(page.case, seen))
+    if page.example is None:
+        if judged.result == "passed":
+            yield Finding(page.case.name, where, "it passes: give the case an onTask, or an assertion that it fails")
+        return
+    for what in _example(page.example, seen):
+        yield Finding(page.case.name, where, what)
+    placeholder = judged.cause == "off_task" and page.case.gate["words"]  # an example may be without its texts
+    if judged.result == "error" or (page.example.is_good and judged.cause and not placeholder):
+        yield Finding(page.case.name, where, f"{judged.result}: {judged.cause}: {judged.detail}")
+    if page.example.passes is not None and page.example.passes != (judged.result == "passed"):
+        said = ", ".join([judged.cause, *_failing(seen, apart)])
+        yield Finding(page.case.name, where, f"it should {'pass' if page.example.passes else 'not pass'}: {said}")
+
+
+def _example(example: Example, seen: Observed) -> Iterator[str]:
+    if example.fault:
+        yield example.fault
+    got = outcomes(seen.assertions)
+    messages = {one.name: one.message for one in seen.assertions if one.message}
+    for name, wanted in example.expected.items():
+        if name not in got:
+            yield f"'{name}': no assertion has this name"
+        elif got[name] != wanted:
+            why = f" ({messages[name]})" if name in messages else ""
+            yield f"'{name}': expected to {wanted}, and does not{why}"
+
+
+def _failing(seen: Observed, apart: Sequence[str]) -> list[str]:
+    rules = [one.id for one in seen.violations if not set(apart) & set(one.tags)]
+    return [*rules, *(one.name for one in seen.assertions if one.status == "fail")]
+
+
+def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
+    """Assertions that no example expects both to pass and to fail. Cases in the older form expect none by name."""
+    tried: dict[str, set[str]] = {}
+    for one in case.examples:
+        for name, wanted in one.expected.items():
+            tried.setdefault(name, set()).add(wanted)
+    if not tried:
+        if not case.examples:
+            yield Finding(case.name, "examples", "there is none")
+        return
+    for name in dict.fromkeys(one.name for found in seen for one in found.assertions):
+        for wanted in sorted({"pass", "fail"} - tried.get(name, set())):
+            yield Finding(case.name, "examples", f"'{name}': no example expects it to {wanted}")

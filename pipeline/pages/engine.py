@@ -1,0 +1,301 @@
+"""The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after the other.
+
+A process and its browser live as long as they are sound; what hangs or ends them costs a page its result, and the next
+page gets another process. Reads axe-core and deepmerge from npm, pinned, once; writes temporary folders. Does not cover
+what a page means for a verdict.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.browser import executable
+from pipeline.browser.axe import AXE
+from pipeline.browser.fenced import ARGUMENTS, NOBODY, fence
+from pipeline.browser.npm_package import NpmPackage
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.vendors import VENDORS
+from pipeline.pages.records import Observed
+
+RUNNER = VENDORS / "page-runner"
+#: what `utils.merge` is, as in the public harness
+MERGE = NpmPackage(
+    "deepmerge@4.3.1",
+    "sha512-3sUqbMEc77XqpdNO7FRyRog+eW3ph+GYCbj+rK+uYyRMuwsVy0rMiVtPn+QJlKFvWP/1PYpapqYn0Me2knFn+A==",
+    "dist/cjs.js",
+)
+#: megabytes that a runner's JavaScript may hold, whatever a page sends it
+HEAP = 768
+#: seconds for a runner to start its browser, and beyond a page's own limit to say how it ended
+STARTING, GRACE = 30, 15
+#: bytes of an answer at most
+LONGEST_ANSWER = 64 * 2**20
+#: variables of ours that a runner may know
+PASSED = ("PATH", "LANG")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds: for a page as a whole, to load it, for one action or wait of a case, one assertion, one audit."""
+
+    page: float = 60
+    load: float = 15
+    action: float = 5
+    assertion: float = 20
+    audit: float = 20
+
+
+class Code(NamedTuple):
+    """The test of a case as plain data: its files, its digest, whether it names axe-core, and the gate."""
+
+    digest: str
+    files: dict[str, bytes]
+    names_axe: bool
+    gate: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A page, and the case that it is run through; without one it is only looked at and audited."""
+
+    html: str
+    code: Code | None = None
+    screenshot: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+class Looked(NamedTuple):
+    """What came of a job; the screenshot is a PNG."""
+
+    observed: Observed
+    screenshot: bytes = b""
+
+
+def look(job: Job) -> Looked:
+    """Run a job in a process that is free, or in a new one. What the machine failed at is in `machine`, never raised.
+
+    Raises UserError where there is no browser, InfrastructureError where npm can not get a package.
+    """
+    with _borrowed() as worker:
+        return worker.look(job)
+
+
+# -- the processes -----------------------------------------------------------------------------------------------------
+_free: list[Worker] = []
+_lock = threading.Lock()
+
+
+@contextmanager
+def _borrowed() -> Iterator[Worker]:
+    with _lock:
+        worker = _free.pop() if _free else None
+    worker = worker or Worker()
+    try:
+        yield worker
+    except BaseException:
+        worker.end()
+        raise
+    with _lock:
+        _free.append(worker)
+
+
+@atexit.register
+def close() -> None:
+    """End all processes that are free."""
+    with _lock:
+        ended, _free[:] = list(_free), []
+    for worker in ended:
+        worker.end()
+
+
+class Worker:
+    """A Node process with its browser, started with the first job, and again after one that it did not survive."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._home, self._to, self._from, self._rest = Path(), -1, -1, b""
+        self.ran: dict[str, str] = {}
+
+    def look(self, job: Job) -> Looked:
+        if self._process is None:
+            self._start()
+        folder = self._unpacked(job.code) if job.code else None
+        request = {
+            "html": job.html,
+            "folder": folder and str(folder),
+            "axe": bool(job.code and job.code.names_axe),
+            "gate": job.code.gate if job.code else {},
+            "screenshot": job.screenshot,
+            "limits": asdict(job.limits),
+        }
+        try:
+            self._send(request)
+            said = self._answer(job.limits.page + GRACE)
+        except _Silent as silent:
+            self.end()
+            return Looked(Observed(ended=silent.end, detail=silent.why, ran=self.ran))
+        if "done" not in said:
+            self.end()
+            return Looked(_without_result(said, self.ran))
+        done = said["done"]
+        if not done.pop("sound"):
+            self.end()
+        return _looked(done, self.ran)
+
+    def end(self) -> None:
+        """End the process and its browser, whatever they do."""
+        process, self._process = self._process, None
+        for descriptor in (self._to, self._from):
+            with suppress(OSError):
+                os.close(descriptor)
+        self._to = self._from = -1
+        if process:
+            if process.poll() is None and not _ended(process, 2):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            shutil.rmtree(self._home, ignore_errors=True)
+
+    def _start(self) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="a11y-bench-pages-"))
+        if not os.geteuid():
+            os.chown(self._home, NOBODY, NOBODY)
+        (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
+        self._rest = b""
+        node, playwright = _playwright()
+        command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours)]
+        with (self._home / "errors").open("wb") as errors:
+            self._process = subprocess.Popen(
+                [*command, json.dumps(_settings(self._home, playwright))],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=(theirs, ours),
+                cwd=self._home,
+                env=_environment(self._home),
+                start_new_session=True,
+            )
+        os.close(theirs)
+        os.close(ours)
+        try:
+            said = self._answer(STARTING)
+        except _Silent as silent:
+            said = {"broken": silent.why}
+        if "ready" not in said:
+            why = said.get("broken") or _tail(self._home / "errors")
+            self.end()
+            raise InfrastructureError(f"the page runner does not start: {why}", cause="browser")
+        self.ran = {**said["ready"], "axe": AXE.name, "runner": "page-runner"}
+
+    def _unpacked(self, code: Code) -> Path:
+        """The files of a case in the runner's own folder, which is all of the case that it can read."""
+        folder = self._home / "cases" / code.digest
+        for name, data in code.files.items():
+            path = folder / name
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        return folder
+
+    def _send(self, request: dict[str, Any]) -> None:
+        data, deadline = memoryview(json.dumps(request).encode() + b"\n"), time.monotonic() + STARTING
+        while data:
+            _, ready, _ = select.select([], [self._to], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                raise _Silent("hung", "the runner does not read")
+            try:
+                data = data[os.write(self._to, data[:65536]) :]
+            except BrokenPipeError:
+                raise _Silent("ended", "the runner ended") from None
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """The next line of the runner. Raises _Silent where there is none in time."""
+        parts, size, deadline = [self._rest], len(self._rest), time.monotonic() + seconds
+        while b"\n" not in parts[-1]:
+            ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
+            if not ready:
+                raise _Silent("hung", f"the runner said nothing for {seconds:g} s")
+            data = os.read(self._from, 2**20)
+            size += len(data)
+            if not data:
+                raise _Silent("ended", "the runner ended without a word")
+            if size > LONGEST_ANSWER:
+                raise _Silent("ended", "the runner says too much")
+            parts.append(data)
+        line, _, self._rest = b"".join(parts).partition(b"\n")
+        return json.loads(line)
+
+
+class _Silent(Exception):
+    """The runner did not answer: `end` is how it ended, `why` the same in words."""
+
+    def __init__(self, end: str, why: str) -> None:
+        self.end, self.why = end, why
+        super().__init__(why)
+
+
+def _without_result(said: dict[str, Any], ran: dict[str, str]) -> Observed:
+    """A runner that says something else than a result: its case ended it, or it broke."""
+    if "left" in said:
+        return Observed(fault=f"the case ended the runner's process with code {said['left']}", ran=ran)
+    return Observed(machine=said.get("broken", "the runner broke"), ran=ran)
+
+
+def _looked(done: dict[str, Any], ran: dict[str, str]) -> Looked:
+    picture = base64.b64decode(done.pop("screenshot", "") or "")
+    machine = done.pop("broken", "")
+    return Looked(Observed(**done, machine=machine, ran=ran), picture)
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _tail(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")[-1000:].strip() or "it says nothing"
+
+
+def _playwright() -> tuple[str, str]:
+    """Node and playwright-core as the Python package brings them: the browser floor's own, at one version."""
+    from playwright._impl._driver import compute_driver_executable
+
+    node, script = compute_driver_executable()
+    return str(node), str(Path(script).parent)
+
+
+def _settings(home: Path, playwright: str) -> dict[str, Any]:
+    program = executable()
+    if program is None:
+        raise UserError("there is no browser to look at pages", hint="run: just browser-install")
+    return {
+        "playwright": playwright,
+        "merge": str(MERGE.file()),
+        "axe": str(AXE.file()),
+        "browser": str(fence(program, home, drop=False)),
+        "arguments": ARGUMENTS,
+    }
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """No variable of ours but what it takes to start: secrets stay here."""
+    known = {name: os.environ[name] for name in PASSED if name in os.environ}
+    return {**known, "HOME": str(home), "TMPDIR": str(home)}

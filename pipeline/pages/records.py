@@ -1,0 +1,137 @@
+"""What the track of pages keeps and hands on: answers, verdicts and their parts. Reads and writes nothing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import Field
+
+from pipeline.core.record import Record, Versioned
+from pipeline.core.records import Identity
+
+#: a requirement decides, a best practice is counted apart
+Kind = Literal["R", "BP"]
+#: how one page ends; only `error` leaves n of pass@k
+Result = Literal["passed", "failed", "error"]
+
+
+class Assertion(Record):
+    """What one assertion of a case says of a page."""
+
+    name: str
+    status: Literal["pass", "fail"]
+    type: Kind = "R"
+    message: str = ""
+
+
+class Element(Record):
+    """An element that violates a rule, by axe-core's selector; `html` is its beginning."""
+
+    html: str
+    target: tuple[str, ...]
+
+
+class Violation(Record):
+    """One rule of axe-core that a page violates. `frame` counts from 0, the page itself; `count` is of all elements."""
+
+    id: str
+    impact: str = ""
+    description: str = ""
+    help: str = ""
+    helpUrl: str = ""
+    tags: tuple[str, ...] = ()
+    frame: int = 0
+    count: int = 0
+    nodes: tuple[Element, ...] = ()
+
+
+class Usage(Record):
+    """Tokens and USD of one request; None where the provider did not say, which is unknown and never nothing."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: Decimal | None = None
+
+
+class PageAnswer(Versioned):
+    """What a model answered to the prompt of a case, once. `html` is named by its path in the run's folder."""
+
+    case: str
+    model: str
+    sample: int = Field(ge=0)
+    html: str
+    digest: str = Field(description="of the page as it is cleaned, which is what runs")
+    seed: int | None = None
+    temperature: float | None = None
+    usage: Usage = Usage()
+    latency_s: float = Field(default=0, description="of the request that brought it")
+    cached: bool = Field(default=False, description="whether it was there already and cost nothing in this run")
+    finish: str = Field(default="", description="why the model stopped, as the provider says")
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.case, self.model, self.sample
+
+
+class PageVerdict(Versioned):
+    """How one page fared, from (page, case, law, what ran) and nothing else.
+
+    `cause` says what decided where neither assertions nor axe-core did: of a closed list (`pipeline.pages.verdict`).
+    """
+
+    case: str
+    model: str
+    sample: int = Field(ge=0)
+    result: Result
+    cause: str = ""
+    detail: str = ""
+    assertions: tuple[Assertion, ...] = ()
+    violations: tuple[Violation, ...] = Field(default=(), description="of the rules that count")
+    advice: tuple[Violation, ...] = Field(default=(), description="of the rules that are counted apart")
+    incidents: tuple[str, ...] = Field(default=(), description="kinds of what the page did that nobody asked it for")
+    digest: str = ""
+    case_digest: str = ""
+    law: str = ""
+    ran: Identity | None = None
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.case, self.model, self.sample
+
+    @property
+    def passed(self) -> bool:
+        return self.result == "passed"
+
+    def holds(self, kind: Kind) -> bool | None:
+        """Whether all assertions of a kind hold, None where there are none; of a page off task none holds."""
+        said = [one.status == "pass" for one in self.assertions if one.type == kind]
+        return all(said) and self.cause not in ("off_task",) if said else None
+
+
+class Observed(Record):
+    """What the engine saw of a page: the result of a unit of work, before anybody judges it.
+
+    `ended` is the limit that cut it short; `fault` what is wrong with the case, `machine` with the machine or the
+    runner; `threw` what the case threw outside its assertions. `incidents` counts what the page did that nobody asked
+    for, `examples` shows the first of each kind. Seconds are by step.
+    """
+
+    ended: str = ""
+    detail: str = ""
+    fault: str = ""
+    machine: str = ""
+    threw: str = ""
+    off_task: str = ""
+    assertions: tuple[Assertion, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    audits: int = 0
+    incidents: dict[str, int] = {}
+    examples: dict[str, list[Any]] = {}
+    seconds: dict[str, float] = {}
+    ran: dict[str, str] = {}
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the page or the case may be at fault: the case on a page that is right tells."""
+        return bool(self.threw) or self.ended in ("ended", "hung")

@@ -1,0 +1,80 @@
+"""Running a page through its case as a unit of work, and asking whose fault a doubtful end is.
+
+Reads nothing but the request, writes nothing: what is kept is the coordinator's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.work import Event, Tell
+from pipeline.pages.cases import Case
+from pipeline.pages.engine import Code, Job, Limits, Looked, look
+from pipeline.pages.records import Observed
+from pipeline.pages.verdict import Doubt
+
+#: bytes of a page at most
+LARGEST = 8 * 2**20
+#: how often a page is run that the machine fails at
+TRIES = 2
+#: a page that is empty and right: of a case without good examples it tells whether the case ends at all
+BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
+<body><main><h1>Nothing</h1></main>"""
+
+
+def code_of(case: Case) -> Code:
+    """What of a case the engine needs."""
+    return Code(case.digest, case.code, case.names_axe, case.gate)
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """The request: a page and the test of its case. `key` is handed back as it is."""
+
+    name: str
+    html: str
+    code: Code
+    key: tuple[str, ...] = ()
+    screenshot: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def affinity(self) -> str:
+        return ""
+
+    def perform(self, tell: Tell) -> Looked:
+        if len(self.html.encode("utf-8", "replace")) > LARGEST:
+            return Looked(Observed(ended="size", detail=f"it is larger than {LARGEST} bytes"))
+        tell(Event(self.name, "running"))
+        looked = look(Job(self.html, self.code, self.screenshot, self.limits))
+        for _ in range(1, TRIES):
+            if looked.observed.machine:
+                looked = look(Job(self.html, self.code, self.screenshot, self.limits))
+        return looked
+
+    def failed(self, error: Exception) -> Looked:
+        if isinstance(error, UserError):
+            raise error
+        cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
+        return Looked(Observed(machine=f"{cause}: {error}"))
+
+
+class Doubts:
+    """Whose fault doubtful ends are, asked once for each case: a case that ends well on a good page of its own was
+    brought to its end by the page. Without a good example the empty page tells whether it hangs, and what a case throws
+    is its own."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._known = limits, {}
+
+    def settle(self, case: Case, seen: Observed) -> Doubt:
+        if not seen.is_doubtful:
+            return "page"
+        good = next((one for one in case.examples if one.is_good), None)
+        if good is None and seen.threw:
+            return "case"
+        if case.digest not in self._known:
+            control = look(Job(good.html if good else BLANK, code_of(case), limits=self._limits)).observed
+            self._known[case.digest] = control.ended in ("ended", "hung") or bool(good and control.threw)
+        return "case" if self._known[case.digest] else "page"

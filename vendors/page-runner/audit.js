@@ -1,0 +1,85 @@
+"use strict";
+// axe-core in the isolated world of every frame of a page, which the page's scripts can not reach; closed shadow roots
+// are opened to that world. Rules about whole pages are for the page, not for the frames in it.
+const MOST = { nodes: 50, html: 300 };
+const OF_PAGES = ["document-title", "html-has-lang"];
+
+// Loads axe-core where it is not there yet; `setup` makes its functions usable for a case.
+const injectAxe = async (frame, source, setup = false) => {
+  const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe") && typeof globalThis.axe.run === "function";
+  if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
+  if (setup) await frame.evaluate(() => globalThis.axe.setup());
+};
+
+const RUN = async ({ top, ofPages, most }) => {
+  const { axe } = globalThis;
+  const rules = {};
+  if (!top) axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id)).forEach((one) => (rules[one.id] = { enabled: false }));
+  const was = Boolean(axe._tree);
+  if (was) axe.teardown();
+  const found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
+  if (was) axe.setup();
+  const node = ({ html, target }) => ({ html: html.slice(0, most.html), target: target.map((one) => String(one).slice(0, most.html)) });
+  return found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
+    return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: nodes.slice(0, most.nodes).map(node) };
+  });
+};
+
+// A host shows its closed root to the isolated world, and to no other one.
+const openRoots = async (page, devtools) => {
+  const { root } = await devtools.send("DOM.getDocument", { depth: -1, pierce: true });
+  const closed = [];
+  const walk = [root];
+  while (walk.length) {
+    const node = walk.pop();
+    for (const shadow of node.shadowRoots || []) {
+      if (shadow.shadowRootType === "closed") closed.push([node.backendNodeId, shadow.backendNodeId]);
+      if (shadow.shadowRootType !== "user-agent") walk.push(shadow);
+    }
+    walk.push(...(node.children || []));
+  }
+  if (!closed.length) return;
+  const world = await page._connection.toImpl(page).mainFrame().context("utility");
+  const executionContextId = world.delegate._contextId;
+  for (const pair of closed) {
+    const [host, shadow] = await Promise.all(
+      pair.map(async (backendNodeId) => (await devtools.send("DOM.resolveNode", { backendNodeId, executionContextId })).object.objectId),
+    );
+    await devtools.send("Runtime.callFunctionOn", {
+      objectId: host,
+      functionDeclaration: `function (root) { (globalThis.kept ||= []).push(this);
+        Object.defineProperty(this, "shadowRoot", { value: root, configurable: true }); }`,
+      arguments: [{ objectId: shadow }],
+    });
+  }
+};
+
+const AGAIN = /Execution context was destroyed|navigation|Cannot find context/;
+const TRIES = 3;
+
+const audited = async ({ page, devtools }, source) => {
+  const violations = [];
+  await openRoots(page, devtools);
+  for (const [place, frame] of page.frames().entries()) {
+    if (frame.url().startsWith("chrome-error:")) continue;
+    await injectAxe(frame, source);
+    const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
+    violations.push(...found.map((one) => ({ ...one, frame: place })));
+  }
+  return violations;
+};
+
+// {violations}, or why there are none to tell: {broken}. Violations are told by frame, from 0 for the page itself. A page
+// that is on its way to another document is asked again.
+const audit = async (watched, source) => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return { violations: await audited(watched, source) };
+    } catch (error) {
+      if (tries === TRIES || !AGAIN.test(error.message)) return { broken: error.message };
+      await watched.page.waitForLoadState("load").catch(() => {});
+    }
+  }
+};
+
+module.exports = { audit, injectAxe };

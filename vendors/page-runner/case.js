@@ -1,0 +1,87 @@
+"use strict";
+// A case's test.js: loaded anew for every page, and run with the helpers that it is promised.
+// `assert(name, fn, {type})` takes a boolean or {pass, message}; what throws or takes too long inside fails.
+const path = require("path");
+
+const TYPES = ["R", "BP"];
+const MOST = { assertions: 500, name: 300, message: 2000 };
+
+const cut = (text, most) => String(text).slice(0, most);
+// Without the colours and the call log of Playwright's messages.
+const said = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
+
+const typed = (type) => {
+  const wanted = String(type || "R").toUpperCase();
+  return TYPES.includes(wanted) ? wanted : "R";
+};
+
+const assertion = (name, pass, message, type) => ({
+  name: cut(name === undefined ? "unknown" : name, MOST.name),
+  status: pass ? "pass" : "fail",
+  message: message === undefined || message === null ? "" : cut(message, MOST.message),
+  type: typed(type),
+});
+
+// The exports of a test.js; throws what it throws.
+const load = (folder) => {
+  const root = path.resolve(folder) + path.sep;
+  for (const known of Object.keys(require.cache)) if (known.startsWith(root)) delete require.cache[known];
+  const found = require(path.join(root, "test.js"));
+  if (!found || typeof found.run !== "function") {
+    throw new Error("no run export (expected module.exports.run = async ({ page, assert, utils }) => {...})");
+  }
+  return found;
+};
+
+const TOO_LONG = Symbol("too long");
+const within = async (seconds, work) => {
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, seconds * 1000, TOO_LONG)));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+// The helper that a case asserts with, and what it collects; `release` ends what a page does after its time.
+const asserting = (seconds, release) => {
+  const collected = [];
+  const pending = new Set();
+  const decide = async (name, fn, type) => {
+    try {
+      const found = await within(seconds, (async () => fn())());
+      if (found === TOO_LONG) {
+        await release();
+        return assertion(name, false, `it took longer than ${seconds} s`, type);
+      }
+      const told = found !== null && typeof found === "object" && "pass" in found;
+      return assertion(name, told ? found.pass : found, told ? found.message : "", type);
+    } catch (error) {
+      return assertion(name, false, said(error), type);
+    }
+  };
+  const assert = (name, fn, opts) => {
+    const place = collected.length;
+    if (place >= MOST.assertions) throw new Error(`more than ${MOST.assertions} assertions`);
+    collected.push(assertion(name, false, "it was not decided", (opts || {}).type));
+    const deciding = decide(name, fn, (opts || {}).type).then((one) => {
+      collected[place] = one;
+      pending.delete(deciding);
+    });
+    pending.add(deciding);
+    return deciding;
+  };
+  const settle = async () => {
+    while (pending.size) await Promise.all(pending);
+  };
+  return { assert, collected, settle };
+};
+
+// What `run` itself returned, in the older form.
+const returned = (found) =>
+  Array.isArray(found && found.assertions)
+    ? found.assertions.slice(0, MOST.assertions).map((one) => assertion(one.name, one.status === "pass", one.message, one.type))
+    : [];
+
+module.exports = { TOO_LONG, asserting, cut, load, returned, said, within };

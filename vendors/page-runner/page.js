@@ -1,0 +1,273 @@
+"use strict";
+// One page in a fresh context: fenced, watched, run through its case, audited, closed whatever it does.
+// All that a case evaluates "in the page" is evaluated in an isolated world: it has the document, and axe-core where the
+// case names it, but nothing that the page's own scripts define, so that a page can fake neither.
+const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
+const { audit, injectAxe } = require("./audit.js");
+
+const ORIGIN = "https://pages.invalid/";
+const VIEW = { width: 1280, height: 800 };
+const CONTEXT = {
+  viewport: VIEW,
+  offline: true,
+  reducedMotion: "reduce",
+  serviceWorkers: "block",
+  acceptDownloads: false,
+  locale: "en-US",
+  timezoneId: "UTC",
+};
+// Incidents of one kind that end a page, and how many of them are told.
+const MOST = { popup: 20, dialog: 100, reload: 20, navigation: 100, download: 20, network: 5000, console: 10000, error: 5000 };
+const TOLD = 10;
+const CONSOLE_TOLD = 50;
+// Seconds for what must not take any time: to close a page, to stop its script.
+const PROMPTLY = 5;
+// A screenshot shows no more than this of a page.
+const TALLEST = 4000;
+
+// What a page did that it was not asked for; too much of a kind ends it.
+class Incidents {
+  constructor(trip) {
+    this.counts = {};
+    this.told = {};
+    this.trip = trip;
+  }
+
+  note(kind, text, told = TOLD) {
+    this.counts[kind] = (this.counts[kind] || 0) + 1;
+    const list = (this.told[kind] = this.told[kind] || []);
+    if (list.length < told) list.push(typeof text === "string" ? cut(text, 300) : text);
+    if (this.counts[kind] > (MOST[kind] || 1000)) this.trip(kind);
+  }
+}
+
+// Playwright's "main" world becomes its isolated one: in the server part of the same process.
+let isolated = false;
+const isolate = (page) => {
+  if (isolated) return;
+  const Frame = Object.getPrototypeOf(page._connection.toImpl(page).mainFrame());
+  const context = Frame.context;
+  if (typeof context !== "function") throw new Error("this playwright-core has no worlds to choose from");
+  Frame.context = function (world) {
+    return context.call(this, world === "main" ? "utility" : world);
+  };
+  isolated = true;
+};
+
+const isOwn = (url) => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}/` === ORIGIN && (pathname === "/" || pathname === "/index.html");
+};
+
+class Watched {
+  constructor(context, page, html, limits) {
+    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, loads: 0 });
+    this.tripped = new Promise((resolve) => (this.trip = resolve));
+    this.incidents = new Incidents(this.trip);
+  }
+
+  static async of(browser, html, limits) {
+    const context = await browser.newContext(CONTEXT);
+    const page = await context.newPage();
+    isolate(page);
+    const watched = new Watched(context, page, html, limits);
+    watched.devtools = await context.newCDPSession(page);
+    await watched._fence();
+    watched._watch();
+    page.setDefaultTimeout(limits.action * 1000);
+    page.setDefaultNavigationTimeout(limits.load * 1000);
+    const wait = page.waitForTimeout.bind(page);
+    page.waitForTimeout = (ms) => {
+      watched.waited += Number(ms) || 0;
+      return wait(ms);
+    };
+    return watched;
+  }
+
+  async _fence() {
+    const answer = async (route) => {
+      const request = route.request();
+      const main = request.isNavigationRequest() && request.frame() === this.page.mainFrame();
+      if (main && isOwn(request.url())) {
+        if (!this.loading) this.incidents.note("reload", request.url());
+        return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
+      }
+      this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
+      return main ? route.fulfill({ status: 204 }) : route.abort("internetdisconnected");
+    };
+    await this.context.route("**/*", (route) => answer(route).catch(() => {}));
+  }
+
+  _watch() {
+    const { context, incidents, page } = this;
+    page.on("crash", () => this.trip("crash"));
+    page.on("close", () => this.trip("closed"));
+    page.on("dialog", (dialog) => {
+      incidents.note("dialog", `${dialog.type()}: ${dialog.message()}`);
+      dialog.dismiss().catch(() => {});
+    });
+    page.on("download", (download) => {
+      incidents.note("download", download.suggestedFilename());
+      download.cancel().catch(() => {});
+    });
+    page.on("websocket", (socket) => incidents.note("network", `websocket ${socket.url()}`));
+    page.on("pageerror", (error) => incidents.note("error", said(error)));
+    page.on("console", (message) => {
+      const known = { type: message.type(), text: cut(message.text(), 300) };
+      incidents.note("console", known, CONSOLE_TOLD);
+    });
+    page.on("framenavigated", (frame) => {
+      if (frame !== page.mainFrame() || frame.url().startsWith(ORIGIN) || !this.loads) return;
+      incidents.note("navigation", frame.url());
+      this.trip("left");
+    });
+    context.on("page", (popup) => {
+      incidents.note("popup", popup.url());
+      popup.close().catch(() => {});
+    });
+  }
+
+  async load() {
+    this.loading = true;
+    try {
+      await this.page.goto(ORIGIN, { waitUntil: "load" });
+    } finally {
+      this.loading = false;
+      this.loads += 1;
+    }
+  }
+
+  // Ends the script that runs now. A page that does not answer is left to its limits.
+  async release() {
+    await within(PROMPTLY, this.devtools.send("Runtime.terminateExecution").catch(() => {}));
+  }
+
+  async screenshot() {
+    const tall = await this.page.evaluate(() => document.documentElement.scrollHeight);
+    if (tall > TALLEST) await this.page.setViewportSize({ width: VIEW.width, height: TALLEST });
+    const how = { fullPage: tall <= TALLEST, animations: "disabled", timeout: PROMPTLY * 1000 };
+    const picture = await this.page.screenshot(how);
+    if (tall > TALLEST) await this.page.setViewportSize(VIEW);
+    return picture.toString("base64");
+  }
+
+  // Whether the browser did as it was told.
+  async close() {
+    await this.release();
+    return (await within(PROMPTLY, this.context.close().then(() => true, () => false))) === true;
+  }
+}
+
+// Whether a page is about its case: what the case itself says, else what the case's prompt names.
+const ON_TASK = ({ selectors, words }) => {
+  const body = document.body;
+  const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
+  if (!body || !(body.innerText.trim() || body.querySelector(shows))) return "the page is empty";
+  const gone = selectors.filter((one) => !document.querySelector(one));
+  if (gone.length) return `there is no ${gone.join(", ")}, which the prompt names`;
+  const text = document.documentElement.outerHTML.toLowerCase();
+  return !words.length || words.some((word) => text.includes(word)) ? "" : "nothing that the prompt speaks of is on the page";
+};
+
+const onTask = async (found, { page, utils, gate }) => {
+  if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
+  const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
+  const told = empty ? false : await found.onTask({ page, utils });
+  const pass = told !== null && typeof told === "object" && "pass" in told ? told.pass : told;
+  return empty || (pass ? "" : cut((told && told.message) || "the case says that the page is not about it", 300));
+};
+
+// All that is found out about a page, step by step, so that what there is stays when it is cut short.
+const steps = async (watched, job, tools, seen) => {
+  const { page, limits } = watched;
+  const timed = async (name, work) => {
+    const since = performance.now();
+    try {
+      return await work();
+    } finally {
+      seen.seconds[name] = (seen.seconds[name] || 0) + (performance.now() - since) / 1000;
+    }
+  };
+  const audited = async () => {
+    const found = await timed("audit", () => within(limits.audit, audit(watched, tools.axe)));
+    if (found === TOO_LONG) return watched.trip("audit"), new Promise(() => {});
+    if (found.broken) {
+      seen.detail = cut(found.broken, 300);
+      return watched.trip("unaudited"), new Promise(() => {});
+    }
+    seen.audits += 1;
+    found.violations.forEach((one) => add(seen.violations, one));
+    return found;
+  };
+  const prepared = () => (job.axe ? injectAxe(page.mainFrame(), tools.axe, true) : undefined);
+  const reload = async () => {
+    await watched.load();
+    await prepared();
+  };
+  try {
+    await timed("load", () => watched.load());
+  } catch (error) {
+    seen.detail = said(error);
+    await watched.release();
+    return watched.trip("load");
+  }
+  const utils = { reload, runAxeOnPage: async () => audited(), merge: tools.merge };
+  if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
+  await audited();
+  if (!job.folder) return;
+  await prepared();
+  let found;
+  try {
+    found = load(job.folder);
+  } catch (error) {
+    seen.fault = said(error);
+    return;
+  }
+  const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
+  seen.assertions = collected;
+  try {
+    seen.off_task = await onTask(found, { page, utils, gate: job.gate });
+    const gives = await timed("case", () => found.run({ page, assert, utils }));
+    await timed("case", settle);
+    collected.push(...returned(gives));
+    await audited();
+    if (typeof found.runAxe === "function") await timed("case", () => found.runAxe({ page, utils }));
+  } catch (error) {
+    seen.threw = said(error);
+    await timed("case", settle);
+  }
+  const stray = tools.strays.find((error) => !/has been closed/.test(said(error)));
+  if (stray) seen.threw = seen.threw || said(stray);
+};
+
+// A violation that is known already gains the elements that are new.
+const add = (violations, one) => {
+  const known = violations.find(({ id, frame }) => id === one.id && frame === one.frame);
+  if (!known) return violations.push(one);
+  const there = new Set(known.nodes.map(({ target }) => target.join()));
+  const more = one.nodes.filter(({ target }) => !there.has(target.join()));
+  known.count += more.length;
+  return known.nodes.push(...more);
+};
+
+const runPage = async (browser, job, tools) => {
+  const since = performance.now();
+  const seen = { ended: "", detail: "", threw: "", fault: "", off_task: "", assertions: [], violations: [], audits: 0, seconds: {} };
+  const opened = await within(PROMPTLY * 2, Watched.of(browser, job.html, job.limits));
+  if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
+  const late = new Promise((resolve) => setTimeout(resolve, job.limits.page * 1000, "time").unref());
+  const working = steps(opened, job, tools, seen).then(
+    () => "",
+    (error) => ((seen.detail = said(error)), "broken"),
+  );
+  seen.ended = await Promise.race([opened.tripped, late, working]);
+  const done = JSON.parse(JSON.stringify(seen));
+  if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
+  const sound = (await opened.close()) && seen.ended !== "time"; // what runs on would share the next page's processor
+  const { counts, told: examples } = opened.incidents;
+  done.seconds.total = (performance.now() - since) / 1000;
+  done.seconds.waits = opened.waited / 1000;
+  return { ...done, incidents: counts, examples, sound };
+};
+
+module.exports = { runPage };

@@ -1,0 +1,72 @@
+"use strict";
+// A process that runs one page after the other, each in a fresh context of one browser, until its input ends.
+// Reads and writes one JSON line for each page, on the file descriptors that it is given, so that what a case prints is
+// nobody's. Knows nothing of data/. Arguments: descriptor in, descriptor out, settings as JSON.
+const fs = require("fs");
+const readline = require("readline");
+const [input, output] = process.argv.slice(2, 4).map(Number);
+const settings = JSON.parse(process.argv[4]);
+const { chromium } = require(settings.playwright);
+const { runPage } = require("./page.js");
+const merge = require(settings.merge);
+const axe = fs.readFileSync(settings.axe, "utf8");
+
+const NOBODY = 65534;
+let current = null;
+
+const send = (message) => {
+  const data = Buffer.from(JSON.stringify(message) + "\n");
+  for (let sent = 0; sent < data.length; ) {
+    try {
+      sent += fs.writeSync(output, data, sent);
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+};
+
+// A case that ends the process says so; a process that is killed can not.
+process.on("exit", (code) => current && send({ left: code }));
+// What a case never waited for: it belongs to the page under way, or to none any more.
+for (const stray of ["unhandledRejection", "uncaughtException"]) {
+  process.on(stray, (error) => current && current.stray(error));
+}
+
+const drop = () => {
+  if (process.getuid && process.getuid() === 0) {
+    process.setgroups([]);
+    process.setgid(NOBODY);
+    process.setuid(NOBODY);
+  }
+};
+
+const main = async () => {
+  drop();
+  const quiet = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+  const browser = await chromium.launch({
+    executablePath: settings.browser,
+    args: settings.arguments,
+    chromiumSandbox: true,
+    ...quiet,
+  });
+  let lost = false;
+  browser.on("disconnected", () => (lost = true));
+  send({ ready: { chromium: browser.version(), node: process.versions.node } });
+  for await (const line of readline.createInterface({ input: fs.createReadStream(null, { fd: input }) })) {
+    current = { strays: [], stray: (error) => current.strays.push(error) };
+    const done = await runPage(browser, JSON.parse(line), { axe, merge, strays: current.strays });
+    current = null;
+    send({ done: { ...done, sound: done.sound && !lost } });
+  }
+  current = null;
+  await browser.close();
+};
+
+main().then(
+  () => process.exit(0),
+  (error) => {
+    current = null;
+    send({ broken: String((error && error.stack) || error) });
+    process.exit(1);
+  },
+);
