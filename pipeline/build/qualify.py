@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import git
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
-from pipeline.build.environments import environment_of, manifest_commit, tree_of
+from pipeline.build.environments import changes_manifests, environment_of, manifest_commit, tree_of
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of

@@ -4,9 +4,9 @@ Related to a changed source are tests of the nearest folder that has any (its ow
 `__tests__`, `test`, `tests` and `spec`): all of them where it is a component's, called like one of them
 (`Button/__tests__/Button-test.js`, `dialog/src/dialog.test.tsx`), else those that are called like the source. And, in a
 tree of tests of their own, those called like it in a folder of the same name. Stories are no sources: no test imports
-them. What a test patch changes of the tests' data (`tests/languages/sql/string.test`) is read by tests above it: of the
-nearest folder that holds some, those that the root's test scripts name, or that are called like tests. Does not cover
-what imports a changed source from elsewhere: that takes the scope `full`.
+them. What a test patch changes of the tests' data (`tests/languages/sql/string.test`) is read by tests above it, in a
+tree of tests or beside a component: of the nearest folder that holds some, those that the root's test scripts name, or
+that are called like tests. Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
 """
 
 from __future__ import annotations
@@ -57,23 +57,27 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
 
 def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:
     """The tests that read test data; none where the patch changes a test of the same folder itself."""
-    by_folder: dict[PurePosixPath, list[str]] = defaultdict(list)
+    by_folder: dict[PurePosixPath, list[PurePosixPath]] = defaultdict(list)
     for path in tree:
         if _CODE.search(path) and is_test_file(path) and "node_modules" not in path.split("/"):
-            by_folder[PurePosixPath(path).parent].append(path)
+            by_folder[PurePosixPath(path).parent].append(PurePosixPath(path))
     found: set[str] = set()
     for folders in {tuple(PurePosixPath(path).parents) for path in data}:
-        above = [folder for folder in folders if folder.name and folder in by_folder]
+        above = [folder for folder in folders if folder in by_folder and _is_near(folder, by_folder[folder])]
         tests = ([path for path in by_folder[folder] if _starts(path, named)] for folder in above)
-        nearest = next(filter(None, tests), by_folder[above[0]] if above else [])
+        nearest = [str(path) for path in next(filter(None, tests), by_folder[above[0]] if above else [])]
         listed = [path for path in nearest if path in named] or nearest
         found.update(() if any(path in code for path in listed) else listed)
     return found
 
 
-def _starts(path: str, named: Collection[str]) -> bool:
-    pure = PurePosixPath(path)
-    return path in named or pure.stem.lower() in _STARTS or bool(_TEST_WORD.search(pure.stem))
+def _is_near(folder: PurePosixPath, tests: Iterable[PurePosixPath]) -> bool:
+    """Whether tests of a folder may read data below it: in a tree of tests, or beside a component."""
+    return any(part in _TEST_FOLDERS for part in folder.parts) or bool(folder.name) and _is_component(folder, tests)
+
+
+def _starts(path: PurePosixPath, named: Collection[str]) -> bool:
+    return str(path) in named or path.stem.lower() in _STARTS or bool(_TEST_WORD.search(path.stem))
 
 
 def named_tests(manifest: str | None) -> frozenset[str]:
