@@ -4,8 +4,9 @@ A floor registers the files that decide under a chapter; records keep the digest
 are stale under another one. Python counts without comments, docstrings and blank lines, every other file as it is. The
 chapters: `running` decides what a run of tests leaves (patches, protection, control, commands, reporters), `reading`
 what its log and report say (readers, transitions), `qualifying` and `grading` what that means for an instance and for
-a patch. So under another `running` tests run again, and under another of the rest records are made anew from what is
-stored. Does not cover what a sandbox does, which is in a record's identity, and versions of libraries.
+a patch; `pages` decides what the track of pages says of a page. So under another `running` or `pages` what decides runs
+again, and under another of the rest records are made anew from what is stored. Does not cover what a sandbox does,
+which is in a record's identity, and versions of libraries.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Literal
 
 from pipeline.core.store import digest
 
-Chapter = Literal["running", "reading", "qualifying", "grading"]
+Chapter = Literal["running", "reading", "qualifying", "grading", "pages"]
 
 _registered: dict[Chapter, set[tuple[str, str]]] = {}
 

@@ -41,6 +41,7 @@ RAN = frozenset({Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome
 #: what is measured: repairs of repositories, or pages that are made from prompts
 Track = Literal["repair", "pages"]
 REPAIR: Track = "repair"
+PAGES: Track = "pages"
 
 
 class Base(Record):

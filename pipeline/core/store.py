@@ -25,7 +25,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name, named_by
 from pipeline.core.record import SCHEMA_VERSION, Record
 from pipeline.core.record import digest as digest
-from pipeline.core.records import REPAIR, Prediction
+from pipeline.core.records import PAGES, REPAIR, Prediction
 
 R = TypeVar("R", bound=Record)
 #: the share of records that begins with one (from 0), and takes each so many further on; and all of them
@@ -242,6 +242,14 @@ class Store:
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
         return self.root / "04_evaluation" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
 
+    def pages(self, run: str = "") -> Path:
+        """Folder of a run of the track of pages; of all runs, and of the answers that they share, without a name."""
+        return self.root / "03_predictions" / PAGES / run
+
+    def pages_evaluated(self, run: str = "") -> Path:
+        """Folder of the verdicts on a run of pages; of all, and of what the engine saw, without a name."""
+        return self.root / "04_evaluation" / PAGES / run
+
     @property
     def analysis(self) -> Path:
         return self.root / "05_analysis"
@@ -305,13 +313,15 @@ class Store:
             self.replace(path, _lines(wanted))
 
     @contextmanager
-    def lock(self, stage: str, repo: Repo, *who: str) -> Iterator[None]:
-        """Hold one stage and repository, of one agent and model or of all. Raises UserError while another process does.
+    def lock(self, stage: str, repo: Repo | str, *who: str) -> Iterator[None]:
+        """Hold one stage and repository (of pages: a run), of one agent and model or of all. Raises UserError while
+        another process does.
 
         The parts of the lock's name are joined by what is in none of them.
         """
         self.begin()
-        name = "+".join((stage, repo.slug, *map(folder_name, who)))
+        slug = folder_name(repo) if isinstance(repo, str) else repo.slug
+        name = "+".join((stage, slug, *map(folder_name, who)))
         with ExitStack() as held:
             with self._gate():
                 held.enter_context(_held(self._locks / f"{name}.lock", " ".join((f"{stage} of {repo}", *who))))

@@ -5,12 +5,13 @@ The gateway tries again what may pass, and books what it cost on the experiment 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.llm.gateway import BUDGET_EXCEEDED
+from pipeline.llm.prices import Usage, usage_of
 
 #: seconds for an answer, with all that the gateway tries
 TIME_LIMIT = 1800
@@ -23,8 +24,21 @@ def connect(base_url: str) -> httpx.Client:
     return httpx.Client(base_url=base_url, timeout=TIME_LIMIT)
 
 
+class Said(NamedTuple):
+    """What a model answers: its text, empty for nothing, why it stopped, and the usage, None where nothing tells."""
+
+    text: str
+    finish: str = ""
+    usage: Usage | None = None
+
+
 def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> str:
-    """What the model answers, empty for nothing. `parameters` are those of OpenAI's protocol.
+    """What the model answers, empty for nothing. Raises as `say` does."""
+    return say(gateway, key, model, messages, **parameters).text
+
+
+def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> Said:
+    """What the model answers, with all that is told of it. `parameters` are those of OpenAI's protocol.
 
     Raises InfrastructureError with the cause `budget_exceeded`, `provider_STATUS` or `gateway`.
     """
@@ -37,11 +51,14 @@ def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], *
     if not reply.is_success:
         cause = BUDGET_EXCEEDED if BUDGET_EXCEEDED in reply.text else f"provider_{reply.status_code}"
         raise InfrastructureError(f"the model gives no answer: status {reply.status_code}", cause=cause)
-    return _text(reply)
+    return _said(reply)
 
 
-def _text(reply: httpx.Response) -> str:
+def _said(reply: httpx.Response) -> Said:
     try:
-        return reply.json()["choices"][0]["message"].get("content") or ""
+        answer = reply.json()
+        choice, usage = answer["choices"][0], answer.get("usage")
+        text = choice["message"].get("content") or ""
+        return Said(text, choice.get("finish_reason") or "", usage_of(usage) if usage else None)
     except (ValueError, LookupError, TypeError, AttributeError):
         raise InfrastructureError("what the gateway answers is no chat completion", cause="gateway") from None

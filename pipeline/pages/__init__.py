@@ -8,4 +8,7 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
     verdict                   passed, failed or error
     checking                  whether cases hold what their examples promise
+    runs, generate, answers   a run; asking models through the gateway; the page in what they answer
+    evaluating                a run's pages through their cases
+    measures, results         the numbers; results.json
 """

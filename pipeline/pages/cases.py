@@ -43,11 +43,12 @@ _EMPTY = frozenset(
     re.findall(
         r"\w+",
         """about accessible also and application are assistive attribute button class code component container content
-        create css default demonstrate demonstrates document each element elements every example examples file following
-        for from full generate given has have home html includes include including inline javascript keyboard make markup
-        must name named number only page pages please produce screen section sections several should shows show simple
-        single standalone style text than that the their them then there they this three two use user users uses using
-        web website when where which whole widget widgets with without work works wrap write your""",
+        create css default demonstrate demonstrates document each element elements every example examples file
+        following for from full generate given has have home html includes include including inline javascript
+        keyboard make markup must name named number only page pages please produce screen section sections several
+        should shows show simple single standalone style text than that the their them then there they this three
+        two use user users uses using web website when where which whole widget widgets with without work works wrap
+        write your""",
     )
 )
 

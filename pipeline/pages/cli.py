@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Decorator, jobs_option
+from pipeline.core.options import Decorator, Usd, data_option, engine_option, jobs_option
 
 
 @click.group()
@@ -35,6 +35,162 @@ apart_option: Decorator = click.option(
 
 def _apart(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in tags if one != "none")
+
+
+def _ks(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(one) for one in value.split(",")) if value else ()
+    except ValueError:
+        raise click.BadParameter("numbers with commas between, as 1,5,10") from None
+
+
+cases_option: Decorator = click.option(
+    "--cases", type=click.Path(path_type=Path, file_okay=False), help="The folder of cases [default: ours]."
+)
+run_option: Decorator = click.option("--run", "name", default="", help="The run, by name [default: the newest].")
+k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pass@k, with commas between.")
+
+
+@command.command()
+@click.argument("models", nargs=-1)
+@click.option(
+    "--models-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="More models to ask: YAML with models: [{name: NAME}], or a model list.",
+)
+@click.option(
+    "--models",
+    "listed",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+)
+@cases_option
+@case_option
+@click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Answers to each prompt.")
+@k_option
+@click.option("--base-seed", type=int, help="The seed of the first sample; each further one has the next.")
+@click.option("--temperature", type=float, help="Of every request [default: the provider's].")
+@click.option("--max-tokens", type=click.IntRange(1), help="Of an answer at most [default: the provider's].")
+@click.option(
+    "--system",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A file with what every model is told before the prompt [default: the public harness's words].",
+)
+@click.option("--disable-cache", is_flag=True, help="Ask anew, even for what is kept; a run that was stopped goes on.")
+@click.option("--budget", type=Usd(), help="The most that each model may spend on these cases, in USD, ever.")
+@click.option("--run", "name", default="", help="A name for the run [default: its time].")
+@click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
+@data_option
+def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, **asked: Any) -> None:
+    """Let MODELS answer the prompts of the cases, several times each.
+
+    \b
+    Writes DATA/03_predictions/pages/<run>/ and DATA/costs.csv. The same command goes on where it was, and what was
+    answered already costs nothing twice. Then: a11y-bench pages eval
+    Examples: a11y-bench pages run GLM-4.6
+              a11y-bench pages run GLM-4.6 --samples 20 --k 1,5,10 --base-seed 42 --temperature 0.8 --budget 5
+    Exit code: 0 every prompt has its answers, 1 some have none (run it again).
+    """
+    from pipeline.llm.models import SHIPPED
+    from pipeline.pages.generate import owed_words
+
+    names = (*models, *(_models_of(models_file) if models_file else ()))
+    if not names:
+        raise click.UsageError("name a model, or give --models-file")
+    made, causes = _generation(names, listed or SHIPPED, **asked).generate()
+    click.echo(f"{made.folder}: {len(made.answers())} of {len(made.keys)} answers")
+    if causes:
+        click.echo(f"no answer yet: {owed_words(causes)}; run it again", err=True)
+        raise SystemExit(1)
+
+
+def _generation(
+    names: tuple[str, ...],
+    listed: Path,
+    *,
+    cases: Path | None,
+    samples: int,
+    ks: tuple[int, ...],
+    base_seed: int | None,
+    system: Path | None,
+    disable_cache: bool,
+    name: str,
+    store: Any,
+    **how: Any,
+) -> Any:
+    from pipeline.pages.cases import OWN, load_cases, set_name
+    from pipeline.pages.generate import Generation
+    from pipeline.pages.runs import SYSTEM, Asked
+
+    folder = cases or OWN
+    chosen = load_cases(folder, how.pop("names"))
+    text = system.read_text(encoding="utf-8").strip() if system else SYSTEM
+    sampling = {"temperature": how.pop("temperature"), "max_tokens": how.pop("max_tokens")}
+    asked = Asked(names, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
+    return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **how)
+
+
+def _models_of(path: Path) -> list[str]:
+    """The names in a file of models: the public harness's form, or a model list. Raises UserError."""
+    import yaml
+
+    from pipeline.core.errors import UserError
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entries = data.get("models") or data.get("model_list")
+        return [one.get("name") or one["model_name"] for one in entries]
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+        hint = "write models: and below it one - name: NAME for each"
+        raise UserError(f"no list of models: {error}", path=path, hint=hint) from None
+
+
+@command.command(name="eval")
+@run_option
+@cases_option
+@apart_option
+@k_option
+@jobs_option
+@engine_option
+@data_option
+def evaluate(
+    name: str, cases: Path | None, apart: tuple[str, ...], ks: tuple[int, ...], jobs: int, engine: str, store: Any
+) -> None:
+    """Run the pages of a run through their cases in a real browser, and give each its verdict.
+
+    \b
+    Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. What was run already is judged
+    anew, and not run again. --cases judges by other tests than those that the run was made with.
+    Examples: a11y-bench pages eval
+              a11y-bench pages eval --apart none
+    Exit code: 0 every page has a verdict, 1 there are errors of a case, the runner or the machine.
+    """
+    from pipeline.pages.evaluating import Evaluation, with_k
+    from pipeline.pages.runs import load_run, with_cases
+
+    found = with_k(load_run(store, name), ks)
+    found = with_cases(found, cases) if cases else found
+    verdicts = Evaluation(found, _apart(apart), jobs, engine).evaluate()
+    _summary(found, verdicts)
+    if any(one.result == "error" for one in verdicts):
+        raise SystemExit(1)
+
+
+def _summary(run: Any, verdicts: list[Any]) -> None:
+    from pipeline.core.console import table
+    from pipeline.pages.measures import model_row, pass_at
+
+    answers, rows = run.answers(), []
+    for model in run.asked.models:
+        row = model_row(model, answers, verdicts)
+        at = [
+            f"pass@{one.k} {'–' if one.value is None else f'{one.value:.3f}'}"
+            for one in pass_at(model, run.asked.ks, verdicts)
+        ]
+        shares = (f"{one.hits} of {one.of}" for one in (row.passed, row.requirements, row.best_practices))
+        rows.append((model, *shares, row.errors, ", ".join(at), f"{row.money.usd:f}"))
+    table(run.name, ("model", "passed", "R", "BP", "errors", "pass@k", "USD"), rows)
+    click.echo(run.evaluated / "results.json")
 
 
 @command.command()

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from pydantic import Field
 
 from pipeline.core.record import Record, Versioned
-from pipeline.core.records import Identity
 
 #: a requirement decides, a best practice is counted apart
 Kind = Literal["R", "BP"]
@@ -66,7 +65,7 @@ class PageAnswer(Versioned):
     temperature: float | None = None
     usage: Usage = Usage()
     latency_s: float = Field(default=0, description="of the request that brought it")
-    cached: bool = Field(default=False, description="whether it was there already and cost nothing in this run")
+    cached: bool = Field(default=False, description="whether another run paid for it")
     finish: str = Field(default="", description="why the model stopped, as the provider says")
 
     @property
@@ -93,7 +92,7 @@ class PageVerdict(Versioned):
     digest: str = ""
     case_digest: str = ""
     law: str = ""
-    ran: Identity | None = None
+    ran: dict[str, str] = Field(default={}, description="exact versions of what ran")
 
     @property
     def key(self) -> tuple[str, str, int]:

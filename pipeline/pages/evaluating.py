@@ -1,0 +1,157 @@
+"""Evaluation: every page of a run is run through its case, and gets a verdict.
+
+Reads a run; writes `04_evaluation/pages/<run>/` and what the engine saw, by page, case and law, so that the same page
+is run once. Verdicts follow from what is kept: other tags of axe-core that count judge anew, and run nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+from pipeline.browser.axe import AXE
+from pipeline.core.console import log_file
+from pipeline.core.law import law, register
+from pipeline.core.progress import Progress
+from pipeline.core.store import Unit, digest, read_field, write_bytes, write_json
+from pipeline.core.work import Interrupts, each
+from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
+from pipeline.pages.records import Observed, PageAnswer, PageVerdict
+from pipeline.pages.results import Seen, results
+from pipeline.pages.running import Doubts, RunPage, code_of
+from pipeline.pages.runs import KEPT, Run
+from pipeline.pages.verdict import APART, Doubt, verdict_of
+
+register("pages", "pipeline.pages", "cases.py", "engine.py", "running.py", "verdict.py")
+register("pages", "pipeline.browser", "fenced.py")
+#: files of what the engine saw
+SEEN, PICTURE = "seen.json", "screenshot.png"
+
+
+def page_law() -> str:
+    """The digest of all that decides a verdict on a page: our code and the runner's, axe-core, Playwright."""
+    runner = [path.read_bytes() for path in sorted(RUNNER.glob("*.js"))]
+    return digest(law("pages"), *runner, AXE.name, MERGE.name, version("playwright"))
+
+
+class Kept(NamedTuple):
+    """What is kept of one page: what was seen, and whose fault a doubtful end is."""
+
+    seen: Observed
+    doubt: Doubt
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The verdicts on a run; `apart` are tags of axe-core whose rules do not count."""
+
+    run: Run
+    apart: tuple[str, ...] = APART
+    jobs: int = 2
+    engine: str = "threads"
+    limits: Limits = Limits()
+
+    def evaluate(self) -> list[PageVerdict]:
+        """Run what is not kept, judge all, and write. Raises UserError where there is no browser."""
+        run, answers = self.run, self.run.answers()
+        with run.store.lock("pages-eval", run.name), log_file(run.evaluated / "evaluation.log"):
+            missing = [one for one in answers if not self._is_kept(one)]
+            faults = self._look(missing) if missing else {}
+            verdicts = [self._verdict(one, faults) for one in answers]
+            self._write(answers, verdicts)
+        return verdicts
+
+    @cached_property
+    def law(self) -> str:
+        return page_law()
+
+    def inputs(self, answer: PageAnswer) -> dict[str, str]:
+        """What decides what the engine sees of a page."""
+        case = self.run.by_name[answer.case].digest
+        return {"page": answer.digest, "case": case, "law": self.law, "limits": digest(vars(self.limits))}
+
+    def unit(self, answer: PageAnswer) -> Unit:
+        return Unit(self.run.store.pages_evaluated(KEPT) / digest(self.inputs(answer)))
+
+    def kept(self, answer: PageAnswer) -> Kept:
+        unit = self.unit(answer)
+        return Kept(Observed.model_validate_json((unit.folder / SEEN).read_bytes()), unit.result()["doubt"])
+
+    def screenshot(self, answer: PageAnswer) -> bytes:
+        """A PNG, empty where there is none."""
+        path = self.unit(answer).folder / PICTURE
+        return path.read_bytes() if path.exists() else b""
+
+    def _is_kept(self, answer: PageAnswer) -> bool:
+        return self.unit(answer).is_done(**self.inputs(answer))
+
+    def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Observed]:
+        """Run pages, each that several answers share once, and keep what was seen. What the machine failed at is
+        returned, and run again by the next evaluation."""
+        first = {self.unit(one).folder: one for one in reversed(answers)}
+        by_name = {_name(one): one for one in first.values()}
+        requests = [self._request(one) for one in answers if first[self.unit(one).folder] is one]
+        faults, doubts = {}, Doubts(self.limits)
+        with Progress("running", len(requests)) as progress:
+            how = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
+            for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **how):
+                answer = by_name[request.name]
+                if looked.observed.machine:
+                    faults[self.unit(answer).folder] = looked.observed
+                else:
+                    self._keep(answer, looked, doubts.settle(self.run.by_name[answer.case], looked.observed))
+                progress.finish(request.name, looked.observed.machine or looked.observed.ended or "looked at")
+        return {one.key: faults[self.unit(one).folder] for one in answers if self.unit(one).folder in faults}
+
+    def _request(self, answer: PageAnswer) -> RunPage:
+        code = code_of(self.run.by_name[answer.case])
+        return RunPage(_name(answer), self.run.page(answer), code, (), True, self.limits)
+
+    def _keep(self, answer: PageAnswer, looked: Looked, doubt: Doubt) -> None:
+        files = {SEEN: looked.observed.model_dump_json().encode()}
+        if looked.screenshot:
+            files[PICTURE] = looked.screenshot
+        self.unit(answer).keep(files, {"doubt": doubt}, **self.inputs(answer))
+
+    def _verdict(self, answer: PageAnswer, faults: dict[tuple[str, str, int], Observed]) -> PageVerdict:
+        seen, doubt = (faults[answer.key], "page") if answer.key in faults else self.kept(answer)
+        about = PageVerdict(
+            case=answer.case,
+            model=answer.model,
+            sample=answer.sample,
+            result="error",
+            digest=answer.digest,
+            case_digest=self.run.by_name[answer.case].digest,
+            law=self.law,
+            ran=seen.ran,
+        )
+        return verdict_of(seen, about, self.apart, doubt)
+
+    def _write(self, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict]) -> None:
+        run = self.run
+        for answer in answers:
+            if picture := self.screenshot(answer):
+                write_bytes(run.evaluated / run.screenshot(*answer.key), picture)
+        run.store.replace_records(run.evaluated / "verdicts.jsonl", verdicts)
+        seen = {one.key: self._seen(one) for one in answers}
+        settings: dict[str, Any] = {"axe": {"apart": list(self.apart)}, "limits": vars(self.limits)}
+        write_json(run.evaluated / "settings.json", settings)
+        write_json(run.evaluated / "results.json", results(run, answers, verdicts, seen, settings))
+
+    def _seen(self, answer: PageAnswer) -> Seen:
+        if not self._is_kept(answer):
+            return Seen()
+        seconds = self.kept(answer).seen.seconds.get("case", 0)
+        return Seen(read_field(self.unit(answer).path, "finished"), round(1000 * seconds))
+
+
+def with_k(run: Run, ks: tuple[int, ...]) -> Run:
+    """The same run with other k of pass@k. Raises UserError for one above its samples."""
+    return replace(run, asked=replace(run.asked, ks=ks).checked()) if ks else run
+
+
+def _name(answer: PageAnswer) -> str:
+    return f"{answer.case} {answer.model} s{answer.sample}"

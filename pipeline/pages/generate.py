@@ -1,0 +1,219 @@
+"""Generation: every model answers every prompt, several times, through the gateway.
+
+Reads cases and the list of models; writes a run, the answers that it shares with others, the ledger and `costs.csv`. An
+answer that is kept is never paid for twice; what a provider or a budget owes is not kept, and the same command asks for
+it again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core.console import log_file
+from pipeline.core.progress import Progress
+from pipeline.core.records import PAGES
+from pipeline.core.store import Store, Unit, digest, write_bytes, write_records
+from pipeline.core.work import Event, Interrupts, Settled, Tell, each
+from pipeline.llm.asking import owed
+from pipeline.llm.chat import Message, connect, say
+from pipeline.llm.costs import write_costs
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
+from pipeline.llm.models import Model, load_models
+from pipeline.llm.opening import open_gateway
+from pipeline.pages.answers import page_of
+from pipeline.pages.cases import Case
+from pipeline.pages.records import PageAnswer, Usage
+from pipeline.pages.runs import Asked, Run, kept_answer, open_run
+
+#: the agent's name in the ledger: a prompt, and nothing around it
+AGENT = "page"
+#: the file of an answer as it came
+REPLY = "reply.txt"
+
+
+class Written(NamedTuple):
+    """The result: an answer as it came with what was told of it, or what is owed."""
+
+    text: str = ""
+    finish: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: str | None = None
+    latency_s: float = 0
+    owed: str = ""
+
+
+@dataclass(frozen=True)
+class Write:
+    """The request: one prompt to one model. `key` is the answer's, `secret` one of the gateway at `base_url`."""
+
+    name: str
+    key: tuple[str, str, int]
+    base_url: str
+    secret: str = field(repr=False)
+    model: Model
+    messages: tuple[Message, ...]
+    parameters: Mapping[str, Any]
+
+    @property
+    def affinity(self) -> str:
+        return ""
+
+    def perform(self, tell: Tell) -> Written:
+        tell(Event(self.name, "asking"))
+        began = time.monotonic()
+        with connect(self.base_url) as line:
+            said = say(line, self.secret, self.model.name, list(self.messages), **self.parameters)
+        latency = round(time.monotonic() - began, 3)
+        if said.usage is None:
+            return Written(said.text, said.finish, latency_s=latency)
+        cost = format(self.model.price.cost(said.usage), "f")
+        return Written(said.text, said.finish, said.usage.tokens_in, said.usage.tokens_out, cost, latency)
+
+    def failed(self, error: Exception) -> Written:
+        return Written(owed=owed(error).owed)
+
+
+class Generation:
+    """One run and its answers. Raises UserError at once for a model that can not be asked, and for a k above n.
+
+    `budget` is the most that each model may spend on these cases, in USD, with all that it spent before; `given` is
+    the environment in which the providers' keys are.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        case_set: str,
+        cases: list[Case],
+        asked: Asked,
+        *,
+        models: Path,
+        jobs: int = 4,
+        budget: Decimal | None = None,
+        run: str = "",
+        given: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
+        listed = load_models(models)
+        self.asked = asked.checked()
+        self.entries = {name: listed.ready(name, given, "chat") for name in self.asked.models}
+        self.case_set, self.cases, self.name = case_set, cases, run
+
+    def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
+        """Ask for what is missing. Returns the run, and why answers are still owed."""
+        self.store.begin()
+        entries = {name: model.entry for name, model in self.entries.items()}
+        with self.store.lock("pages", self.case_set):
+            run = open_run(self.store, self.case_set, self.cases, self.asked, entries, self.name)
+        with self.store.lock("pages-run", run.name):
+            missing = [key for key in run.keys if not self._is_kept(run, key)]
+            with log_file(run.folder / "run.log"), Progress("asking", len(missing)) as progress:
+                causes = self._ask(run, missing, progress) if missing else {}
+            self._write(run)
+        return run, causes
+
+    def experiment(self, model: str) -> Experiment:
+        """Whose money an answer of a model costs."""
+        how = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].entry)
+        return Experiment(self.case_set, model, AGENT, digest(*how), PAGES)
+
+    def inputs(self, run: Run, key: tuple[str, str, int]) -> dict[str, str]:
+        """All that shapes an answer. A fresh one belongs to its run."""
+        case, model, sample = key
+        shaping = {
+            "model": digest(model, self.entries[model].entry),
+            "prompt": digest(run.by_name[case].prompt),
+            "system": digest(self.asked.system),
+            "parameters": digest(self.asked.parameters(sample)),
+            "sample": str(sample),
+        }
+        return shaping | ({"fresh": run.name} if self.asked.fresh else {})
+
+    def unit(self, run: Run, key: tuple[str, str, int]) -> Unit:
+        return kept_answer(self.store, self.inputs(run, key))
+
+    def _is_kept(self, run: Run, key: tuple[str, str, int]) -> bool:
+        return self.unit(run, key).is_done(**self.inputs(run, key))
+
+    def _ask(self, run: Run, missing: list[tuple[str, str, int]], progress: Progress) -> dict[Any, str]:
+        opened = open_gateway(
+            self.models,
+            self.store.ledger,
+            say=partial(progress.step, "gateway"),
+            log=run.folder / "gateway.log",
+            given=self.given,
+        )
+        causes: dict[Any, str] = {}
+        try:
+            with opened as gateway:
+                requests = [self._request(gateway, run, key) for key in missing]
+                how = {"jobs": self.jobs, "hear": progress.hear, "admit": partial(self._admit, gateway)}
+                for request, written in each(requests, interrupts=Interrupts(progress.stopping), **how):
+                    if written.owed:
+                        causes[request.key] = written.owed
+                    else:
+                        self._keep(run, request.key, written)
+                    progress.finish(request.name, written.owed or written.finish or "answered")
+        finally:
+            write_costs(self.store)
+        return causes
+
+    def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
+        """One whose turn comes when the budget is reached is not asked."""
+        exhausted = gateway.exhausted(self.experiment(request.model.name))
+        return Settled(Written(owed=BUDGET_EXCEEDED)) if exhausted else request
+
+    def _request(self, gateway: Gateway, run: Run, key: tuple[str, str, int]) -> Write:
+        case, model, sample = key
+        messages = (
+            {"role": "system", "content": self.asked.system},
+            {"role": "user", "content": run.by_name[case].prompt},
+        )
+        secret = gateway.issue_key(self.experiment(model), case, self.budget)
+        name = f"{case} {model} s{sample}"
+        how = self.asked.parameters(sample)
+        return Write(name, key, gateway.base_url, secret, self.entries[model], messages, how)
+
+    def _keep(self, run: Run, key: tuple[str, str, int], written: Written) -> None:
+        told = {name: value for name, value in written._asdict().items() if name not in ("text", "owed")}
+        about = {**told, "run": run.name}
+        self.unit(run, key).keep({REPLY: written.text.encode("utf-8", "replace")}, about, **self.inputs(run, key))
+
+    def _write(self, run: Run) -> None:
+        """The pages and their records: those that are there."""
+        there = [key for key in run.keys if self._is_kept(run, key)]
+        write_records(run.folder / "answers.jsonl", [self._answer(run, key) for key in there])
+
+    def _answer(self, run: Run, key: tuple[str, str, int]) -> PageAnswer:
+        unit, (case, model, sample) = self.unit(run, key), key
+        about, html = unit.result(), page_of((unit.folder / REPLY).read_text(encoding="utf-8"))
+        path = run.html(*key)
+        write_bytes(run.folder / path, html.encode())
+        return PageAnswer(
+            case=case,
+            model=model,
+            sample=sample,
+            html=str(path),
+            digest=digest(html),
+            seed=self.asked.parameters(sample).get("seed"),
+            temperature=self.asked.temperature,
+            usage=Usage(**{name: about[name] for name in Usage.model_fields}),
+            latency_s=about["latency_s"],
+            cached=about["run"] != run.name,
+            finish=about["finish"],
+        )
+
+
+def owed_words(causes: Mapping[Any, str]) -> str:
+    """What is owed, in words."""
+    return ", ".join(f"{count} {cause}" for cause, count in sorted(Counter(causes.values()).items()))

@@ -1,0 +1,181 @@
+"""Runs of the track of pages: a named view of answers, which are kept by all that shapes them and shared among runs.
+
+03_predictions/pages/<run>/run.json           what was asked, of whom, how often
+                           cases/<case>/      the cases as they were
+                           raw/<case>/<model>__s<idx>.html      the pages; without the suffix for one sample
+                           answers.jsonl      `PageAnswer`, when the run is complete or was stopped
+03_predictions/pages/kept/<digest>/           one answer as it came, by model, prompts, seed, parameters and index
+04_evaluation/pages/<run>/                    verdicts.jsonl, results.json, screenshots/
+04_evaluation/pages/kept/<digest>/            what the engine saw of one page with one case under one law
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import folder_name
+from pipeline.core.store import Store, Unit, digest, now, read_json, read_records, write_bytes, write_json
+from pipeline.pages.cases import Case, load_cases
+from pipeline.pages.records import PageAnswer
+
+#: the folder beside the runs, which no run is called like
+KEPT = "kept"
+#: what every model is told, in the words of the public harness
+SYSTEM = (
+    "You are generating a single standalone HTML document. "
+    "Do NOT wrap output in markdown fences. Include <head> and <body>. "
+    "Do NOT explain the code, just output it."
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run asks: which models, how often, with which parameters of OpenAI's protocol.
+
+    `seed` is the first sample's, each further one has the next; `ks` are the k of pass@k; `fresh` asks even what is
+    kept. Raises UserError (`checked`) for a k above the samples.
+    """
+
+    models: tuple[str, ...]
+    samples: int = 1
+    ks: tuple[int, ...] = (1,)
+    seed: int | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    fresh: bool = False
+    system: str = SYSTEM
+
+    def checked(self) -> Asked:
+        for k in self.ks:
+            if not 1 <= k <= self.samples:
+                hint = f"there are {self.samples} samples; give more with --samples"
+                raise UserError(f"pass@{k} needs at least {k} samples", field="k", hint=hint)
+        return replace(self, models=tuple(dict.fromkeys(self.models)), ks=tuple(sorted(set(self.ks))))
+
+    def parameters(self, sample: int) -> dict[str, Any]:
+        """Of the request for one sample."""
+        found = {
+            "seed": None if self.seed is None else self.seed + sample,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder, its cases and what it asks. `case_set` is their name, for people and for money."""
+
+    store: Store
+    name: str
+    case_set: str
+    asked: Asked
+    cases: tuple[Case, ...]
+
+    @property
+    def folder(self) -> Path:
+        return self.store.pages(self.name)
+
+    @property
+    def evaluated(self) -> Path:
+        return self.store.pages_evaluated(self.name)
+
+    @cached_property
+    def by_name(self) -> dict[str, Case]:
+        return {one.name: one for one in self.cases}
+
+    @property
+    def keys(self) -> list[tuple[str, str, int]]:
+        """Case, model and index of every answer that is wanted, in order."""
+        samples = range(self.asked.samples)
+        return [(case.name, model, one) for case in self.cases for model in self.asked.models for one in samples]
+
+    def html(self, case: str, model: str, sample: int) -> Path:
+        """Where a page stands in the run's folder."""
+        suffix = f"__s{sample}" if self.asked.samples > 1 else ""
+        return Path("raw", folder_name(case), f"{folder_name(model)}{suffix}.html")
+
+    def screenshot(self, case: str, model: str, sample: int) -> Path:
+        """The same of a screenshot, in the folder of the verdicts."""
+        suffix = f"__s{sample}" if self.asked.samples > 1 else ""
+        return Path("screenshots", f"{folder_name(case)}__{folder_name(model)}{suffix}.png")
+
+    def answers(self) -> list[PageAnswer]:
+        return read_records(self.folder / "answers.jsonl", PageAnswer)
+
+    def page(self, answer: PageAnswer) -> str:
+        return (self.folder / answer.html).read_text(encoding="utf-8")
+
+
+def kept_answer(store: Store, inputs: dict[str, str]) -> Unit:
+    """The unit of one answer, by all that shapes it."""
+    return Unit(store.pages(KEPT) / digest(inputs))
+
+
+def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entries: dict[str, Any], name: str) -> Run:
+    """The run of exactly this question, made when there is none yet; `entries` are the models' of the list.
+
+    A run of fresh answers that is complete is not gone on with. Raises UserError for a name that is another run's.
+    """
+    key = digest(asdict(asked), [(one.name, one.prompt, one.digest) for one in cases], entries)
+    known = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
+    if name in known and known[name]["digest"] != key:
+        hint = "give another --run, or none"
+        raise UserError("there is another run of this name", path=store.pages(name) / "run.json", hint=hint)
+    same = [one for one, about in sorted(known.items()) if about["digest"] == key and (not name or one == name)]
+    if same and not (asked.fresh and not name and _is_complete(store, same[-1])):
+        return load_run(store, same[-1])
+    run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
+    if run.name == KEPT or folder_name(run.name) != run.name:
+        raise UserError(f"'{run.name}' can not name a run", hint="letters, digits, '.', '_' and '-'")
+    for case in cases:
+        _copy(case, run.folder / "cases" / folder_name(case.name))
+    about = {"track": "pages", "case_set": case_set, "cases": [one.name for one in cases], "asked": asdict(asked)}
+    write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})
+    return run
+
+
+def load_run(store: Store, name: str = "") -> Run:
+    """A run, the newest unless told. Raises UserError where there is none."""
+    names = sorted((read_json(one / "run.json")["started"], one.name) for one in _folders(store))
+    if not names:
+        raise UserError("there is no run of pages", path=store.pages(), hint="run: just pages-run MODEL")
+    chosen = name or names[-1][1]
+    if chosen not in {one for _, one in names}:
+        raise unknown("run of pages", name, [one for _, one in names])
+    about = read_json(store.pages(chosen) / "run.json")
+    said = {one: tuple(value) if isinstance(value, list) else value for one, value in about["asked"].items()}
+    cases = {one.name: one for one in load_cases(store.pages(chosen) / "cases")}
+    return Run(store, chosen, about["case_set"], Asked(**said), tuple(cases[one] for one in about["cases"]))
+
+
+def with_cases(run: Run, folder: Path) -> Run:
+    """The same answers for the cases of another folder, as far as these are there under the same names."""
+    there = {one.name: one for one in load_cases(folder)}
+    missing = sorted({one.name for one in run.cases} - set(there))
+    if missing:
+        raise UserError(
+            f"no case {', '.join(missing)}", path=folder, hint="the run's own cases are used without --cases"
+        )
+    return replace(run, cases=tuple(there[one.name] for one in run.cases))
+
+
+def _folders(store: Store) -> list[Path]:
+    return sorted(path.parent for path in store.pages().glob("*/run.json"))
+
+
+def _is_complete(store: Store, name: str) -> bool:
+    run = load_run(store, name)
+    return len(run.answers()) == len(run.keys)
+
+
+def _copy(case: Case, folder: Path) -> None:
+    """A case with its examples, as it was when it was asked."""
+    files = [path for path in sorted(case.folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+    for path in files:
+        write_bytes(folder / path.relative_to(case.folder), path.read_bytes())

@@ -1,0 +1,50 @@
+"""The page in an answer: taken out without harm."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.pages.answers import page_of
+
+PAGE = "<!DOCTYPE html>\n<html lang='en'><head><title>a</title></head><body><p>b</p></body></html>"
+OTHER = PAGE.replace("<p>b</p>", "<p>other</p>")
+FENCED = PAGE.replace("<p>b</p>", "<pre>\n```\ncode\n```\n</pre>")
+SCRIPT = PAGE.replace("<p>b</p>", "<script>const page = '<html></html>';\n</script><p>b</p>")
+COMMENTED = f"<!-- a page -->\n{PAGE}"
+
+ANSWERS = {
+    "as it is": (PAGE, PAGE),
+    "with blanks around it": (f"\ufeff\n\n{PAGE}\n\n", PAGE),
+    "fenced": (f"```html\n{PAGE}\n```", PAGE),
+    "fenced with talk around it": (f"Here is the page:\n\n```html\n{PAGE}\n```\n\nIt has a heading.", PAGE),
+    "fenced without a language": (f"```\n{PAGE}\n```", PAGE),
+    "fenced by tildes": (f"~~~html\n{PAGE}\n~~~", PAGE),
+    "a fence that does not end": (f"```html\n{PAGE}", PAGE),
+    "an answer that was cut": ("```html\n<!doctype html><html><body><p>cut", "<!doctype html><html><body><p>cut"),
+    "talk without a fence": (f"Sure! Here it is.\n{PAGE}\nI hope that this helps.", PAGE),
+    "several blocks": (f"```css\np {{ color: red }}\n```\n```html\n{PAGE}\n```\n```js\nlet a;\n```", PAGE),
+    "two pages in fences": (f"```html\n{PAGE}\n```\nor\n```html\n{OTHER}\n```", PAGE),
+    "two pages without": (f"{PAGE}\n{OTHER}", PAGE),
+    "a fence in the page": (FENCED, FENCED),
+    "a fence in a fenced page": (f"```html\n{FENCED}\n```\nThat is it.", FENCED),
+    "an end in a script": (SCRIPT, SCRIPT),
+    "a comment before the doctype": (COMMENTED, COMMENTED),
+    "no doctype": ("<html><body>a</body></html>", "<html><body>a</body></html>"),
+    "a part of a page": ("```html\n<button>a</button>\n```", "<button>a</button>"),
+    "the largest part": ("```html\n<p>a\n```\n```html\n<button>a</button>\n```", "<button>a</button>"),
+    "thoughts": (f"<think>An <html> page?\n```html\n<p>\n```</think>\n{PAGE}", PAGE),
+    "no page": ("I can not do that.", "I can not do that."),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_the_page_in_an_answer(answer: str) -> None:
+    text, page = ANSWERS[answer]
+    assert page_of(text) == page
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_page_is_its_own_page(answer: str) -> None:
+    page = page_of(ANSWERS[answer][0])
+    assert page_of(page) == page

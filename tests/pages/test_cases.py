@@ -1,0 +1,98 @@
+"""Cases: what a folder has to have, what examples promise, and what a page must have to be about its case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pages_bench import EXPECTED, expecting, make_case, page
+
+from pipeline.core.errors import UserError
+from pipeline.pages.cases import load_case, load_cases, set_name, words
+
+
+def test_a_case_with_its_examples(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "harbour")
+    (example,) = case.examples
+    assert (case.name, example.name, example.expected, example.fault) == ("harbour", "examples/good.html", EXPECTED, "")
+    assert example.is_good and list(case.code) == ["test.js"] and not case.names_axe
+
+
+@pytest.mark.parametrize(
+    ("script", "fault"),
+    [
+        ("", "there is no <script"),
+        ('<script id="a11y-assertions" type="application/json">{"assertions": {"a": "pass" "b": 1}}</script>', "no JSON"),
+        ('<script id="a11y-assertions" type="application/json">[]</script>', "no object 'assertions'"),
+        ('<script id="a11y-assertions">{"assertions": {"a": "maybe"}}</script>', "'a' is expected neither"),
+    ],
+)  # fmt: skip
+def test_expectations_that_can_not_be_read_are_told(script: str, fault: str, tmp_path: Path) -> None:
+    (example,) = make_case(tmp_path / "a", broken=page(head=script)).examples
+    assert fault in example.fault and not example.is_good
+
+
+def test_expectations_may_be_booleans_and_attributes_in_any_order(tmp_path: Path) -> None:
+    script = "<SCRIPT type='application/json' id=a11y-assertions>{\"assertions\": {\"a\": true, \"b\": \" Fail \"}}</SCRIPT>"
+    (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
+    assert example.expected == {"a": "pass", "b": "fail"}
+
+
+def test_the_older_form_says_only_whether_a_page_passes(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a", good=expecting(page(), EXPECTED))
+    for name in ("example-pass", "example-fail"):
+        (case.folder / name).mkdir()
+        (case.folder / name / "index.html").write_text(page())
+    assert [(one.name, one.passes) for one in load_case(case.folder).examples[1:]] == [
+        ("example-pass/index.html", True),
+        ("example-fail/index.html", False),
+    ]
+
+
+def test_the_gate_is_what_the_prompt_names_and_good_examples_have(tmp_path: Path) -> None:
+    prompt = "Make a menu. Its button has a `trigger` class, the list an id of 'menu', the note the class \"gone\"."
+    good = expecting(page(body='<ul id="menu" class="trigger"></ul>'), EXPECTED)
+    case = make_case(tmp_path / "a", prompt=prompt, good=good)
+    assert case.gate == {"selectors": ["#menu", ".trigger"], "words": []}
+
+
+def test_where_the_prompt_names_nothing_its_words_are_the_gate(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a", prompt="Create a simple page for a harbour with its ferries.")
+    assert case.gate == {"selectors": [], "words": ["ferr", "harbour"]}
+    assert words("Generate an HTML file that demonstrates a carousel.") == ["carousel"]
+
+
+def test_the_digest_covers_the_code_and_not_the_examples(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a")
+    (case.folder / "examples" / "more.js").write_text("x")
+    assert load_case(case.folder).digest == case.digest
+    (case.folder / "helpers.js").write_text("x")
+    assert load_case(case.folder).digest != case.digest
+
+
+def test_links_out_of_a_case_are_no_code_of_it(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a")
+    (tmp_path / "secret.js").write_text("x")
+    (case.folder / "link.js").symlink_to(tmp_path / "secret.js")
+    assert list(load_case(case.folder).code) == ["test.js"]
+
+
+def test_a_folder_of_cases_or_one_case(tmp_path: Path) -> None:
+    make_case(tmp_path / "b")
+    make_case(tmp_path / "a")
+    assert [one.name for one in load_cases(tmp_path)] == ["a", "b"]
+    assert [one.name for one in load_cases(tmp_path / "b")] == ["b"]
+    assert [one.name for one in load_cases(tmp_path, ("b",))] == ["b"]
+    assert set_name(tmp_path, load_cases(tmp_path)) != set_name(tmp_path, load_cases(tmp_path, ("b",)))
+
+
+@pytest.mark.rule("bad-input")
+def test_what_is_no_case_is_refused(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "all" / "a")
+    with pytest.raises(UserError, match="no case b\n  there is: a"):
+        load_cases(tmp_path / "all", ("b",))
+    with pytest.raises(UserError, match="no such folder"):
+        load_cases(tmp_path / "none")
+    (case.folder / "test.js").unlink()
+    with pytest.raises(UserError, match=r"test\.js: no such file"):
+        load_cases(tmp_path / "all")

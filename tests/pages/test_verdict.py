@@ -1,0 +1,71 @@
+"""What was seen of a page means: pure, by table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.pages.records import Assertion, Observed, PageVerdict, Violation
+from pipeline.pages.verdict import CAUSES, LIMITS, judge, outcomes, verdict_of
+
+R = Assertion(name="a", status="pass")
+FAILED = Assertion(name="a", status="fail")
+ADVICE = Assertion(name="b", status="fail", type="BP")
+WCAG = Violation(id="image-alt", tags=("wcag2a", "wcag111"), count=2)
+BEST = Violation(id="region", tags=("best-practice",), count=1)
+
+ENDS: dict[str, tuple[dict[str, Any], str]] = {
+    "all holds": ({"assertions": (R,)}, "passed"),
+    "a best practice fails": ({"assertions": (R, ADVICE)}, "passed"),
+    "a requirement fails": ({"assertions": (R, FAILED)}, "failed"),
+    "a rule that counts is violated": ({"assertions": (R,), "violations": (WCAG,)}, "failed"),
+    "a rule that is counted apart": ({"assertions": (R,), "violations": (BEST,)}, "passed"),
+    "a limit": ({"assertions": (R,), "ended": "time"}, "failed time"),
+    "off task": ({"assertions": (R,), "off_task": "the page is empty"}, "failed off_task"),
+    "the case threw": ({"assertions": (R,), "threw": "no"}, "failed unfinished"),
+    "the case is at fault": ({"assertions": (R,), "fault": "no run"}, "error case"),
+    "the machine is at fault": ({"machine": "no browser"}, "error machine"),
+    "nothing is asserted": ({}, "passed"),
+}
+
+
+@pytest.mark.rule("page-verdict")
+@pytest.mark.parametrize("end", ENDS)
+def test_how_a_page_ends(end: str) -> None:
+    said, wanted = ENDS[end]
+    judged = judge(Observed(**said))
+    assert " ".join(filter(None, (judged.result, judged.cause))) == wanted
+
+
+@pytest.mark.parametrize("end", [{"threw": "no"}, {"ended": "hung"}, {"ended": "ended"}])
+def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, str]) -> None:
+    seen = Observed(**end)
+    assert seen.is_doubtful
+    assert judge(seen, doubt="page").result == "failed" and judge(seen, doubt="case").result == "error"
+
+
+def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:
+    assert set(LIMITS.values()) <= set(CAUSES)
+
+
+def test_all_rules_may_count() -> None:
+    assert judge(Observed(violations=(BEST,)), apart=()).result == "failed"
+
+
+def test_an_assertion_that_fails_once_fails() -> None:
+    assert outcomes([R, FAILED, R, ADVICE]) == {"a": "fail", "b": "fail"}
+
+
+def test_the_record_keeps_what_counts_and_what_is_apart() -> None:
+    about = PageVerdict(case="a", model="m", sample=0, result="error")
+    seen = Observed(assertions=(R, ADVICE), violations=(WCAG, BEST), incidents={"network": 2, "console": 9})
+    verdict = verdict_of(seen, about)
+    assert (verdict.violations, verdict.advice, verdict.incidents) == ((WCAG,), (BEST,), ("network",))
+    assert (verdict.holds("R"), verdict.holds("BP")) == (True, False)
+
+
+def test_of_a_page_off_task_nothing_holds() -> None:
+    about = PageVerdict(case="a", model="m", sample=0, result="error")
+    verdict = verdict_of(Observed(assertions=(R,), off_task="the page is empty"), about)
+    assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, None)
