@@ -11,4 +11,6 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
     runs, generate, answers   a run; asking models through the gateway; the page in what they answer
     evaluating                a run's pages through their cases
     measures, results         the numbers; results.json
+    report/                   the report: tables, figures, a page for each sample
+    demo                      all of it with a scripted model
 """

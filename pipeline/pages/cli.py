@@ -176,6 +176,54 @@ def evaluate(
         raise SystemExit(1)
 
 
+@command.command()
+@run_option
+@click.option("--against", default="", help="Another run to compare with, by name.")
+@k_option
+@data_option
+def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
+    """Write the report on a run that was evaluated: tables, figures, and a page for each sample.
+
+    \b
+    Writes DATA/04_evaluation/pages/<run>/report.html, samples/ and figures/.
+    Examples: a11y-bench pages report
+              a11y-bench pages report --run tuned --against plain --k 1,5,10
+    """
+    from pipeline.pages.evaluating import evaluated, with_k
+    from pipeline.pages.report import Other, write
+    from pipeline.pages.runs import load_run
+
+    evaluation, verdicts = evaluated(with_k(load_run(store, name), ks))
+    other = Other(against, evaluated(load_run(store, against))[1]) if against else None
+    click.echo(write(evaluation, verdicts, other))
+
+
+@command.command()
+@jobs_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The data directory of the demo, for itself alone [default: data/demo/out/pages].",
+)
+def demo(jobs: int, out: Path | None) -> None:
+    """Generation, evaluation and report with a scripted model and a real browser: no tokens, no keys needed.
+
+    \b
+    The model's answers are examples of our cases, so what must come out is known.
+    Exit code: 0 all came out as the examples promise, 1 something did not.
+    """
+    from pipeline.core.store import Store
+    from pipeline.llm.models import DEMO
+    from pipeline.pages.demo import run_demo
+
+    path, broken = run_demo(Store(out or DEMO.parent / "out" / "pages"), jobs=jobs)
+    for one in broken:
+        click.echo(one, err=True)
+    click.echo(path)
+    if broken:
+        raise SystemExit(1)
+
+
 def _summary(run: Any, verdicts: list[Any]) -> None:
     from pipeline.core.console import table
     from pipeline.pages.measures import model_row, pass_at

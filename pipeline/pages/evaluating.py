@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 from pipeline.browser.axe import AXE
 from pipeline.core.console import log_file
+from pipeline.core.errors import UserError
 from pipeline.core.law import law, register
 from pipeline.core.progress import Progress
-from pipeline.core.store import Unit, digest, read_field, write_bytes, write_json
+from pipeline.core.store import Unit, digest, read_field, read_json, read_records, write_bytes, write_json
 from pipeline.core.work import Interrupts, each
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.results import Seen, results
 from pipeline.pages.running import Doubts, RunPage, code_of
-from pipeline.pages.runs import KEPT, Run
+from pipeline.pages.runs import KEPT, Run, copy_cases, with_cases
 from pipeline.pages.verdict import APART, Doubt, verdict_of
 
 register("pages", "pipeline.pages", "cases.py", "engine.py", "running.py", "verdict.py")
@@ -80,6 +81,10 @@ class Evaluation:
         unit = self.unit(answer)
         return Kept(Observed.model_validate_json((unit.folder / SEEN).read_bytes()), unit.result()["doubt"])
 
+    def seen(self, answer: PageAnswer) -> Observed | None:
+        """What the engine saw of a page, None where the machine failed at it."""
+        return self.kept(answer).seen if self._is_kept(answer) else None
+
     def screenshot(self, answer: PageAnswer) -> bytes:
         """A PNG, empty where there is none."""
         path = self.unit(answer).folder / PICTURE
@@ -136,16 +141,31 @@ class Evaluation:
             if picture := self.screenshot(answer):
                 write_bytes(run.evaluated / run.screenshot(*answer.key), picture)
         run.store.replace_records(run.evaluated / "verdicts.jsonl", verdicts)
-        seen = {one.key: self._seen(one) for one in answers}
+        seen = {one.key: self._times(one) for one in answers}
+        others = run.evaluated / "cases"
+        if run.cases[0].folder.parent not in (others, run.folder / "cases"):
+            run.store.displace(others)
+            copy_cases(run.cases, others)
         settings: dict[str, Any] = {"axe": {"apart": list(self.apart)}, "limits": vars(self.limits)}
         write_json(run.evaluated / "settings.json", settings)
         write_json(run.evaluated / "results.json", results(run, answers, verdicts, seen, settings))
 
-    def _seen(self, answer: PageAnswer) -> Seen:
+    def _times(self, answer: PageAnswer) -> Seen:
         if not self._is_kept(answer):
             return Seen()
         seconds = self.kept(answer).seen.seconds.get("case", 0)
         return Seen(read_field(self.unit(answer).path, "finished"), round(1000 * seconds))
+
+
+def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
+    """A run's verdicts as they are written, with how they were made. Raises UserError where there are none."""
+    path = run.evaluated / "verdicts.jsonl"
+    if not path.exists():
+        raise UserError("this run has no verdicts", path=path, hint=f"run: just pages-eval --run {run.name}")
+    settings = read_json(run.evaluated / "settings.json")
+    run = with_cases(run, run.evaluated / "cases") if (run.evaluated / "cases").exists() else run
+    evaluation = Evaluation(run, tuple(settings["axe"]["apart"]), limits=Limits(**settings["limits"]))
+    return evaluation, read_records(path, PageVerdict)
 
 
 def with_k(run: Run, ks: tuple[int, ...]) -> Run:

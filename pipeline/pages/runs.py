@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -133,8 +134,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
     if run.name == KEPT or folder_name(run.name) != run.name:
         raise UserError(f"'{run.name}' can not name a run", hint="letters, digits, '.', '_' and '-'")
-    for case in cases:
-        _copy(case, run.folder / "cases" / folder_name(case.name))
+    copy_cases(cases, run.folder / "cases")
     about = {"track": "pages", "case_set": case_set, "cases": [one.name for one in cases], "asked": asdict(asked)}
     write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})
     return run
@@ -174,8 +174,9 @@ def _is_complete(store: Store, name: str) -> bool:
     return len(run.answers()) == len(run.keys)
 
 
-def _copy(case: Case, folder: Path) -> None:
-    """A case with its examples, as it was when it was asked."""
-    files = [path for path in sorted(case.folder.rglob("*")) if path.is_file() and not path.is_symlink()]
-    for path in files:
-        write_bytes(folder / path.relative_to(case.folder), path.read_bytes())
+def copy_cases(cases: Sequence[Case], folder: Path) -> None:
+    """Cases with their examples, as they are now."""
+    for case in cases:
+        for path in sorted(case.folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():
+                write_bytes(folder / case.name / path.relative_to(case.folder), path.read_bytes())

@@ -33,7 +33,7 @@ def test_expectations_that_can_not_be_read_are_told(script: str, fault: str, tmp
 
 
 def test_expectations_may_be_booleans_and_attributes_in_any_order(tmp_path: Path) -> None:
-    script = "<SCRIPT type='application/json' id=a11y-assertions>{\"assertions\": {\"a\": true, \"b\": \" Fail \"}}</SCRIPT>"
+    script = '<SCRIPT type=\'application/json\' id=a11y-assertions>{"assertions": {"a": true, "b": " Fail "}}</SCRIPT>'
     (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
     assert example.expected == {"a": "pass", "b": "fail"}
 

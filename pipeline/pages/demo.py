@@ -1,0 +1,83 @@
+"""The track of pages on this machine alone: a scripted model whose answers are the examples of our cases.
+
+Reads our cases and the demo's list of models; writes a data directory. What examples promise must come out: so it is
+also a check that the track works here.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.store import Store
+from pipeline.llm.models import DEMO, PROXY_URL
+from pipeline.llm.provider import Fault, Received, Refusal, Said
+from pipeline.llm.scripted import ScriptedModel
+from pipeline.pages.cases import OWN, Case, load_cases, set_name
+from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.generate import Generation, owed_words
+from pipeline.pages.records import PageVerdict
+from pipeline.pages.report import write
+from pipeline.pages.runs import Asked, Run
+from pipeline.pages.verdict import outcomes
+
+#: the demo's model, its first seed, and its answers to each prompt
+MODEL, SEED, SAMPLES = "scripted", 42, 3
+#: how a model may wrap a page, by the number of the sample
+WRAPPED = ("{}", "```html\n{}\n```", "Here is the page:\n\n```html\n{}\n```\n\nIt was written by hand.")
+
+
+class PagesModel(ScriptedModel):
+    """Answers a case's prompt with the case's examples, one after the other by the request's seed."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        super().__init__([])
+        self._cases, self._asked = cases, threading.local()
+
+    def receive(self, request: Received) -> Fault:
+        self._asked.sample = int(request.body.get("seed") or SEED) - SEED
+        return super().receive(request)
+
+    def reply(self, prompt: str) -> Said:
+        for case in self._cases:
+            if case.prompt in prompt:
+                sample = self._asked.sample
+                return Said(WRAPPED[sample % len(WRAPPED)].format(example_of(case, sample).html))
+        raise Refusal(400, f"no case has this prompt: {prompt[:200]}")
+
+
+def example_of(case: Case, sample: int):
+    """The example that answers a case: a good one first, then one that is not."""
+    ordered = sorted(case.examples, key=lambda one: not one.is_good)
+    return ordered[0] if sample == 0 else ordered[-sample % len(ordered)]
+
+
+def run_demo(store: Store, *, jobs: int = 2) -> tuple[Path, list[str]]:
+    """Everything from prompts to the report. Returns the report's path, and what came out otherwise than promised.
+
+    Raises A11yBenchError where the scripted model did not answer.
+    """
+    cases = load_cases(OWN)
+    with PagesModel(cases) as model:
+        here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
+        given = {**here, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+        asked = Asked((MODEL,), SAMPLES, (1, SAMPLES), SEED, temperature=0.8)
+        run, owed = Generation(store, set_name(OWN, cases), cases, asked, models=DEMO, given=given).generate()
+    if owed:
+        raise A11yBenchError(f"the scripted model did not answer: {owed_words(owed)}")
+    evaluation = Evaluation(run, jobs=jobs)
+    verdicts = evaluation.evaluate()
+    return write(evaluation, verdicts), [one for verdict in verdicts for one in _broken(run, verdict)]
+
+
+def _broken(run: Run, verdict: PageVerdict) -> list[str]:
+    """What an example promised and its page does not hold."""
+    example = example_of(run.by_name[verdict.case], verdict.sample)
+    got = outcomes(verdict.assertions)
+    found = [f"'{name}': {got.get(name)}, not {how}" for name, how in example.expected.items() if got.get(name) != how]
+    if example.is_good and not verdict.passed:
+        found.append(f"{verdict.result} {verdict.cause} {', '.join(one.id for one in verdict.violations)}")
+    return [f"{verdict.case}: {example.name}: {one}" for one in found]

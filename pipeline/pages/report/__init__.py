@@ -1,0 +1,180 @@
+"""The report on a run of pages: a file with tables and figures, and a page for each sample, loaded when it is wanted.
+
+    tables            the tables
+    plots             the figures
+    report.html.j2    the file; sample.html.j2 a sample's page: assertions, violations, screenshot, source, cost
+
+The parts, the policy and the look are the report floor's. Makes text; `write` writes `report.html`, `samples/` and
+`figures/` beside the verdicts.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core.names import folder_name
+from pipeline.core.store import now, write_bytes
+from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.measures import criteria, model_row
+from pipeline.pages.records import Observed, PageAnswer, PageVerdict
+from pipeline.pages.report.plots import plots
+from pipeline.pages.report.tables import MARKS, tables
+from pipeline.pages.runs import Run
+from pipeline.pages.verdict import CAUSES
+from pipeline.report.page import environment, policed
+
+STYLES = (("pipeline.report", "page.css"), (__name__, "pages.css"), ("pipeline.report", "texts.css"))
+SCRIPTS = (("pipeline.report", "tables.js"), ("pipeline.report", "contents.js"))
+#: chapter -> its title and what it is about
+CHAPTERS = {
+    "glance": ("At a glance", "Models, the best first."),
+    "cases": ("Cases", "Where models did well, and what their pages lack."),
+    "axe": ("axe-core", "Which rules and success criteria pages violate."),
+    "cost": ("Cost", "What the answers cost, whoever's run paid for them."),
+    "comparison": ("Comparison", "The same pages of another run: by case, model and index."),
+}
+
+
+class Sample(NamedTuple):
+    """One page with all that is shown of it; `file` is its own page, from the report's folder."""
+
+    answer: PageAnswer
+    verdict: PageVerdict
+    seen: Observed | None
+    file: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.answer.case}, {self.answer.model}, sample {self.answer.sample}"
+
+
+class Other(NamedTuple):
+    """Another run that this one is compared with."""
+
+    name: str
+    verdicts: Sequence[PageVerdict]
+
+
+def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], other: Other | None = None) -> Path:
+    """Write the report on verdicts that are there, and return its path."""
+    run = evaluation.run
+    samples = _samples(evaluation, verdicts)
+    drawn = plots(run, [one.answer for one in samples], verdicts)
+    for plot in drawn:
+        write_bytes(run.evaluated / "figures" / f"{plot.name}.svg", plot.svg)
+        write_bytes(run.evaluated / "figures" / f"{plot.name}.png", plot.png)
+    for before, one, after in _with_neighbours(samples):
+        html = sample_page(run, one, evaluation.screenshot(one.answer), before, after)
+        write_bytes(run.evaluated / one.file, html.encode("utf-8", "replace"))
+    path = run.evaluated / "report.html"
+    write_bytes(path, render(evaluation, samples, verdicts, drawn, other).encode("utf-8", "replace"))
+    return path
+
+
+def render(
+    evaluation: Evaluation,
+    samples: Sequence[Sample],
+    verdicts: Sequence[PageVerdict],
+    drawn: Sequence[Any],
+    other: Other | None = None,
+) -> str:
+    """The report as HTML."""
+    run = evaluation.run
+    found = tables(run, [one.answer for one in samples], verdicts, other and (other.name, other.verdicts))
+    chapters = [
+        {"name": name, "title": title, "about": about, "parts": [_drawn(part, drawn) for part in found[name]]}
+        for name, (title, about) in CHAPTERS.items()
+        if found.get(name)
+    ]
+    return _page(
+        "report.html.j2",
+        run=run,
+        chapters=chapters,
+        facts=facts(run, samples, verdicts),
+        notes=notes(evaluation, verdicts),
+        samples=samples,
+        marks=MARKS,
+        made_at=now(),
+    )
+
+
+def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None, after: Sample | None) -> str:
+    """The page of one sample as HTML."""
+    return _page(
+        "sample.html.j2",
+        run=run,
+        sample=sample,
+        source=run.page(sample.answer),
+        prompt=run.by_name[sample.answer.case].prompt,
+        screenshot="data:image/png;base64," + b64encode(picture).decode() if picture else "",
+        rules=[(one, criteria(one.tags), counts) for counts, one in _violations(sample.verdict)],
+        causes=CAUSES,
+        marks=MARKS,
+        before=before,
+        after=after,
+    )
+
+
+def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) -> list[tuple[str, str]]:
+    """What there is, as label and value."""
+    judged = [one for one in verdicts if one.result != "error"]
+    passed = sum(one.passed for one in judged)
+    share = f"{passed} of {len(judged)}"
+    answers = [one.answer for one in samples]
+    spent = sum((model_row(one, answers, verdicts).money.usd for one in run.asked.models), start=0)
+    return [
+        ("models", str(len(run.asked.models))),
+        ("cases", str(len(run.cases))),
+        ("samples of each", str(run.asked.samples)),
+        ("pages that pass", share),
+        ("cost", f"{spent:.4f} USD"),
+    ]
+
+
+def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
+    """What a reader has to know: what counts, and what is missing."""
+    apart = ", ".join(evaluation.apart)
+    said = [f"Rules of axe-core with the tag {apart} are counted apart." if apart else "All rules of axe-core count."]
+    errors = [one for one in verdicts if one.result == "error"]
+    if errors:
+        said.append(
+            f"Not evaluated, and in no rate: {len(errors)} pages. The cause is a case, the runner or the machine."
+        )
+    owed = len(evaluation.run.keys) - len(verdicts)
+    if owed:
+        said.append(f"Without an answer yet: {owed} pages.")
+    unknown = sum(one.usage.cost_usd is None for one in evaluation.run.answers())
+    if unknown:
+        said.append(f"Of {unknown} answers the provider did not say what they used: their cost is in no sum.")
+    return said
+
+
+def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sample]:
+    answers = {one.key: one for one in evaluation.run.answers()}
+    return [_sample(evaluation, answers[one.key], one) for one in verdicts]
+
+
+def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) -> Sample:
+    name = f"{folder_name(answer.case)}__{folder_name(answer.model)}__s{answer.sample}.html"
+    return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}")
+
+
+def _with_neighbours(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:
+    row = [None, *samples, None]
+    return [(before, one, after) for (before, one), (_, after) in zip(pairwise(row), pairwise(row[1:]), strict=False)]
+
+
+def _violations(verdict: PageVerdict) -> list[tuple[bool, Any]]:
+    return [(True, one) for one in verdict.violations] + [(False, one) for one in verdict.advice]
+
+
+def _drawn(part: Any, drawn: Sequence[Any]) -> Any:
+    return part._replace(figures=[one for one in drawn if one.table == part.name])
+
+
+def _page(name: str, **context: Any) -> str:
+    return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)

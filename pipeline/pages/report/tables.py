@@ -1,0 +1,211 @@
+"""The tables of the report on a run of pages. Pure functions over verdicts and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.pages.measures import (
+    ModelRow,
+    PassAtK,
+    Share,
+    assertions,
+    by_criterion,
+    compared,
+    counts,
+    model_row,
+    pass_at,
+    rules,
+)
+from pipeline.pages.records import PageAnswer, PageVerdict
+from pipeline.pages.runs import Run
+from pipeline.report.statistics import Interval
+from pipeline.report.tables import Heading, Row, Table
+
+#: result -> the letter that stands for it in lists
+MARKS = {"passed": "P", "failed": "F", "error": "–"}
+NONE = "–"
+Answers, Verdicts = Sequence[PageAnswer], Sequence[PageVerdict]
+
+
+def tables(
+    run: Run, answers: Answers, verdicts: Verdicts, other: tuple[str, Verdicts] | None = None
+) -> dict[str, list[Table]]:
+    """The tables by chapter; what there is nothing to say of is left out."""
+    rows = sorted(
+        (model_row(one, answers, verdicts) for one in run.asked.models), key=lambda row: -(row.passed.share or 0)
+    )
+    found = {
+        "glance": [_models(rows), _pass_at_k(run, verdicts)],
+        "cases": [_cases(run, verdicts), _assertions(run, verdicts)],
+        "axe": [_rules(run, verdicts), _criteria(run, verdicts)],
+        "cost": [_cost(rows)],
+        "comparison": [_compared(*other, run.name, verdicts)] if other else [],
+    }
+    return {name: [table for table in listed if table.rows] for name, listed in found.items()}
+
+
+def percent(share: float | None) -> str:
+    return NONE if share is None else f"{100 * share:.1f}"
+
+
+def between(interval: Interval | None) -> str:
+    return NONE if interval is None else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+
+
+def _models(rows: Sequence[ModelRow]) -> Table:
+    headings = [
+        Heading("model", "A name of the model list."),
+        Heading("pages", "Answers that got a verdict.", True),
+        Heading("passed %", "Pages without a violation that counts and without a failed requirement.", True),
+        Heading("interval", "Wilson's, 95 %.", True, "%", True),
+        Heading("requirements %", "Pages on which all requirements (R) hold.", True),
+        Heading("best practices %", "Pages on which all best practices (BP) hold, of those whose case has some.", True),
+        Heading("axe-core %", "Pages without a violation that counts.", True),
+        Heading("errors", "Pages that a case, the runner or the machine failed at: they are in no rate.", True),
+    ]
+    about = "A page passes when axe-core finds no violation that counts and no requirement of its case fails."
+    return Table("models", "Models", about, headings, [_model(one) for one in rows])
+
+
+def _model(row: ModelRow) -> Row:
+    cells = (
+        row.model,
+        str(row.passed.of),
+        percent(row.passed.share),
+        between(row.passed.interval),
+        percent(row.requirements.share),
+        percent(row.best_practices.share),
+        percent(row.clean.share),
+        str(row.errors),
+    )
+    return Row(cells, _bar(row.passed))
+
+
+def _bar(share: Share) -> tuple[float, float, float] | None:
+    if share.share is None or share.interval is None:
+        return None
+    return tuple(round(100 * one, 1) for one in (share.share, *share.interval))
+
+
+def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
+    headings = [
+        Heading("model", "A name of the model list."),
+        Heading("k", "Samples that are drawn.", True),
+        Heading("pass@k %", "How likely one of k samples passes: the mean over cases (Chen et al. 2021).", True),
+        Heading("interval", "95 %, by resampling the samples of each case.", True),
+        Heading("cases", "Cases with at least k samples that got a verdict, of all.", True),
+    ]
+    rows = [_at(model, one) for model in run.asked.models for one in pass_at(model, run.asked.ks, verdicts)]
+    about = f"{run.asked.samples} samples of each case. Errors leave n: a case that has fewer than k then says nothing."
+    return Table("pass-at-k", "pass@k", about, headings, rows)
+
+
+def _at(model: str, one: PassAtK) -> Row:
+    return Row((model, str(one.k), percent(one.value), between(one.interval), f"{one.cases} of {one.of}"))
+
+
+def _cases(run: Run, verdicts: Verdicts) -> Table:
+    headings = [Heading("case", "A prompt with its test.")]
+    headings += [Heading(one, "Pages that pass, of those that got a verdict.", True) for one in run.asked.models]
+    by_model = {model: counts(model, verdicts) for model in run.asked.models}
+    rows = [Row((case.name, *(_of(by_model[one].get(case.name)) for one in run.asked.models))) for case in run.cases]
+    return Table("cases", "Pages that pass", "Each case with each model.", headings, rows)
+
+
+def _of(pair: tuple[int, int] | None) -> str:
+    return NONE if pair is None else f"{pair[1]} of {pair[0]}"
+
+
+def _assertions(run: Run, verdicts: Verdicts) -> Table:
+    headings = [
+        Heading("assertion", "Its name in the case's test."),
+        Heading("case", "Whose it is."),
+        Heading("type", "R decides, BP is a best practice."),
+    ]
+    headings += [Heading(one, "Pages that it fails, of those it was asked of.", True) for one in run.asked.models]
+    rows = [
+        Row((one.name, one.case, one.type, *(_failed(one.failed, one.pages, model) for model in run.asked.models)))
+        for one in assertions(verdicts)
+        if any(one.failed.values())
+    ]
+    about = "Those that some page fails, as often as models fail them."
+    return Table("assertions", "Assertions that fail", about, headings, rows, file="results.json").cut()
+
+
+def _failed(failed: dict[str, int], pages: dict[str, int], model: str) -> str:
+    return f"{failed.get(model, 0)} of {pages[model]}" if pages.get(model) else NONE
+
+
+def _rules(run: Run, verdicts: Verdicts) -> Table:
+    headings = [
+        Heading("rule", "axe-core's name."),
+        Heading("what it asks", "In axe-core's words."),
+        Heading("criteria", "WCAG's success criteria that axe-core names."),
+        Heading("counts", "Whether a violation keeps a page from passing."),
+    ]
+    headings += [Heading(one, "Pages that violate it.", True) for one in run.asked.models]
+    headings.append(Heading("elements", "Elements that violate it, on all pages.", True))
+    rows = [
+        Row(
+            (
+                one.rule,
+                one.help,
+                ", ".join(one.criteria) or NONE,
+                "yes" if one.counts else "apart",
+                *(str(one.pages.get(model, 0)) for model in run.asked.models),
+                str(one.elements),
+            ),
+            soft=not one.counts,
+        )
+        for one in rules(verdicts)
+    ]
+    return Table("rules", "Rules", "Rules of axe-core that some page violates.", headings, rows)
+
+
+def _criteria(run: Run, verdicts: Verdicts) -> Table:
+    headings = [Heading("criterion", "A success criterion of WCAG.")]
+    headings += [Heading(one, "Pages that violate one of its rules that count.", True) for one in run.asked.models]
+    found = by_criterion(verdicts)
+    rows = [Row((name, *(str(pages[one]) for one in run.asked.models))) for name, pages in found.items()]
+    return Table("criteria", "Success criteria", "By what axe-core says of its rules.", headings, rows)
+
+
+def _cost(rows: Sequence[ModelRow]) -> Table:
+    headings = [
+        Heading("model", "A name of the model list."),
+        Heading("tokens in", "Of all answers.", True),
+        Heading("tokens out", "Of all answers.", True),
+        Heading("cost", "Of all answers, exact.", True, "USD"),
+        Heading("per page that passes", "The same, divided by the pages that pass.", True, "USD"),
+        Heading("unknown", "Answers of which the provider did not say what they used: in no sum.", True),
+    ]
+    found = [
+        Row(
+            (
+                row.model,
+                f"{row.money.tokens_in:,}",
+                f"{row.money.tokens_out:,}",
+                f"{row.money.usd:f}",
+                f"{row.money.usd / row.passed.hits:.6f}" if row.passed.hits else NONE,
+                str(row.money.unknown),
+            )
+        )
+        for row in rows
+    ]
+    return Table("cost", "Cost of the answers", "At the prices of the model list.", headings, found)
+
+
+def _compared(other: str, theirs: Verdicts, name: str, ours: Verdicts) -> Table:
+    headings = [
+        Heading("model", "A name of the model list."),
+        Heading("pages", "Pages of the same case, model and index that both runs judged.", True),
+        Heading(f"only {other}", "Pages that pass there alone.", True),
+        Heading(f"only {name}", "Pages that pass here alone.", True),
+        Heading("both", "Pages that pass in both.", True),
+        Heading("p", "McNemar's exact test: how likely so uneven a split is by chance.", True),
+    ]
+    rows = [
+        Row((one.model, str(one.pages), str(one.only_first), str(one.only_second), str(one.both), f"{one.p:.3f}"))
+        for one in compared(theirs, ours)
+    ]
+    return Table("compared", f"{other} and {name}", "What only one of two runs passes.", headings, rows)
