@@ -61,7 +61,7 @@ const isOwn = (url) => {
 
 class Watched {
   constructor(context, page, html, limits) {
-    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, loads: 0 });
+    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, arrived: false });
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
   }
@@ -93,7 +93,7 @@ class Watched {
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
       this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
-      return main ? route.fulfill({ status: 204 }) : route.abort("internetdisconnected");
+      return route.abort(main ? "aborted" : "internetdisconnected"); // what is aborted leaves the page where it is
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
   }
@@ -117,7 +117,9 @@ class Watched {
       incidents.note("console", known, CONSOLE_TOLD);
     });
     page.on("framenavigated", (frame) => {
-      if (frame !== page.mainFrame() || frame.url().startsWith(ORIGIN) || !this.loads) return;
+      if (frame !== page.mainFrame()) return;
+      if (frame.url().startsWith(ORIGIN)) return (this.arrived = true);
+      if (!this.arrived) return;
       incidents.note("navigation", frame.url());
       this.trip("left");
     });
@@ -133,7 +135,6 @@ class Watched {
       await this.page.goto(ORIGIN, { waitUntil: "load" });
     } finally {
       this.loading = false;
-      this.loads += 1;
     }
   }
 
