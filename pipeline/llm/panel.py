@@ -16,6 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
+from pipeline.core.records import REPAIR, Track
 from pipeline.core.store import Store, digest
 from pipeline.core.work import Event, Interrupts, Tell, each
 from pipeline.llm.asking import Answer, Read, Request, ask, owed
@@ -100,17 +101,25 @@ class Sample(Generic[Q]):
 
 
 class Panel(Generic[Q]):
-    """One model and its samples, kept under `root`. Raises UserError at once for a model that can not be asked."""
+    """One model and its samples, kept under `root`. `repo` is whose answers these are: of the track of pages, a set of
+    cases. Raises UserError at once for a model that can not be asked."""
 
     def __init__(
-        self, store: Store, repo: Repo, root: Path, rubric: Rubric[Q], asked: Asked, parameters: Mapping[str, Any]
+        self,
+        store: Store,
+        repo: Repo | str,
+        root: Path,
+        rubric: Rubric[Q],
+        asked: Asked,
+        parameters: Mapping[str, Any],
+        track: Track = REPAIR,
     ) -> None:
         self.store, self.root, self.rubric, self.asked, self.parameters = store, root, rubric, asked, parameters
         self.given = os.environ if asked.given is None else asked.given
         model = load_models(asked.models).ready(asked.model, self.given, "chat")
         *texts, version = rubric.decisive
         settings = digest(*texts, parameters, model.entry, version)
-        self.experiment = Experiment(str(repo), asked.model, rubric.agent, settings)
+        self.experiment = Experiment(str(repo), asked.model, rubric.agent, settings, track)
 
     def samples(self, question: Q) -> Samples:
         """What there is about a question."""

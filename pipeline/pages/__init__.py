@@ -2,7 +2,7 @@
 
 Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger and `costs.csv`.
 
-    cli                       the commands
+    cli, cli_hybrid           the commands
     cases                     folders of cases: prompts, tests, examples with expectations
     records                   answers, verdicts, what the engine saw
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
@@ -13,4 +13,5 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
     measures, results         the numbers; results.json
     report/                   the report: tables, figures, a page for each sample
     demo                      all of it with a scripted model
+    hybrid                    the hybrid score, a second view beside the verdict
 """

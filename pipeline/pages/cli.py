@@ -8,11 +8,15 @@ from typing import Any
 import click
 
 from pipeline.core.options import Decorator, Usd, data_option, engine_option, jobs_option
+from pipeline.pages.cli_hybrid import hybrid
 
 
 @click.group()
 def command() -> None:
     """The track of pages: can a model write an accessible page? Cases with prompts, run in a real browser."""
+
+
+command.add_command(hybrid)
 
 
 def _cases(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:

@@ -1,0 +1,147 @@
+"""`a11y-bench pages hybrid`: the second view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import Usd, data_option, jobs_option
+
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.command(name="hybrid")
+@click.option("--suite", type=_FILE, help="A suite as YAML: tests with name, prompt and, optionally, expected.")
+@click.option("--model", default="", help="Who answers the suite [default: the configuration's default_model].")
+@click.option("--run", "name", default="", help="Score a run that is there, by name, in place of a suite.")
+@click.option("--judge-model", default="", help="Who judges [default: the configuration's, else the model itself].")
+@click.option("--no-llm-judge", is_flag=True, help="Ask no judge: its weight goes to the other parts.")
+@click.option("--no-eval", is_flag=True, help="Only let the model answer; score nothing.")
+@click.option("--config", "configuration", type=_FILE, help="A configuration as YAML.")
+@click.option("--extract", "results", type=_FILE, help="Only write the HTML in a JSON file of results, below --output.")
+@click.option(
+    "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("output"), help="Where --extract writes."
+)
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for a page [default: 60].")
+@click.option("--budget", type=Usd(), help="The most that the model may spend on the suite, and the judge, in USD.")
+@click.option(
+    "--models",
+    "listed",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+)
+@jobs_option
+@data_option
+def hybrid(
+    suite: Path | None, configuration: Path | None, results: Path | None, output: Path, name: str, **how: Any
+) -> None:
+    """Score answers by four parts: HTML validity, browser behaviour, expected text, and a judge.
+
+    \b
+    Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl; for a suite, the run, too. It stands beside the verdicts of
+    `pages eval` and changes none.
+    Examples: a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6
+              a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6 --no-llm-judge
+              a11y-bench pages hybrid --run 20260101T120000Z --judge-model GLM-4.6
+    Exit code: 0 every answer has its score, 1 some answers or scores are missing.
+    """
+    from pipeline.pages.hybrid.suite import extract, load_configuration
+
+    if results:
+        written = extract(results, output)
+        click.echo(f"{output}: {len(written)} pages")
+        return
+    if bool(suite) == bool(name):
+        raise click.UsageError("give --suite or --run")
+    settings = load_configuration(configuration)
+    run, complete = _run(suite, name, settings, how)
+    if not how["no_eval"]:
+        complete = _score(run, settings, how) and complete
+    if not complete:
+        raise SystemExit(1)
+
+
+def _run(suite: Path | None, name: str, settings: Any, how: dict[str, Any]) -> tuple[Any, bool]:
+    """The run, and whether it has all of its answers."""
+    from pipeline.pages.runs import load_run
+
+    if suite is None:
+        run = load_run(how["store"], name)
+        return run, len(run.answers()) == len(run.keys)
+    model = how["model"] or settings.default_model
+    if not model:
+        raise click.UsageError("name a model with --model, or in the configuration")
+    with _cases(suite) as (folder, cases):
+        return _answered(suite, folder, cases, model, how)
+
+
+@contextmanager
+def _cases(suite: Path) -> Iterator[tuple[Path, list[Any]]]:
+    from tempfile import TemporaryDirectory
+
+    from pipeline.pages.cases import load_cases
+    from pipeline.pages.hybrid.suite import as_cases, load_suite
+
+    found = load_suite(suite)
+    with TemporaryDirectory(prefix="a11y-bench-suite-") as folder:
+        as_cases(found, Path(folder))
+        yield Path(folder), load_cases(Path(folder))
+
+
+def _answered(suite: Path, folder: Path, cases: list[Any], model: str, how: dict[str, Any]) -> tuple[Any, bool]:
+    from pipeline.core.names import folder_name
+    from pipeline.llm.models import SHIPPED
+    from pipeline.pages.cases import set_name
+    from pipeline.pages.generate import Generation, owed_words
+    from pipeline.pages.runs import Asked, load_run
+
+    case_set = set_name(folder.with_name(folder_name(suite.stem)), cases)
+    listed = how["listed"] or SHIPPED
+    generation = Generation(
+        how["store"], case_set, cases, Asked((model,)), models=listed, jobs=how["jobs"], budget=how["budget"]
+    )
+    run, causes = generation.generate()
+    click.echo(f"{run.folder}: {len(run.answers())} of {len(run.keys)} answers")
+    if causes:
+        click.echo(f"no answer yet: {owed_words(causes)}; run it again", err=True)
+    return load_run(how["store"], run.name), not causes
+
+
+def _score(run: Any, settings: Any, how: dict[str, Any]) -> bool:
+    """Score a run and show it; whether every answer has its score."""
+    from pipeline.core.console import table
+    from pipeline.pages.engine import Limits
+    from pipeline.pages.hybrid.formulas import PARTS
+    from pipeline.pages.hybrid.stage import SCORES, Scoring
+
+    limits = Limits(page=how["timeout"] or settings.timeout)
+    scored = Scoring(run, _judge(run, settings, how), how["jobs"], limits).score()
+    rows = [
+        (one.name, one.model, *(_told(getattr(one, part).score) for part in PARTS), _verdict(one)) for one in scored
+    ]
+    table(run.name, ("test", "model", *PARTS, "score"), rows)
+    click.echo(run.evaluated / SCORES)
+    return all(one.overall_score is not None for one in scored)
+
+
+def _judge(run: Any, settings: Any, how: dict[str, Any]) -> Any:
+    from pipeline.llm.models import SHIPPED
+    from pipeline.llm.panel import Asked
+
+    if how["no_llm_judge"] or not settings.use_llm_judge:
+        return None
+    model = how["judge_model"] or settings.judge_model or run.asked.models[0]
+    return Asked(model, 1, how["budget"], how["listed"] or SHIPPED)
+
+
+def _told(score: int | None) -> str:
+    return "–" if score is None else str(score)
+
+
+def _verdict(scored: Any) -> str:
+    words = {True: "passed", False: "failed", None: "not told"}[scored.passed]
+    return f"{_told(scored.overall_score)} {words}"

@@ -1,0 +1,71 @@
+"""How a page behaves in a real browser: whether it renders, what goes wrong in its scripts, and how long it takes.
+
+Runs it in the engine of the track, with the same fences: what a page loads from elsewhere does not come, and counts
+as the error that the console shows for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import digest
+from pipeline.pages.engine import Code, Job, Limits, look
+from pipeline.pages.hybrid import formulas
+from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.records import Observed
+
+#: messages that feedback tells
+TOLD = 5
+
+
+def watch(page: str, limits: Limits | None = None) -> Part:
+    """The part of the score; absent where the machine or the runner is at fault, or where there is no browser."""
+    try:
+        seen = look(Job(page, _code(), limits=limits or Limits())).observed
+    except UserError as error:
+        return Part(feedback=(Feedback(level="info", message=f"The page was not shown: {error}"),))
+    return part(seen)
+
+
+@cache
+def _code() -> Code:
+    """The test of a page that has no case of its own."""
+    script = files(__package__).joinpath("renders.js").read_bytes()
+    return Code(digest(script), {"test.js": script}, False, {"selectors": [], "words": []})
+
+
+def part(seen: Observed) -> Part:
+    """What was seen of a page, as the part of the score."""
+    if seen.machine or seen.fault:
+        message = f"The page was not shown: {seen.machine or seen.fault}"
+        return Part(feedback=(Feedback(level="info", message=message),))
+    renders = not seen.ended and any(one.status == "pass" for one in seen.assertions)
+    said = Counter(one["type"] for one in seen.examples.get("console", ()))
+    uncaught, errors, warnings = seen.incidents.get("error", 0), said["error"], said["warning"]
+    seconds = seen.seconds.get("load", 0.0)
+    detail = {
+        "renders": renders,
+        "page_errors": uncaught,
+        "console_errors": errors,
+        "console_warnings": warnings,
+        "render_time_ms": round(1000 * seconds),
+    }
+    score = formulas.behaviour(renders, uncaught + errors, warnings, seconds)
+    return Part(score=score, feedback=_feedback(seen, renders, seconds), detail=detail)
+
+
+def _feedback(seen: Observed, renders: bool, seconds: float) -> tuple[Feedback, ...]:
+    if not renders:
+        why = seen.detail or seen.ended or "it shows nothing"
+        return (Feedback(level="error", message=f"It does not render: {why}"),)
+    console = seen.examples.get("console", ())
+    wrong = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
+    wrong += [("error", f"Console: {one['text']}") for one in console if one["type"] == "error"]
+    wrong += [("warning", f"Console: {one['text']}") for one in console if one["type"] == "warning"]
+    told = [Feedback(level=level, message=message) for level, message in wrong[:TOLD]]
+    more = [Feedback(level="info", message=f"{len(wrong) - TOLD} more messages.")] if len(wrong) > TOLD else []
+    none = [] if wrong else [Feedback(level="success", message="No errors and no warnings.")]
+    return (Feedback(level="success", message=f"It renders in {seconds:.1f} s."), *none, *told, *more)

@@ -1,0 +1,152 @@
+"""The judge: what a model says of an answer, on a scale of three, asked through the llm floor.
+
+Keeps what it said in `04_evaluation/pages/opinions/`. The agent in the ledger and in `costs.csv` is `page-judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import Field, field_validator
+
+from pipeline.core import review_requests
+from pipeline.core.progress import Progress
+from pipeline.core.record import Record
+from pipeline.core.records import PAGES
+from pipeline.core.review_requests import ReviewRequest
+from pipeline.core.store import Store, digest, now
+from pipeline.llm.asking import last_object
+from pipeline.llm.chat import Message
+from pipeline.llm.panel import Asked, Panel, Rubric
+from pipeline.pages.hybrid import formulas
+from pipeline.pages.hybrid.records import Feedback, Part
+
+AGENT = "page-judge"
+#: raised whenever opinions are asked for or read differently
+VERSION = 1
+#: characters of an answer that a judge is shown at most
+LONGEST = 60_000
+TEMPERATURE = 0.1
+AGAIN = "That could not be read: {}. Answer with the JSON object alone."
+
+
+class Opinion(Record):
+    """What a judge says. `score` is 3, 2, 1, or -1 for what it can not tell."""
+
+    score: Literal[3, 2, 1, -1]
+    reasoning: str = ""
+    strengths: str = ""
+    weaknesses: str = ""
+    confidence: Literal["high", "medium", "low"] = Field(default="medium")
+
+    @field_validator("strengths", "weaknesses", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return "; ".join(map(str, value)) if isinstance(value, list) else value
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self.confidence == "low" or self.score == -1
+
+
+class Question(NamedTuple):
+    """An answer to judge; `holder` is whose key pays for it."""
+
+    holder: str
+    prompt: str
+    answer: str
+
+
+def messages(question: Question) -> list[Message]:
+    """The answer stands between two lines that it can not know."""
+    line = digest(question)[:16]
+    shown = question.answer[:LONGEST]
+    cut = "\n(The rest is cut off.)" if len(question.answer) > LONGEST else ""
+    text = f"The request:\n{question.prompt}\n\nThe answer, between the lines {line}:\n{line}\n{shown}\n{line}{cut}"
+    return [{"role": "system", "content": _instructions()}, {"role": "user", "content": text}]
+
+
+@cache
+def _instructions() -> str:
+    return files(__package__).joinpath("judge.md").read_text(encoding="utf-8")
+
+
+def read(text: str) -> Opinion:
+    """The opinion in a model's answer. Raises BadAnswer."""
+    return last_object(text, Opinion, "score")
+
+
+def _rubric() -> Rubric[Question]:
+    return Rubric(
+        agent=AGENT,
+        decisive=(_instructions(), AGAIN, LONGEST, VERSION),
+        messages=messages,
+        again=AGAIN,
+        read=read,
+        holder=lambda question: question.holder,
+        inputs=lambda question: {"prompt": digest(question.prompt), "answer": digest(question.answer)},
+    )
+
+
+def opinions(
+    store: Store, case_set: str, questions: Sequence[Question], asked: Asked, log: Path, jobs: int = 2
+) -> dict[Question, Part]:
+    """The part of the score for each question; absent where the judge is out, or says nothing that can be read.
+
+    Raises UserError for a model that can not be asked.
+    """
+    root = store.root / "04_evaluation" / "pages" / "opinions"
+    panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)
+    with Progress("judging", len(questions)) as progress:
+        owed = panel.complete(questions, progress, log, jobs)
+    return {one: _part(panel, one, owed.get(one, "")) for one in questions}
+
+
+def _part(panel: Panel[Question], question: Question, owed: str) -> Part:
+    samples = panel.samples(question)
+    told = [Opinion(**one) for one in samples.ratings()]
+    if not told:
+        why = owed or samples.silence() or "no answer"
+        return Part(feedback=(Feedback(level="info", message=f"The judge says nothing: {why}"),))
+    return part(told[0])
+
+
+def part(opinion: Opinion) -> Part:
+    """An opinion as the part of the score."""
+    score = formulas.quality(opinion.score)
+    if score is None:
+        found = Feedback(level="info", message=f"The judge can not tell: {opinion.reasoning}")
+    else:
+        level = {3: "success", 2: "info", 1: "error"}[opinion.score]
+        found = Feedback(level=level, message=f"The judge says {opinion.score} of 3: {opinion.reasoning}")
+    doubt = [Feedback(level="warning", message="The judge is not sure: a person should look.")]
+    return Part(
+        score=score,
+        feedback=(found, *(doubt if opinion.is_doubtful else ())),
+        detail=opinion.model_dump(mode="json"),
+    )
+
+
+def is_doubtful(found: Part) -> bool:
+    """Whether a judge answered, and was not sure."""
+    return bool(found.detail) and Opinion(**found.detail).is_doubtful
+
+
+def ask_people(store: Store, doubtful: Sequence[tuple[str, str]], judge: str) -> int:
+    """Put answers into the queue of reviews, as (what it is called, its text). Returns how many are new there."""
+    requests = [
+        ReviewRequest(
+            kind="case",
+            id=name,
+            version=digest(answer),
+            why=f"{judge}, as a judge, is not sure how good this answer is",
+            asked_by=f"{AGENT} {judge}",
+            time=now(),
+        )
+        for name, answer in doubtful
+    ]
+    return len(review_requests.ask(store, requests))

@@ -1,0 +1,42 @@
+"""What the hybrid score keeps: feedback, parts, the score. Reads and writes nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from pipeline.core.record import Record, Versioned
+
+Level = Literal["success", "info", "warning", "error"]
+
+
+class Feedback(Record):
+    """One thing to know about a part."""
+
+    level: Level
+    message: str
+
+
+class Part(Record):
+    """One part of the score. `score` is None for what can not be told, or was not asked for."""
+
+    score: int | None = Field(default=None, ge=0, le=100)
+    feedback: tuple[Feedback, ...] = ()
+    detail: dict[str, Any] = {}
+
+
+class Hybrid(Versioned):
+    """The hybrid score of one answer. `weights` are those that the parts had here, in percent, together 100."""
+
+    name: str
+    model: str = ""
+    sample: int = Field(default=0, ge=0)
+    overall_score: int | None = Field(default=None, description="0 to 100; None where no part can be told")
+    passed: bool | None = None
+    weights: dict[str, float] = {}
+    html: Part = Part()
+    functional: Part = Part()
+    expected: Part = Part()
+    quality: Part = Part()
+    digest: str = Field(default="", description="of the answer")

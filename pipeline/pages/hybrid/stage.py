@@ -1,0 +1,106 @@
+"""The hybrid score of a run: every answer's parts, and the judge's opinion of it where one is asked.
+
+Reads a run; writes `04_evaluation/pages/<run>/hybrid.jsonl`, what a judge said and cost, and requests for a review of
+what it is not sure of. Verdicts know nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.core.console import log_file
+from pipeline.core.progress import Progress
+from pipeline.core.work import Event, Interrupts, Tell, each
+from pipeline.llm.panel import Asked
+from pipeline.pages.engine import Limits
+from pipeline.pages.hybrid import judge
+from pipeline.pages.hybrid.formulas import PARTS
+from pipeline.pages.hybrid.judge import Question
+from pipeline.pages.hybrid.records import Feedback, Hybrid, Part
+from pipeline.pages.hybrid.score import combine, evaluate
+from pipeline.pages.hybrid.suite import expected_of
+from pipeline.pages.records import PageAnswer
+from pipeline.pages.runs import Run
+
+SCORES = "hybrid.jsonl"
+
+
+@dataclass(frozen=True)
+class Score:
+    """The request: an answer, and what was expected of it. The judge's part comes later."""
+
+    name: str
+    answer: PageAnswer
+    page: str
+    expected: str
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def affinity(self) -> str:
+        return ""
+
+    def perform(self, tell: Tell) -> Hybrid:
+        tell(Event(self.name, "scoring"))
+        about = {"name": self.answer.case, "model": self.answer.model, "sample": self.answer.sample}
+        return evaluate(self.page, expected=self.expected, limits=self.limits, **about)
+
+    def failed(self, error: Exception) -> Hybrid:
+        """Nothing can be told of what the machine, or this program, failed at."""
+        why = Feedback(level="info", message=f"It was not looked at: {type(error).__name__}: {error}")
+        about = Hybrid(name=self.answer.case, model=self.answer.model, sample=self.answer.sample)
+        return about.model_copy(update={"html": Part(feedback=(why,))})
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The hybrid scores of a run; `asked` is the judge, if any."""
+
+    run: Run
+    asked: Asked | None = None
+    jobs: int = 2
+    limits: Limits = field(default_factory=Limits)
+
+    def score(self) -> list[Hybrid]:
+        """Score all answers, and write. Raises UserError for a judge that can not be asked."""
+        run = self.run
+        with run.store.lock("pages-hybrid", run.name), log_file(run.evaluated / "hybrid.log"):
+            requests = [self._request(one) for one in run.answers()]
+            scored = self._scored(requests)
+            if self.asked:
+                scored = self._judged(self.asked, requests, scored)
+            run.store.replace_records(run.evaluated / SCORES, scored)
+        return scored
+
+    def _request(self, answer: PageAnswer) -> Score:
+        name = f"{answer.case} {answer.model} s{answer.sample}"
+        expected = expected_of(self.run.by_name[answer.case].folder)
+        return Score(name, answer, self.run.page(answer), expected, self.limits)
+
+    def _scored(self, requests: Sequence[Score]) -> list[Hybrid]:
+        found: dict[str, Hybrid] = {}
+        with Progress("scoring", len(requests)) as progress:
+            how = {"jobs": self.jobs, "hear": progress.hear, "interrupts": Interrupts(progress.stopping)}
+            for request, scored in each(requests, **how):
+                found[request.name] = scored
+                progress.finish(request.name, f"{scored.overall_score}")
+        return [found[one.name] for one in requests]
+
+    def _judged(self, asked: Asked, requests: Sequence[Score], scored: Sequence[Hybrid]) -> list[Hybrid]:
+        run = self.run
+        questions = [Question(one.answer.case, run.by_name[one.answer.case].prompt, one.page) for one in requests]
+        log: Path = run.evaluated / "judge-gateway.log"
+        parts = judge.opinions(run.store, run.case_set, questions, asked, log, self.jobs)
+        doubtful = [
+            (request.name, request.page)
+            for request, question in zip(requests, questions, strict=True)
+            if judge.is_doubtful(parts[question])
+        ]
+        judge.ask_people(run.store, doubtful, asked.model)
+        return [_with(one, parts[question]) for one, question in zip(scored, questions, strict=True)]
+
+
+def _with(scored: Hybrid, opinion: Part) -> Hybrid:
+    parts = {name: getattr(scored, name) for name in PARTS} | {"quality": opinion}
+    return combine(parts, scored)

@@ -1,0 +1,146 @@
+"""Suites of tests as YAML, and their configuration: a test becomes a case like any other.
+
+    tests:
+      - name: math_test
+        prompt: "What is 15 * 23?"
+        expected: "345"          # optional
+
+Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does it render?), and expected.txt where something
+is expected. Refuses what it does not know with file, field and hint.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError, field_validator
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import folder_name
+from pipeline.core.record import Record
+from pipeline.core.store import write_bytes
+from pipeline.pages.cases import PROMPT, TEST
+
+#: what an answer should say, in the folder of its case
+EXPECTED = "expected.txt"
+
+R = TypeVar("R", bound=BaseModel)
+
+
+class Test(Record):
+    """One test of a suite."""
+
+    __test__ = False  # no test of pytest's
+
+    name: str = Field(min_length=1)
+    prompt: str = Field(min_length=1)
+    expected: str = ""
+
+    @field_validator("expected", mode="before")
+    @classmethod
+    def _written(cls, value: object) -> object:
+        """A number stands for how it is written."""
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value or ""
+
+
+class Suite(Record):
+    tests: tuple[Test, ...] = Field(min_length=1)
+
+
+class Configuration(Record):
+    """What a file of --config may say. `headless`, `output_dir` and `save_results` are read and mean nothing here:
+    there is no window, and results stand under the data directory."""
+
+    use_llm_judge: bool = True
+    judge_model: str = ""
+    default_model: str = ""
+    timeout: float = Field(default=60, gt=0, description="seconds for a page in the browser")
+    headless: bool = True
+    output_dir: str = ""
+    save_results: bool = True
+
+
+def load_suite(path: Path) -> Suite:
+    """Raises UserError for a file that is no suite, and for two tests of one name."""
+    suite = _read(path, Suite, "write tests: and below it - name, prompt and, optionally, expected")
+    names = [folder_name(one.name) for one in suite.tests]
+    if twice := sorted({one for one in names if names.count(one) > 1}):
+        raise UserError(f"there are two tests named {twice[0]}", path=path, field="tests", hint="give each its name")
+    return suite
+
+
+def load_configuration(path: Path | None) -> Configuration:
+    """Raises UserError for a file that is no configuration."""
+    return (
+        _read(path, Configuration, f"known are: {', '.join(Configuration.model_fields)}") if path else Configuration()
+    )
+
+
+def as_cases(suite: Suite, folder: Path) -> None:
+    """Write the tests of a suite as cases."""
+    renders = files(__package__).joinpath("renders.js").read_bytes()
+    for test in suite.tests:
+        case = folder / folder_name(test.name)
+        write_bytes(case / PROMPT, test.prompt.encode())
+        write_bytes(case / TEST, renders)
+        if test.expected:
+            write_bytes(case / EXPECTED, test.expected.encode())
+
+
+def expected_of(folder: Path) -> str:
+    """What an answer to a case should say; empty where nothing is expected."""
+    path = folder / EXPECTED
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def extract(results: Path, folder: Path) -> list[Path]:
+    """Write the HTML in a file of results, as FOLDER/<model>/<test>.html; what is no HTML is left out.
+
+    Reads a list of {test_name, model, response}, model as a name or {model: NAME}. Raises UserError for another file.
+    """
+    from pipeline.pages.answers import page_of
+
+    written = []
+    for one in _rows(results):
+        page = page_of(one["response"])
+        if "<" not in page:
+            continue
+        model = one["model"]["model"] if isinstance(one["model"], dict) else one["model"]
+        path = folder / folder_name(model) / f"{folder_name(one['test_name'])}.html"
+        write_bytes(path, page.encode())
+        written.append(path)
+    return written
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    hint = "give a JSON list of {test_name, model, response}"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        rows = data if isinstance(data, list) else data.get("results", [data])
+        for one in rows:
+            model = one["model"]["model"] if isinstance(one["model"], dict) else one["model"]
+            if not all(isinstance(text, str) for text in (one["test_name"], model, one["response"])):
+                raise TypeError("test_name, model and response are texts")
+    except OSError as error:
+        raise UserError(f"it can not be read: {error.strerror}", path=path) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"these are no results: {error}", path=path, hint=hint) from None
+    return rows
+
+
+def _read(path: Path, kind: type[R], hint: str) -> R:
+    import yaml
+
+    try:
+        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UserError(f"it can not be read: {error.strerror}", path=path) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"this is no YAML: {error}", path=path, hint=hint) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or None
+        raise UserError(first["msg"], path=path, field=where, hint=hint) from None

@@ -1,0 +1,79 @@
+import json
+
+import pytest
+
+from pipeline.core.errors import UserError
+from pipeline.pages.cases import load_cases
+from pipeline.pages.hybrid.suite import as_cases, expected_of, extract, load_configuration, load_suite
+
+SUITE = """
+tests:
+  - name: math_test
+    prompt: What is 15 * 23?
+    expected: 345
+  - name: rotating cube
+    prompt: Create a rotating 3D cube
+"""
+
+
+def written(tmp_path, text, name="tests.yaml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_suite_becomes_cases(tmp_path):
+    as_cases(load_suite(written(tmp_path, SUITE)), tmp_path / "cases")
+    math, cube = sorted(load_cases(tmp_path / "cases"), key=lambda case: case.prompt, reverse=True)
+    assert (math.prompt, expected_of(math.folder)) == ("What is 15 * 23?", "345")
+    assert (cube.prompt, expected_of(cube.folder)) == ("Create a rotating 3D cube", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("tests: []", "tests"),
+        ("tests:\n  - name: a", "tests.0.prompt"),
+        ("tests:\n  - {name: a, prompt: b, expeced: c}", "tests.0.expeced"),
+        ("tests:\n  - {name: a, prompt: b}\n  - {name: a, prompt: c}", "tests"),
+        ("- a", None),
+        ("tests: [", None),
+    ],
+)
+def test_what_is_no_suite_is_refused_by_field(tmp_path, text, field):
+    path = written(tmp_path, text)
+    with pytest.raises(UserError) as caught:
+        load_suite(path)
+    assert (caught.value.path, caught.value.field) == (path, field)
+
+
+def test_a_configuration_as_it_is_documented(tmp_path):
+    text = "use_llm_judge: false\njudge_model: gpt-4o\nheadless: true\ntimeout: 120\noutput_dir: output\n"
+    found = load_configuration(written(tmp_path, text))
+    assert (found.use_llm_judge, found.judge_model, found.timeout) == (False, "gpt-4o", 120)
+    assert load_configuration(None).timeout == 60
+
+
+def test_a_configuration_with_a_typing_error_is_refused(tmp_path):
+    with pytest.raises(UserError, match="Extra inputs"):
+        load_configuration(written(tmp_path, "time_out: 3"))
+
+
+def test_html_is_extracted_and_other_answers_are_not(tmp_path):
+    page = "<!doctype html><html><body>Cube</body></html>"
+    rows = [
+        {
+            "test_name": "cube",
+            "model": {"model": "openai/gpt-4o", "max_tokens": 9},
+            "response": f"```html\n{page}\n```",
+        },
+        {"test_name": "math", "model": "openai/gpt-4o", "response": "345"},
+    ]
+    paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
+    assert [path.name for path in paths] == ["cube.html"]
+    assert paths[0].read_text(encoding="utf-8") == page
+
+
+def test_results_of_another_form_are_refused(tmp_path):
+    with pytest.raises(UserError, match="no results"):
+        extract(written(tmp_path, '[{"test": 1}]', "results.json"), tmp_path / "out")

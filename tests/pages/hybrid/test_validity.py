@@ -1,0 +1,48 @@
+import subprocess
+
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.pages.hybrid import validity
+
+GOOD = (
+    '<!DOCTYPE html>\n<html lang="en">\n  <head><title>Herons</title></head>\n  <body><h1>Herons</h1></body>\n</html>\n'
+)
+
+
+@pytest.mark.engine("npm")
+def test_a_page_that_keeps_to_the_standard():
+    part = validity.check(GOOD)
+    assert (part.score, part.detail["valid"]) == (100, True)
+
+
+@pytest.mark.engine("npm")
+def test_faults_are_told_by_line():
+    part = validity.check(GOOD.replace("<h1>Herons</h1>", "<p><div></div></p><b>"))
+    assert part.score < 90
+    assert part.feedback[0].message.startswith("Line 4: ")
+
+
+@pytest.mark.engine("npm")
+def test_a_page_can_not_switch_rules_off():
+    bad = GOOD.replace("<h1>Herons</h1>", "<p><div></div></p><b>")
+    rules = validity.check(bad).detail["rules"]
+    for how in ("disable", "disable-block"):
+        off = bad.replace("<body>", f"<body><!-- [html-validate-{how} {','.join(rules)}] -->")
+        assert validity.check(off).detail["rules"] == rules
+
+
+def test_without_a_checker_it_is_absent(monkeypatch):
+    def out() -> None:
+        raise InfrastructureError("npm is not there", cause="registry")
+
+    monkeypatch.setattr(validity, "installed", out)
+    assert validity.check(GOOD).score is None
+
+
+def test_a_page_that_the_checker_does_not_end_with_gets_nothing(monkeypatch):
+    def late(page: str) -> None:
+        raise subprocess.TimeoutExpired("node", validity.CHECKING)
+
+    monkeypatch.setattr(validity, "_faults", late)
+    assert validity.check(GOOD).score == 0
