@@ -29,9 +29,9 @@ SHORT = Limits(page=12, load=3, action=1, assertion=2, audit=6)
 
 def page(script: str = "", body: str = "", head: str = "") -> str:
     """A page that passes, with more in it."""
-    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Harbour</title>{head}</head><body><main>
-<h1>Harbour</h1><button type="button" class="ferry" aria-pressed="false">Ferry</button>{body}</main>
-<script>document.querySelector(".ferry").onclick = (event) => event.target.setAttribute("aria-pressed", "true");</script>
+    return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Harbour</title>{head}</head>
+<body><main><h1>Harbour</h1><button type="button" class="ferry" aria-pressed="false">Ferry</button>{body}</main>
+<script>document.querySelector(".ferry").onclick = ({{target}}) => target.setAttribute("aria-pressed", "true");</script>
 <script>{script}</script></body></html>"""
 
 

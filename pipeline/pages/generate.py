@@ -11,6 +11,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -87,7 +88,7 @@ class Generation:
     """One run and its answers. Raises UserError at once for a model that can not be asked, and for a k above n.
 
     `budget` is the most that each model may spend on these cases, in USD, with all that it spent before; `given` is
-    the environment in which the providers' keys are.
+    the environment in which the providers' keys are; `gateway` one that is open already, which stays so.
     """
 
     def __init__(
@@ -102,12 +103,13 @@ class Generation:
         budget: Decimal | None = None,
         run: str = "",
         given: Mapping[str, str] = os.environ,
+        gateway: Gateway | None = None,
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
         listed = load_models(models)
         self.asked = asked.checked()
         self.entries = {name: listed.ready(name, given, "chat") for name in self.asked.models}
-        self.case_set, self.cases, self.name = case_set, cases, run
+        self.case_set, self.cases, self.name, self.gateway = case_set, cases, run, gateway
 
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
         """Ask for what is missing. Returns the run, and why answers are still owed."""
@@ -146,16 +148,9 @@ class Generation:
         return self.unit(run, key).is_done(**self.inputs(run, key))
 
     def _ask(self, run: Run, missing: list[tuple[str, str, int]], progress: Progress) -> dict[Any, str]:
-        opened = open_gateway(
-            self.models,
-            self.store.ledger,
-            say=partial(progress.step, "gateway"),
-            log=run.folder / "gateway.log",
-            given=self.given,
-        )
         causes: dict[Any, str] = {}
         try:
-            with opened as gateway:
+            with self._opened(run, progress) as gateway:
                 requests = [self._request(gateway, run, key) for key in missing]
                 how = {"jobs": self.jobs, "hear": progress.hear, "admit": partial(self._admit, gateway)}
                 for request, written in each(requests, interrupts=Interrupts(progress.stopping), **how):
@@ -167,6 +162,12 @@ class Generation:
         finally:
             write_costs(self.store)
         return causes
+
+    def _opened(self, run: Run, progress: Progress) -> AbstractContextManager[Gateway]:
+        if self.gateway:
+            return nullcontext(self.gateway)
+        how = {"say": partial(progress.step, "gateway"), "log": run.folder / "gateway.log", "given": self.given}
+        return open_gateway(self.models, self.store.ledger, **how)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
         """One whose turn comes when the budget is reached is not asked."""

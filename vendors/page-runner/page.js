@@ -61,7 +61,7 @@ const isOwn = (url) => {
 
 class Watched {
   constructor(context, page, html, limits) {
-    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, arrived: false });
+    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, arrived: false, used: false });
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
   }
@@ -93,6 +93,7 @@ class Watched {
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
       this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
+      if (main && !this.used) this.trip("left"); // nobody has used it yet: it goes by itself
       return route.abort(main ? "aborted" : "internetdisconnected"); // what is aborted leaves the page where it is
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
@@ -224,6 +225,7 @@ const steps = async (watched, job, tools, seen) => {
     seen.fault = said(error);
     return;
   }
+  watched.used = true;
   const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
   seen.assertions = collected;
   try {

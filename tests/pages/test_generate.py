@@ -1,0 +1,205 @@
+"""Generation: what is asked, what is kept, what it costs, and that nothing is paid for twice."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+from decimal import Decimal
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages_bench import make_case
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+from pipeline.llm.embedded import EmbeddedGateway
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.models import load_models
+from pipeline.llm.provider import Fault
+from pipeline.pages.cases import Case, load_cases
+from pipeline.pages.generate import Generation
+from pipeline.pages.runs import SYSTEM, Asked, Run, load_run
+from tests.pages.conftest import Setting
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> list[Case]:
+    """Two cases whose prompts are this test's own, so that no answer is kept yet."""
+    for name in ("pier", "quay"):
+        make_case(tmp_path / "cases" / name, prompt=f"Make a page about {tmp_path.name} and a {name}.")
+    return load_cases(tmp_path / "cases")
+
+
+def generation(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> Generation:
+    set_name = how.pop("case_set", cases[0].folder.parents[1].name)
+    given = {"models": setting.models, "given": setting.given, "gateway": setting.gateway, **how}
+    return Generation(setting.store, set_name, cases, asked, **given)
+
+
+def generate(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> Run:
+    run, owed = generation(setting, cases, asked, **how).generate()
+    assert owed == {}
+    return run
+
+
+def test_every_prompt_is_asked_as_often_as_told(setting: Setting, cases: list[Case]) -> None:
+    run = generate(setting, cases, Asked(("one", "other"), 2, (1, 2), 42, temperature=0.5))
+    assert [one.key for one in run.answers()] == run.keys and len(run.keys) == 8
+    assert sorted(path.name for path in (run.folder / "raw" / "pier").iterdir()) == [
+        *("one__s0.html", "one__s1.html"),
+        *("other__s0.html", "other__s1.html"),
+    ]
+    assert (run.folder / "raw/quay/one__s1.html").read_text() == "<!doctype html><h1>quay 43</h1></html>"
+    bodies = [one.body for one in setting.writer.requests]
+    assert {(one["temperature"], one["seed"]) for one in bodies} == {(0.5, 42), (0.5, 43)}
+    assert {tuple(said["content"] for said in one["messages"]) for one in bodies} == {
+        (SYSTEM, case.prompt) for case in cases
+    }
+
+
+def test_one_sample_has_no_suffix_and_no_seed_unless_told(setting: Setting, cases: list[Case]) -> None:
+    run = generate(setting, cases, Asked(("one",)))
+    assert [one.html for one in run.answers()] == ["raw/pier/one.html", "raw/quay/one.html"]
+    assert "seed" not in setting.writer.requests[0].body
+
+
+def test_tokens_in_and_out_apart_and_money_on_the_track_of_pages(setting: Setting, cases: list[Case]) -> None:
+    run = generate(setting, cases, Asked(("one",), 2, (1,), 1), case_set="money")
+    usages = [one.usage for one in run.answers()]
+    assert all(one.tokens_in and one.tokens_out for one in usages)
+    spent = sum(one.cost_usd for one in usages)
+    assert spent == sum(one.tokens_in * Decimal("0.001") + one.tokens_out * Decimal("0.002") for one in usages)
+    with setting.store.costs.open(encoding="utf-8", newline="") as lines:
+        (row,) = [row for row in csv.DictReader(lines) if row["repo"] == "money"]
+    assert (row["track"], row["model"], row["agent"], Decimal(row["cost_llm_usd"])) == ("pages", "one", "page", spent)
+
+
+@pytest.mark.trap("usage-missing-is-free")
+def test_an_answer_without_usage_costs_what_nobody_knows(setting: Setting, cases: list[Case], monkeypatch) -> None:
+    from pipeline.llm.chat import Said
+    from pipeline.pages import generate as module
+
+    monkeypatch.setattr(module, "say", lambda *_, **__: Said("<h1>a</h1>", "stop", None))
+    run = generate(setting, cases, Asked(("one",)))
+    assert {one.usage.cost_usd for one in run.answers()} == {None}
+
+
+@pytest.mark.rule("pages-cache")
+def test_what_is_kept_is_never_paid_for_twice(setting: Setting, cases: list[Case]) -> None:
+    first = generate(setting, cases, Asked(("one",), 2, (1,), 42))
+    again = generate(setting, cases, Asked(("one",), 2, (1,), 42))
+    more = generate(setting, cases, Asked(("one", "other"), 3, (1, 3), 42), case_set="another name")
+    assert again.name == first.name != more.name
+    assert len(setting.writer.requests) == 4 + 2 + 6
+    known = {one.key: one.cached for one in more.answers()}
+    assert sum(known.values()) == 4 and known["pier", "one", 0] and not known["pier", "one", 2]
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 7}, {"temperature": 0.1}, {"system": "Be brief."}, {"max_tokens": 99}, {"fresh": True}], ids=str
+)
+def test_whatever_shapes_an_answer_asks_anew(change: dict[str, Any], setting: Setting, cases: list[Case]) -> None:
+    how = {"models": ("one",), "samples": 1, "seed": 42}
+    generate(setting, cases, Asked(**how))
+    generate(setting, cases, Asked(**how | change))
+    assert len(setting.writer.requests) == 4
+
+
+def test_fresh_answers_are_asked_each_time_and_nothing_is_overwritten(setting: Setting, cases: list[Case]) -> None:
+    runs = [generate(setting, cases, Asked(("one",), fresh=True)) for _ in range(2)]
+    assert runs[0].name != runs[1].name and len(setting.writer.requests) == 4
+    assert len(runs[0].answers()) == len(runs[1].answers()) == 2
+
+
+@pytest.mark.rule("provider-failure")
+def test_what_a_provider_owes_is_asked_for_again(setting: Setting, cases: list[Case]) -> None:
+    setting.writer.fail(*[Fault(status=400)])
+    run, owed = generation(setting, cases, Asked(("one",)), jobs=1).generate()
+    assert list(owed.values()) == ["provider_400"] and len(run.answers()) == 1
+    assert len(generate(setting, cases, Asked(("one",))).answers()) == 2
+    assert len(setting.writer.requests) == 3
+
+
+def test_a_budget_that_is_reached_asks_no_more(setting: Setting, cases: list[Case]) -> None:
+    run, owed = generation(setting, cases, Asked(("one",), 3), jobs=1, budget=Decimal("0.0001")).generate()
+    assert set(owed.values()) == {"budget_exceeded"} and len(run.answers()) < 6
+    assert len(generate(setting, cases, Asked(("one",), 3), budget=Decimal(100)).answers()) == 6
+
+
+def test_the_page_in_an_answer_is_taken_out_and_the_answer_kept(setting: Setting, cases: list[Case]) -> None:
+    setting.writer.text = lambda word, seed: f"Here:\n```html\n<!DOCTYPE html><html><h1>{word}</h1></html>\n```"
+    run = generate(setting, cases, Asked(("one",)))
+    assert run.page(run.answers()[0]) == "<!DOCTYPE html><html><h1>pier</h1></html>"
+
+
+@pytest.mark.rule("bad-input")
+def test_what_can_not_be_asked_is_refused_before_anything_is_written(
+    setting: Setting, cases: list[Case], tmp_path: Path
+) -> None:
+    store = Store(tmp_path / "data")
+    refused = {
+        "unknown model": (Asked(("none",)), {}),
+        r"pass@5 needs": (Asked(("one",), 2, (1, 5)), {}),
+        "needs the environment variable": (Asked(("one",)), {"given": {}}),
+    }
+    for message, (asked, how) in refused.items():
+        with pytest.raises(UserError, match=message):
+            generation(setting._replace(store=store), cases, asked, **how)
+    assert not store.root.exists()
+
+
+def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
+    run = generate(setting, cases, Asked(("one",)), run=f"named-{cases[0].digest[:8]}")
+    assert generate(setting, cases, Asked(("one",)), run=run.name).name == run.name
+    with pytest.raises(UserError, match="another run of this name"):
+        generation(setting, cases, Asked(("other",)), run=run.name).generate()
+    with pytest.raises(UserError, match="can not name a run"):
+        generation(setting, cases, Asked(("other",)), run="kept").generate()
+    assert load_run(setting.store, run.name).asked == run.asked
+
+
+# -- killed ------------------------------------------------------------------------------------------------------------
+def _child(base_url: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str) -> None:
+    """A process that generates through a gateway which its parent holds."""
+    opened, listed = Store(store), load_models(models)
+    gateway = EmbeddedGateway(listed, Ledger(opened.ledger), given)
+    gateway.base_url = base_url
+    asked = Asked(("one", "other"), 3, (1,), 42)
+    how = {"models": models, "given": given, "gateway": gateway, "jobs": 1, "run": name}
+    Generation(opened, "killed", load_cases(cases), asked, **how).generate()
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(one.relative_to(folder)): one.read_bytes() for one in sorted(folder.rglob("*.html"))}
+
+
+@pytest.mark.rule("resume")
+def test_killed_at_ten_points_it_ends_in_the_same_pages_and_pays_for_none_twice(
+    setting: Setting, cases: list[Case]
+) -> None:
+    folder = cases[0].folder.parent
+    asked = Asked(("one", "other"), 3, (1,), 42)
+    name = f"killed-{cases[0].digest[:6]}-{os.getpid()}"
+    spawn = get_context("spawn")
+    arguments = (setting.gateway.base_url, setting.store.root, setting.models, setting.given, folder, name)
+    for _ in range(10):
+        child = spawn.Process(target=_child, args=arguments)
+        before = len(setting.writer.requests)
+
+        def heard(child: Any = child, before: int = before) -> None:
+            if len(setting.writer.requests) > before:  # the second request of this try
+                os.kill(child.pid, signal.SIGKILL)
+
+        setting.writer.heard = heard
+        child.start()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+    setting.writer.heard = lambda: None
+    run = generate(setting, cases, asked, run=name, case_set="killed")
+    assert len(setting.writer.requests) == 12 + 10  # the one in flight is lost with its process
+    undisturbed = generate(setting, cases, Asked(("one", "other"), 3, (1,), 42, fresh=True), case_set="undisturbed")
+    assert _files(run.folder) == _files(undisturbed.folder)
+    assert [one.digest for one in run.answers()] == [one.digest for one in undisturbed.answers()]
