@@ -29,7 +29,7 @@ from pipeline.core.options import data_option, repo_argument
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @click.option(
-    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns than the thesis's, TOML."
+    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns, TOML; `seed` are the thesis's."
 )
 @data_option
 def command(
@@ -56,14 +56,14 @@ def command(
               a11y-bench collect PrismJS/prism --source dataset --path ~/swe-bench-mm --clone ~/clones/prism
     Exit code: 0, 1 some of what was asked for could not be had, and all the rest was taken.
     """
-    from pipeline.collect.evidence import load_patterns
+    from pipeline.collect.patterns import load_patterns, shipped
     from pipeline.collect.sources import Options, open_source
     from pipeline.collect.stage import collect_from
     from pipeline.collect.watch import watch
     from pipeline.core import console
 
-    chosen = load_patterns(patterns) if patterns else None
-    opened = open_source(source, repo, Options(path, issues, clone, filtered))
+    chosen = load_patterns(patterns) if patterns else shipped()
+    opened = open_source(source, repo, Options(path, issues, clone, filtered, chosen.tests))
     console.say(f"collecting {repo} from {source}")
     show = partial(watch, repo, opened)
     problems: list[Any] = []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from unidiff import PatchSet, UnidiffParseError
 
+from pipeline.core.names import is_of_commit
 from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Evidence, Issue, Record, Versioned
 
@@ -52,12 +53,17 @@ def entry(one: Candidate) -> Entry:
     return Entry(
         instance_id=one.instance_id,
         repo=str(one.repository),
-        url=f"{_SITE}/{one.repository}/pull/{one.number}",
+        url=_url(one),
         base_sha=one.base.sha,
         issues=one.resolved_issues,
         files=(*_changes(one.fix_patch, test=False), *_changes(one.test_patch, test=True)),
         **{name: getattr(one, name) for name in (*same, *patches)},
     )
+
+
+def _url(one: Candidate) -> str:
+    place = f"commit/{one.merge_sha}" if is_of_commit(one.number) else f"pull/{one.number}"
+    return f"{_SITE}/{one.repository}/{place}"
 
 
 def _changes(patch: str, *, test: bool) -> Iterator[Change]:

@@ -1,7 +1,8 @@
 """The funnel: every pull request that is looked at ends as a candidate or as a rejection with its reason.
 
 The order is the thesis's: source changes and test changes (paths come with the pull request, so that no issue is asked
-for where they are missing), issues, evidence, and last the patches (docs/rules.md, Mining).
+for where they are missing), what is no person's work on the code, issues, evidence, and last the patches (docs/rules.md,
+Mining).
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline.collect.evidence import Patterns, evidence
+from pipeline.collect.evidence import evidence
+from pipeline.collect.kinds import KINDS
 from pipeline.collect.links import Link, linked, resolve, wanted
+from pipeline.collect.patterns import Patterns
 from pipeline.collect.sources import Merged, Source, Unavailable
-from pipeline.core.patches import is_test_file
 from pipeline.core.records import Candidate, Evidence, Funnel, Issue, Rejection
 
 #: the closed list of reasons, in the order of the funnel -> what it means to a person
 REASONS = {
     "no_source_changes": "it changes tests only",
     "no_test_changes": "it changes no test file, so nothing can tell whether a patch is right",
+    "revert": "it takes back another one",
+    "bot": "a program opened it",
+    "bump": "it moves versions: of dependencies, or its own",
     "no_a11y_evidence": "no accessibility pattern matches its title, body or labels, or those of its issues",
     "base_missing": "its base commit, its merge commit or one of their files is missing",
     "not_utf8": "a text file in its diff is not UTF-8",
@@ -48,7 +53,7 @@ def sift(source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Co
     """
     tested = []
     for one in pulls:
-        reason = _untested(one)
+        reason = next((reason for reason, passed in _filters(one, patterns).items() if not passed), "")
         if reason and one.pull.number not in chosen:
             yield Sifted(one, _reject(one, reason, "; ".join(one.files[:5])))
         else:
@@ -56,7 +61,8 @@ def sift(source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Co
     related = list(_related(source, tested, patterns))
     found = evidence([(one.pull, issues) for one, _, issues in related], patterns)
     for (one, links, issues), each in zip(related, found, strict=True):
-        outcome = _decide(source, one, issues, each, one.pull.number in chosen)
+        filters = _filters(one, patterns) | {"no_a11y_evidence": bool(each)}
+        outcome = _decide(source, one, issues, each, filters, one.pull.number in chosen)
         yield Sifted(one, outcome, links, issues, each)
 
 
@@ -72,21 +78,27 @@ def _related(
         yield one, links, linked(one, links, found)
 
 
-def _untested(merged: Merged) -> str:
-    """Why its paths alone rule a pull request out; empty when they do not."""
-    return next((reason for reason, passed in _path_filters(merged).items() if not passed), "")
+def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
+    """What the filters say of a pull request before its issues are known: reason -> whether it passes."""
+    kinds = {reason: merged.chosen or not told(merged.pull) for reason, told in KINDS.items()}
+    return _path_filters(merged, patterns) | kinds
 
 
-def _path_filters(merged: Merged) -> dict[str, bool]:
+def _path_filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
     """What the paths say; where the source splits the patch itself, which part is a test is its makers' matter."""
     if merged.patches:
         return {"no_source_changes": bool(merged.patches.fix), "no_test_changes": bool(merged.patches.test)}
-    tests = sum(map(is_test_file, merged.files))
+    tests = sum(map(patterns.tests, merged.files))
     return {"no_source_changes": tests < len(merged.files), "no_test_changes": bool(tests)}
 
 
 def _decide(
-    source: Source, merged: Merged, issues: tuple[Issue, ...], found: tuple[Evidence, ...], chosen: bool
+    source: Source,
+    merged: Merged,
+    issues: tuple[Issue, ...],
+    found: tuple[Evidence, ...],
+    filters: dict[str, bool],
+    chosen: bool,
 ) -> Candidate | Rejection:
     if not (found or chosen or merged.chosen):
         return _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
@@ -103,7 +115,7 @@ def _decide(
         a11y_reason=found,
         statement_source="issue" if issues else "pull_request",
         chosen_by_hand=chosen,
-        filters=_path_filters(merged) | {"no_a11y_evidence": bool(found)},
+        filters=filters,
     )
 
 

@@ -1,66 +1,148 @@
-"""Pull requests of a local clone: squash merges (`… (#12)`) and merge commits of the first-parent history.
+"""Pull requests of a clone: what its first-parent history says was merged, newest first.
 
-One pass of `git log` gives all of them with their files. Labels and issue texts are not in a clone.
+One pass of `git log` gives all of them with their files. Labels and issue texts are not in a clone. Where next to no
+commit names a pull request, each commit counts as one, numbered by its name (`core.names.commit_number`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import git
 
 from pipeline.collect.sources import Merged
-from pipeline.core.names import Repo
+from pipeline.core.git import changed_files
+from pipeline.core.names import Repo, commit_number
 from pipeline.core.records import Base, PullRequest
 
 #: begins a record of the log; it can not stand in a message, which holds no NUL
 _BEGIN = "\0\1\0"
 _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
-_SQUASH = re.compile(r"^(?P<title>.*?)\s*\(#(?P<number>\d+)\)\s*$", re.DOTALL)
-_MERGE = re.compile(r"^Merge pull request #(?P<number>\d+) from \S+")
+#: a history of fewer numbers for a hundred commits is one without
+_RARE = 5
+
+
+class Form(NamedTuple):
+    """How a host writes a merge: an example for people, and the subject; without a title in it, the body begins with it."""
+
+    example: str
+    subject: re.Pattern[str]
+
+
+#: the first that fits counts
+FORMS = (
+    Form("Title (#12)", re.compile(r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!](?P<number>\d+)\)\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*", re.DOTALL)),
+    Form("Merge pull request 'Title' (#12) from …", re.compile(r"Merge pull request '(?P<title>.*)' \(#(?P<number>\d+)\) from .*", re.DOTALL)),
+    Form("Merge pull request #12 from …, or in …", re.compile(r"Merge pull request #(?P<number>\d+)\b.*", re.DOTALL)),
+    Form("Merged in … (pull request #12)", re.compile(r"Merged in \S+ \(pull request #(?P<number>\d+)\)")),
+    Form("Pull request #12: Title", re.compile(r"(?:Pull request #|Merged PR )(?P<number>\d+): (?P<title>.+)", re.DOTALL)),
+    Form("Merge #12, Auto merge of #12 (bors)", re.compile(r"(?:Merge|Auto merge of) #(?P<number>\d+)(?: - .*)?")),
+)  # fmt: skip
+_GITLAB = re.compile(r"^See merge request (?:\S*)!(?P<number>\d+)\s*$", re.MULTILINE)
+#: every form as people write it
+LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request group/project!12 (GitLab)"])
+
+#: what stands before and behind a title in the messages of bors and of Bitbucket
+_BORS = re.compile(r"^\d+: (?P<title>.*?)(?: [ra]=\S.*)?$")
+_COMMIT_LINE = re.compile(r"\s*\* commit '[0-9a-f]+':\s*\n\s*")
+_MERGED_BRANCH = re.compile(r"Merge branch\b")
+#: the main branch merged into somebody's own: others' commits
+_SYNC = re.compile(r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'")
+
+
+class _Commit(NamedTuple):
+    """A commit of the log; `number` is 0 where its message names no pull request."""
+
+    sha: str
+    parents: str
+    author: str
+    date: str
+    number: int
+    title: str
+    body: str
+    files: tuple[str, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has one parent."""
+        return len(self.parents.split()) == 1
+
+    @property
+    def base(self) -> str:
+        return self.parents.split()[0]
 
 
 def pull_requests(clone: git.Repo, repo: Repo) -> Iterator[Merged]:
     """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
     seen: set[int] = set()
-    for record in _log(clone):
-        merged = _parse(record, repo)
-        if merged and merged.pull.number not in seen:
-            seen.add(merged.pull.number)
-            yield merged
+    every = by_commit(clone)
+    for group in _groups(_commits(clone)):
+        newest = group[0]
+        number = newest.number or (commit_number(newest.sha) if every and not _SYNC.match(newest.title) else 0)
+        if number and newest.parents and number not in seen:
+            seen.add(number)
+            yield _merged(clone, repo, number, group)
 
 
-def _log(clone: git.Repo) -> Iterator[str]:
-    command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-m", "--no-renames", "--name-only", "-z"]
-    process = clone.git.execute([*command, f"--format={_FORMAT}"], as_process=True)
-    rest = b""
-    while block := process.stdout.read(1 << 20):
-        *records, rest = (rest + block).split(_BEGIN.encode())
-        yield from (record.decode("utf-8", "replace") for record in records if record)
-    yield rest.decode("utf-8", "replace")
-    process.wait()
+def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
+    """Commits that follow each other and have one number are one pull request, rebased; all others stand alone."""
+    group: list[_Commit] = []
+    for one in commits:
+        if group and not (one.number and one.number == group[-1].number and group[-1].is_plain and one.is_plain):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
 
 
-def _parse(record: str, repo: Repo) -> Merged | None:
-    sha, parents, author, date, subject, body, *names = record.split("\0")
-    parsed = _title(subject, body)
-    if not parsed or not parents:
-        return None
-    number, title, text = parsed
+def by_commit(clone: git.Repo) -> bool:
+    """Whether so few commits name a pull request that each counts as one."""
+    named = [bool(one.number) for one in _commits(clone, files=False)]
+    return sum(named) * 100 < _RARE * len(named)
+
+
+def _merged(clone: git.Repo, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
+    """A pull request of one commit, or of several that follow each other (a rebase): then of all their changes."""
+    newest, oldest = commits[0], commits[-1]
+    others = [f"* {one.title}\n\n{one.body}".strip() for one in commits[1:]]
     pull = PullRequest(
         org=repo.org,
         repo=repo.repo,
         number=number,
-        title=title,
-        body=text,
-        author=author,
-        base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=parents.split()[0]),
-        merge_sha=sha,
-        merged_at=_utc(date),
+        title=newest.title,
+        body="\n\n".join(filter(None, (newest.body, *others))),
+        author=newest.author,
+        base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=oldest.base),
+        merge_sha=newest.sha,
+        merged_at=_utc(newest.date),
     )
-    return Merged(pull, tuple(filter(None, (name.lstrip("\n") for name in names))))
+    files = newest.files if newest is oldest else tuple(changed_files(clone, oldest.base, newest.sha))
+    return Merged(pull, files)
+
+
+def _commits(clone: git.Repo, *, files: bool = True) -> Iterator[_Commit]:
+    for record in _log(clone, files=files):
+        sha, parents, author, date, subject, body, *names = record.split("\0")
+        number, title, text = _title(subject, body)
+        paths = tuple(filter(None, (name.lstrip("\n") for name in names)))
+        yield _Commit(sha, parents, author, date, number, title, text, paths)
+
+
+def _log(clone: git.Repo, *, files: bool) -> Iterator[str]:
+    command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
+    names = ["-m", "--no-renames", "--name-only"] if files else []
+    process = clone.git.execute([*command, *names], as_process=True)
+    rest = b""
+    while block := process.stdout.read(1 << 20):
+        *records, rest = (rest + block).split(_BEGIN.encode())
+        yield from (record.decode("utf-8", "replace") for record in records if record.strip(b"\0"))
+    if rest:
+        yield rest.decode("utf-8", "replace")
+    process.wait()
 
 
 def _utc(date: str) -> str:
@@ -68,13 +150,22 @@ def _utc(date: str) -> str:
     return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _title(subject: str, body: str) -> tuple[int, str, str] | None:
-    """The number, title and body; a merge commit's title is the first line of its message's body."""
-    squash = _SQUASH.match(subject)
-    if squash:
-        return int(squash["number"]), squash["title"], body.strip()
-    merge = _MERGE.match(subject)
-    if merge:
-        title, _, rest = body.strip().partition("\n")
-        return int(merge["number"]), title or subject, rest.strip()
-    return None
+def _title(subject: str, body: str) -> tuple[int, str, str]:
+    """The number (0: none), title and body of a pull request's merge, or of any other commit."""
+    for form in FORMS:
+        if found := form.subject.fullmatch(subject):
+            named = found.groupdict()
+            title, text = (named["title"], body.strip()) if "title" in named else _of_body(subject, body)
+            return int(found["number"]), title, text
+    if found := _GITLAB.search(body):
+        rest = _GITLAB.sub("", body).strip()
+        title, text = _of_body(subject, rest) if _MERGED_BRANCH.match(subject) else (subject, rest)
+        return int(found["number"]), title, text
+    return 0, subject, body.strip()
+
+
+def _of_body(subject: str, body: str) -> tuple[str, str]:
+    """The title is the first line of a merge commit's body, if there is one."""
+    title, _, rest = _COMMIT_LINE.sub("", body.strip(), count=1).strip().partition("\n")
+    bors = _BORS.match(title)
+    return (bors["title"] if bors else title) or subject, rest.strip()

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.collect.evidence import Patterns, references
+from pipeline.collect.patterns import Patterns
+from pipeline.collect.references import references
 from pipeline.collect.sources import Merged
 from pipeline.core.records import Issue
 
@@ -20,10 +21,15 @@ STATES = {
     "unknown": "the source has no text for this number",
     "elsewhere": "another repository's",
 }
+#: origins of links that close
+CLOSING = ("keyword", "closing")
 
 
 class Link(NamedTuple):
-    """One reference; `origin` is `text` (title or body) or `closing` (GitHub's own link), `number` 0 when elsewhere."""
+    """One reference; `number` is 0 when it is elsewhere.
+
+    `origin` is `keyword` (the text says that it closes it), `text` (title or body name it) or `closing` (GitHub's own).
+    """
 
     reference: str
     number: int
@@ -45,7 +51,8 @@ class Wanted(NamedTuple):
 def wanted(merged: Merged, patterns: Patterns) -> Wanted:
     """The references of a pull request, those of its texts first."""
     text = references(merged.pull, patterns)
-    here = [*((number, "text") for number in text.here), *((number, "closing") for number in merged.closing)]
+    named = ((number, "keyword" if number in text.closed else "text") for number in text.here)
+    here = [*named, *((number, "closing") for number in merged.closing)]
     elsewhere = [
         *((name, "text") for name in text.elsewhere),
         *((name, "closing") for name in merged.closing_elsewhere),
@@ -63,8 +70,13 @@ def resolve(asked: Wanted, found: Mapping[int, Issue | str]) -> Iterator[Link]:
 
 
 def linked(merged: Merged, links: Sequence[Link], found: Mapping[int, Issue | str]) -> tuple[Issue, ...]:
-    """The issues of a pull request: what its source brought along, then what its references lead to."""
-    reached = (found[number] for number in _numbers(links))
+    """The issues of a pull request: what its source brought along, then what it closes.
+
+    Where it closes none that is known, those that it names.
+    """
+    reached = (
+        found[number] for number in _numbers(link for link in links if link.origin in CLOSING) or _numbers(links)
+    )
     issues = [*merged.pull.resolved_issues, *(issue for issue in reached if isinstance(issue, Issue))]
     return tuple({(issue.number, issue.title): issue for issue in reversed(issues)}.values())[::-1]
 

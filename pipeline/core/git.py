@@ -94,6 +94,26 @@ def changed_files(clone: git.Repo, base: str, head: str) -> list[str]:
     return [name for name in names.split("\0") if name]
 
 
+def ancestors(clone: git.Repo, sha: str, number: int) -> list[str]:
+    """A commit, its first parent, and as long as no merge comes in between the first parents of that, `number` at most."""
+    rows = clone.git.rev_list("--first-parent", "--parents", f"--max-count={max(number, 1)}", sha).splitlines()
+    found = [sha]
+    for row in rows:
+        _, *parents = row.split()
+        if parents and (len(found) == 1 or len(parents) == 1):
+            found.append(parents[0])
+        if len(parents) != 1:
+            break
+    return found
+
+
+def line_counts(clone: git.Repo, base: str, head: str) -> tuple[int, int]:
+    """The lines that are added and removed between two commits as GitHub counts them: those of a renamed file alone."""
+    rows = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head).splitlines()
+    counts = [row.split("\t")[:2] for row in rows]
+    return tuple(sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
+
+
 def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
     """The patch from `base` to `head` on `paths`, exact to the byte: binary files, modes and missing newlines too.
 

@@ -67,6 +67,20 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     return Repo(match[1], match[2]), int(match[3])
 
 
+#: the first of the numbers that stand for commits: above every host's, and small enough for JSON
+_COMMITS = 1 << 52
+
+
+def commit_number(sha: str) -> int:
+    """The number of a change that has none of its own, by the first 13 digits of its commit."""
+    return _COMMITS + int(sha[:13], 16)
+
+
+def is_of_commit(number: int) -> bool:
+    """Whether a number is a commit's, not a pull request's."""
+    return number >= _COMMITS
+
+
 #: names that are their own folder's; `~` is in none of them
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 #: characters of a name that is not, as far as they can be shown

@@ -1,7 +1,7 @@
 """Patches as text: their files and their parts, and which files are tests.
 
-The patterns of test files are the thesis's (docs/thesis.md, appendix 9.5), anchored at path segments. Applying patches
-is `execution`'s, which files a patch must not decide `ecosystems.protection`'s.
+Which files are tests is said by `patterns.toml`, wider than the thesis's list (patterns-seed.toml; docs/mining.md).
+Applying patches is `execution`'s, which files a patch must not decide `ecosystems.protection`'s.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -20,20 +21,40 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
-@cache
+@dataclass(frozen=True)
+class PathPatterns:
+    """Whether a path is a test, or a snapshot, a helper or a fixture of tests, by these expressions."""
+
+    rows: tuple[str, ...]
+
+    def __call__(self, path: str) -> bool:
+        return bool(self._pattern.search(path))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(f"(?:{row})" for row in self.rows), re.IGNORECASE)
+
+
 def patterns() -> dict[str, Any]:
     """The mining patterns, `patterns.toml`."""
-    return tomllib.loads(files("pipeline.core").joinpath("patterns.toml").read_text(encoding="utf-8"))
+    return named_table("patterns.toml")
 
 
 @cache
-def _test_file() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{row})" for row in patterns()["test_file"]["path"]), re.IGNORECASE)
+def named_table(name: str) -> dict[str, Any]:
+    """One of the tables of patterns beside this module."""
+    return tomllib.loads(files("pipeline.core").joinpath(name).read_text(encoding="utf-8"))
+
+
+@cache
+def shipped_tests() -> PathPatterns:
+    """Ours: what decides of every instance which files are tests."""
+    return PathPatterns(tuple(patterns()["test_file"]["path"]))
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a path is a test, a snapshot or a fixture of tests."""
-    return bool(_test_file().search(path))
+    """Whether a path is a test, or a snapshot, a helper or a fixture of tests."""
+    return shipped_tests()(path)
 
 
 def sections(patch: str) -> Iterator[tuple[str, str]]:
@@ -49,6 +70,13 @@ def select(patch: str, wanted: Callable[[str], bool]) -> str:
 def paths(patch: str) -> list[str]:
     """The files that a patch touches, in its order."""
     return [path for path, _ in sections(patch)]
+
+
+def diff_counts(patch: str) -> tuple[int, int]:
+    """The lines that a patch adds and removes."""
+    bodies = [text.partition("\n@@ ")[2] for _, text in sections(patch)]
+    lines = [line[:1] for body in bodies for line in body.split("\n")]
+    return lines.count("+"), lines.count("-")
 
 
 def _path(section: str) -> str:

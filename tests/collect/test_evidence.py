@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from factories import make_pull_request
 
-from pipeline.collect.evidence import Patterns, evidence, load_patterns, references
+from pipeline.collect.evidence import evidence
+from pipeline.collect.patterns import Patterns, load_patterns
+from pipeline.collect.references import references
 from pipeline.core.errors import UserError
 from pipeline.core.records import Evidence, Issue, PullRequest
 
@@ -150,7 +152,7 @@ def test_references_elsewhere_are_kept_apart() -> None:
     """They are dropped with a reason, not taken for this repository's, and not forgotten."""
     text = "Fixes other/lib#1, https://github.com/other/lib/issues/2 and acme/ui#3, again other/lib#1"
     found = references(make_pull_request(99, title="", body=text))
-    assert (found.here, found.elsewhere) == ((3,), ("other/lib#2", "other/lib#1"))
+    assert (found.here, found.elsewhere) == ((3,), ("other/lib#1", "other/lib#2"))
 
 
 @pytest.mark.parametrize("text", ["#0", "#99999999999999", "#" + "9" * 5000])

@@ -9,14 +9,16 @@ import pytest
 from factories import REPO, make_candidate, make_rejection
 from histories import Content, History
 
-from pipeline.collect.evidence import shipped
 from pipeline.collect.funnel import REASONS, Sifted, counts, sift
+from pipeline.collect.patterns import shipped
 from pipeline.collect.sources import Merged
 from pipeline.collect.sources.clone import CloneSource
 from pipeline.core.records import Candidate, Evidence, Issue, Rejection
 
 SOURCE, TEST = {"src/Menu.tsx": "two\n"}, {"src/Menu.test.tsx": "test\n"}
-ISSUE = Issue(number=10, title="Menu has no name", body="A screen reader says nothing.")
+ISSUE = Issue(number=10, title="Menu has no name", body="Nobody can tell what it is.")
+#: what each candidate keeps of the filters, in their order
+FILTERS = ("no_source_changes", "no_test_changes", "revert", "bot", "bump", "no_a11y_evidence")
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
     assert "src/Menu.tsx" in found.fix_patch and "Menu.test.tsx" not in found.fix_patch
     assert "src/Menu.test.tsx" in found.test_patch and "Menu.tsx" not in found.test_patch
     assert found.a11y_reason and not found.chosen_by_hand
-    assert found.filters == {"no_source_changes": True, "no_test_changes": True, "no_a11y_evidence": True}
+    assert found.filters == dict.fromkeys(FILTERS, True)
 
 
 @pytest.mark.rule("funnel")
@@ -63,6 +65,10 @@ def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
         ("Add a name (#1)", SOURCE | TEST, "no_a11y_evidence", "src/Menu.test.tsx; src/Menu.tsx"),
         ("Aria (#1)", TEST | {"src/Menu.tsx": b"caf\xe9\n"}, "not_utf8", "byte 0xe9"),
         ("Nothing (#1)", {}, "no_source_changes", ""),
+        ('Revert "Add aria (#7)" (#1)', SOURCE | TEST, "revert", "src/Menu.test.tsx"),
+        ("Add aria again (#1)\n\nThis reverts commit 0123456789.", SOURCE | TEST, "revert", "src/Menu.test.tsx"),
+        ("Bump react-aria from 3.1.0 to 3.2.0 (#1)", SOURCE | TEST, "bump", "src/Menu.test.tsx"),
+        ("chore(deps): update the aria tests (#1)", SOURCE | TEST, "bump", "src/Menu.test.tsx"),
     ],
 )
 def test_every_rejection_has_its_reason(
@@ -102,7 +108,7 @@ def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> 
     found = last(history, "Rename (#1)", SOURCE, chosen=True)
     assert isinstance(found, Candidate)
     assert found.chosen_by_hand
-    assert found.filters == {"no_source_changes": True, "no_test_changes": False, "no_a11y_evidence": False}
+    assert found.filters == dict.fromkeys(FILTERS, True) | {"no_test_changes": False, "no_a11y_evidence": False}
     assert (found.test_patch, found.a11y_reason) == ("", ())
 
 
@@ -140,7 +146,7 @@ def test_counts_add_up() -> None:
         for number, reason in enumerate(REASONS, 4)
     ]
     row = counts("acme/ui", [*candidates, *rejections])
-    assert row.total == len(candidates) + len(rejections) == 12
+    assert row.total == len(candidates) + len(rejections) == 3 + len(REASONS)
     assert row.tests == row.total - 2
     assert row.sample + row.without_issue == len(candidates)
     assert (row.a11y, row.sample, row.issues) == (2, 2, 3)
@@ -172,13 +178,27 @@ def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
     history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12", SOURCE | TEST)
     found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
     assert {(one.reference, one.origin, one.state) for one in found.links} == {
-        ("#10", "text", "issue"),
-        ("#11", "text", "unknown"),
+        ("#10", "keyword", "issue"),
+        ("#11", "keyword", "unknown"),
         ("other/lib#12", "text", "elsewhere"),
         ("#10", "closing", "issue"),
         ("other/app#3", "closing", "elsewhere"),
     }
     assert found.outcome.resolved_issues == (ISSUE,)
+
+
+@pytest.mark.rule("closing-links")
+def test_the_statement_is_made_of_what_is_closed(history: History) -> None:
+    """An issue that is mentioned is no task; where nothing known is closed, the mentioned ones stand in."""
+    other = Issue(number=11, title="Something else")
+    history.commit("Aria (#1)\n\nLike #11. Fixes #10", SOURCE | TEST)
+    source = CloneSource(REPO, history.folder)
+    source.texts = {10: ISSUE, 11: other}
+    (closed,) = sift(source, next(source.pages("")).pulls, shipped())
+    assert closed.outcome.resolved_issues == (ISSUE,)
+    del source.texts[10]
+    (mentioned,) = sift(source, next(source.pages("")).pulls, shipped())
+    assert mentioned.outcome.resolved_issues == (other,)
 
 
 def test_an_issue_that_only_github_links_counts(history: History) -> None:

@@ -10,7 +10,9 @@ from histories import History
 
 from pipeline.collect.history import pull_requests
 from pipeline.collect.sources import Merged
+from pipeline.collect.sources.clone import CloneSource
 from pipeline.core.git import open_clone
+from pipeline.core.names import commit_number
 
 
 @pytest.fixture
@@ -62,6 +64,21 @@ def test_a_merge_commit_without_a_text(history: History) -> None:
         ("Fix  (#3) ", (3, "Fix")),
         ('Revert "Add (#4)" (#5)', (5, 'Revert "Add (#4)"')),
         ("(#6)", (6, "")),
+        ("Fix (#16) [skip ci]", (16, "Fix")),
+        ("Fix (#16) [ci skip] ***NO_CI***", (16, "Fix")),
+        ("Fix the menu (pull #3430)", (3430, "Fix the menu")),
+        (
+            "Merge pull request #12 in ACME/ui from topic to master\n\n* commit '0a1b':\n  Fix it\n  more",
+            (12, "Fix it"),
+        ),
+        ("Merge pull request 'Fix it' (#12) from topic into main", (12, "Fix it")),
+        ("Merged in topic (pull request #12)\n\nFix it\n\nApproved-by: Ann", (12, "Fix it")),
+        ("Pull request #12: Fix it\n\nMerge in ACME/ui from topic to master", (12, "Fix it")),
+        ("Merged PR 12: Fix it", (12, "Fix it")),
+        ("Merge #12\n\n12: Fix it r=ann a=bob\n\nCloses #5", (12, "Fix it")),
+        ("Auto merge of #12 - bob:topic, r=ann\n\nFix it", (12, "Fix it")),
+        ("Merge branch 'topic' into 'main'\n\nFix it\n\nCloses #5\n\nSee merge request acme/ui!12", (12, "Fix it")),
+        ("Fix it\n\nSee merge request !12", (12, "Fix it")),
         ("Fix #8", None),
         ("Fix (#9) now", None),
         ("Merge branch 'main' into topic", None),
@@ -69,8 +86,52 @@ def test_a_merge_commit_without_a_text(history: History) -> None:
     ],
 )
 def test_what_a_pull_request_is(history: History, message: str, expected: tuple[int, str] | None) -> None:
+    """GitHub's, Bitbucket's, Gitea's, Azure's, GitLab's and bors's merges; other commits of such a history are none."""
+    history.commit("Other (#99)")
     history.commit(message)
-    assert [(one.pull.number, one.pull.title) for one in read(history)] == ([expected] if expected else [])
+    newest, *_ = read(history)
+    assert (newest.pull.number, newest.pull.title) == (expected or (99, "Other"))
+
+
+def test_what_a_host_adds_to_a_message_is_no_text(history: History) -> None:
+    history.commit("Merge branch 't' into 'main'\n\nFix it\n\nCloses #5\n\nSee merge request acme/ui!12")
+    assert read(history)[0].pull.body == "Closes #5"
+
+
+def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each commit counts, a merge as the whole of its branch; what only takes the main branch in is none."""
+    one = history.commit("feat: name the menu\n\nCloses #5", {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "t\n"})
+    two = history.merge("Merge branch 'topic'\n\nmore", {"a.ts": "1\n", "b.ts": "1\n"})
+    history.git("checkout", "-q", "-b", "main-of-others", "HEAD~1")
+    history.commit("elsewhere", {"c.ts": "1\n"})
+    history.git("checkout", "-q", "main")
+    history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of example.org/ui", "main-of-others")
+    newest, oldest = read(history)
+    assert (newest.pull.merge_sha, set(newest.files)) == (two, {"a.ts", "b.ts"})
+    assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (one, "feat: name the menu", "Closes #5")
+    assert oldest.pull.number == commit_number(one) == (1 << 52) + int(one[:13], 16) < 1 << 53
+    list(CloneSource(REPO, history.folder).pages(""))
+    assert "names a pull request: each counts as one. Looked for: Title (#12); " in capsys.readouterr().err
+
+
+def test_a_clone_in_which_nothing_is_found_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("Everything", {"a.ts": "1\n"})
+    assert list(CloneSource(REPO, history.folder).pages("")) == []
+    assert "no merged change in the history of HEAD" in capsys.readouterr().err
+
+
+@pytest.mark.trap("half-a-rebase")
+def test_commits_of_one_number_that_follow_each_other_are_one(history: History) -> None:
+    """A branch that was rebased onto main: the last commit is the last part only."""
+    base = history.commit("Before (#1)", {"a.ts": "0\n"})
+    history.commit("Name the menu (#2)\n\nCloses #5", {"src/Menu.tsx": "two\n", "gone.ts": "1\n"})
+    history.commit("Remove again (#2)", {"gone.ts": None})
+    last = history.commit("Test it (#2)", {"src/Menu.test.tsx": "test\n"})
+    whole, _ = read(history)
+    assert (whole.pull.number, whole.pull.base.sha, whole.pull.merge_sha) == (2, base, last)
+    assert set(whole.files) == {"src/Menu.tsx", "src/Menu.test.tsx"}
+    assert (whole.pull.title, "Closes #5" in whole.pull.body) == ("Test it", True)
 
 
 @pytest.mark.trap("newest-skipped")
@@ -103,8 +164,9 @@ def test_a_commit_inside_a_merged_branch_is_not_one(history: History) -> None:
 def test_a_number_counts_once(history: History) -> None:
     """What was merged, taken back and merged again is one pull request: its last merge."""
     history.commit("Change (#1)", {"a.ts": "1\n"})
+    history.commit("Another (#2)", {"b.ts": "1\n"})
     last = history.commit("Change again (#1)", {"a.ts": "2\n"})
-    assert [(one.pull.number, one.pull.merge_sha) for one in read(history)] == [(1, last)]
+    assert [(one.pull.number, one.pull.merge_sha) for one in read(history) if one.pull.number == 1] == [(1, last)]
 
 
 def test_the_first_commit_has_no_base(tmp_path: Path) -> None:

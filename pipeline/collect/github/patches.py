@@ -1,13 +1,13 @@
 """A pull request's patches: the difference of its merge commit and that commit's first parent, split by test files.
 
-Of a pull request that was rebased onto the branch commit by commit the merge commit holds the last part only: it is
-told by paths that the pull request changes and this difference does not.
+Of a pull request that was rebased onto the branch commit by commit the merge commit holds the last part only: then its
+first commit's parent stands for that parent (whole.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable
 
 import git
 from github import GithubException
@@ -15,8 +15,11 @@ from github import GithubException
 from pipeline.collect.github.rest import Rest
 from pipeline.collect.sources import Merged, Patches, Unavailable
 from pipeline.collect.sources.clone import clone_patches
-from pipeline.core.git import changed_files, has_commit
-from pipeline.core.patches import is_test_file, paths, select
+from pipeline.collect.whole import Span, whole
+from pipeline.core.git import ancestors, changed_files, has_commit, line_counts
+from pipeline.core.patches import diff_counts, is_test_file, paths, select
+
+IsTest = Callable[[str], bool]
 
 _BINARY = re.compile(r"^Binary files .* differ$", re.MULTILINE)
 #: the diff in a mail of `git format-patch`: all from its first file to the signature
@@ -25,41 +28,70 @@ _MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40
 _REFUSED = {404: "base_missing", 422: "base_missing", 406: "too_large"}
 
 
-def clone_changes(clone: git.Repo, merged: Merged) -> Patches:
+def clone_changes(clone: git.Repo, merged: Merged, is_test: IsTest = is_test_file) -> Patches:
     """From a clone, exact to the byte. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge or not has_commit(clone, merge) or not has_commit(clone, f"{merge}^1"):
         raise Unavailable("base_missing", f"the clone lacks the merge commit {merge} or its parent")
-    base = clone.git.rev_parse(f"{merge}^1")
-    changed = changed_files(clone, base, merge)
-    _complete(merged, changed)
-    return clone_patches(clone, base, merge, changed)
+    line = ancestors(clone, merge, merged.commits)
+
+    def span(number: int) -> Span | None:
+        if number >= len(line):
+            return None
+        counts = line_counts(clone, line[number], merge)
+        return Span(line[number], frozenset(changed_files(clone, line[number], merge)), *counts)
+
+    found = whole(merged, span)
+    return clone_patches(clone, found.base, merge, found.files, is_test)
 
 
-def rest_changes(rest: Rest, name: str, merged: Merged) -> Patches:
+def rest_changes(rest: Rest, name: str, merged: Merged, is_test: IsTest = is_test_file) -> Patches:
     """As GitHub prints it. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge:
         raise Unavailable("base_missing", "GitHub names no merge commit")
+    line, texts = Line(rest, name, merge), {}
+
+    def span(number: int) -> Span | None:
+        base = line.parent(number)
+        if not base:
+            return None
+        texts[base] = rest.compare(name, base, merge, "diff")
+        return Span(base, frozenset(paths(texts[base])), *diff_counts(texts[base]))
+
     try:
-        base = rest.parent(name, merge)
-        patch = _compared(rest, name, base, merge)
+        base = whole(merged, span).base
+        patch = _with_binaries(rest, name, base, merge, texts[base])
     except GithubException as error:
         if error.status not in _REFUSED:
             raise
         raise Unavailable(_REFUSED[error.status], str(error)) from None
     if "\ufffd" in patch:
         raise Unavailable("not_utf8", "GitHub's diff replaces letters that it can not read")
-    _complete(merged, paths(patch))
-    return Patches(base, select(patch, lambda path: not is_test_file(path)), select(patch, is_test_file))
+    return Patches(base, select(patch, lambda path: not is_test(path)), select(patch, is_test))
 
 
-def _compared(rest: Rest, name: str, base: str, merge: str) -> str:
+class Line:
+    """A commit's first parents, asked for one by one; it ends before a merge, whose first parent is still there."""
+
+    def __init__(self, rest: Rest, name: str, merge: str) -> None:
+        self._rest, self._name, self._known, self._ended = rest, name, [merge], False
+
+    def parent(self, number: int) -> str:
+        """The commit so many steps back, empty where there is none."""
+        while len(self._known) <= number and not self._ended:
+            parents = self._rest.parents(self._name, self._known[-1])
+            self._ended = len(parents) != 1
+            if parents and (len(self._known) == 1 or not self._ended):
+                self._known.append(parents[0])
+        return self._known[number] if number < len(self._known) else ""
+
+
+def _with_binaries(rest: Rest, name: str, base: str, merge: str, plain: str) -> str:
     """The whole difference. GitHub's diff leaves binary content out; its mail of a single commit has it.
 
     Raises Unavailable, GithubException.
     """
-    plain = rest.compare(name, base, merge, "diff")
     lost = _BINARY.search(plain)
     if not lost:
         return plain
@@ -67,9 +99,3 @@ def _compared(rest: Rest, name: str, base: str, merge: str) -> str:
     if len(mails) != 1 or paths(mails[0]) != paths(plain):
         raise Unavailable("binary", lost[0])
     return mails[0]
-
-
-def _complete(merged: Merged, changed: Iterable[str]) -> None:
-    missing = sorted(set(merged.files) - set(changed))
-    if missing:
-        raise Unavailable("spread", "; ".join(missing[:5]))

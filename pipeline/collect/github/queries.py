@@ -1,6 +1,7 @@
 """The questions, as text.
 
-A page of 100 costs 3 points by GitHub's rule: 1 connection, and 100 each of labels, files and closing references. The
+A page of 100 costs 4 points by GitHub's rule: 1 connection, and 100 each of labels, files, commits and closing
+references. The
 issues of a page cost 1 more for each hundred.
 """
 
@@ -13,7 +14,8 @@ LIMIT = "rateLimit { cost remaining resetAt }"
 _PULL = """
 fragment Pull on PullRequest {
   number title body state mergedAt updatedAt baseRefName baseRefOid
-  author { login }
+  additions deletions commits { totalCount }
+  author { __typename login }
   mergeCommit { oid }
   labels(first: 100) { nodes { name } }
   files(first: 100) { nodes { path } pageInfo { hasNextPage endCursor } }

@@ -43,10 +43,9 @@ class Rest:
         """A repository as GitHub shows it; one that moved has another `full_name`."""
         return self.call(lambda github: github.get_repo(name))
 
-    def parent(self, name: str, sha: str) -> str:
-        """A commit's first parent, empty when it has none."""
-        parents = self._get(f"/repos/{name}/commits/{sha}")["parents"]
-        return parents[0]["sha"] if parents else ""
+    def parents(self, name: str, sha: str) -> list[str]:
+        """A commit's parents, the first one first."""
+        return [one["sha"] for one in self._get(f"/repos/{name}/commits/{sha}")["parents"]]
 
     def compare(self, name: str, base: str, head: str, form: str) -> str:
         """Two commits compared: as a `diff`, without the content of binary files, or as a `patch`: a mail a commit."""

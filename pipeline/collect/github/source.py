@@ -22,7 +22,6 @@ from pipeline.core.console import say
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
-from pipeline.core.patches import is_test_file
 from pipeline.core.records import Base, Issue, PullRequest
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class GitHubSource:
     def __init__(
         self, repo: Repo, options: Options, url: str, tokens: Sequence[str], patience: Patience | None = None
     ) -> None:
-        self.repo, self.url = repo, url
+        self.repo, self.url, self.is_test = repo, url, options.is_test
         self.clone = open_clone(options.path) if options.path else None
         self._where = {"owner": repo.org, "name": repo.repo}
         self._graphql = GraphQL(f"{url}/graphql", Tokens(tokens, patience))
@@ -99,8 +98,8 @@ class GitHubSource:
         from pipeline.collect.github.patches import clone_changes, rest_changes
 
         if self.clone:
-            return clone_changes(self.clone, merged)
-        return rest_changes(self._rest, str(self.repo), merged)
+            return clone_changes(self.clone, merged, self.is_test)
+        return rest_changes(self._rest, str(self.repo), merged, self.is_test)
 
     def status(self) -> str:
         return f"{self._graphql.tokens.points:,} points left"
@@ -138,6 +137,9 @@ class GitHubSource:
             closing=tuple(number for name, number in linked if name.lower() == str(self.repo).lower()),
             closing_elsewhere=tuple(f"{name}#{n}" for name, n in linked if name.lower() != str(self.repo).lower()),
             updated_at=node["updatedAt"],
+            commits=node["commits"]["totalCount"],
+            added=node["additions"],
+            removed=node["deletions"],
         )
 
     def _pull(self, node: Mapping[str, Any]) -> PullRequest:
@@ -148,7 +150,7 @@ class GitHubSource:
             number=node["number"],
             title=node["title"],
             body=node["body"] or "",
-            author=(node["author"] or {}).get("login", ""),
+            author=_author(node["author"]),
             labels=tuple(label["name"] for label in _nodes(node, "labels")),
             base=Base(label=f"{self.repo.org}:{ref}", ref=ref, sha=node["baseRefOid"]),
             merge_sha=(node["mergeCommit"] or {}).get("oid", ""),
@@ -161,12 +163,19 @@ class GitHubSource:
         if connection is None:
             return tuple(self._rest.files(str(self.repo), number))
         found = [file["path"] for file in _there(connection["nodes"])]
-        while connection["pageInfo"]["hasNextPage"] and len(set(map(is_test_file, found))) < 2:
+        while connection["pageInfo"]["hasNextPage"] and len(set(map(self.is_test, found))) < 2:
             after = connection["pageInfo"]["endCursor"]
             answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
             connection = _part(answer, "pullRequest", "files")
             found += [file["path"] for file in _there(connection["nodes"])]
         return tuple(found)
+
+
+def _author(node: Mapping[str, Any] | None) -> str:
+    """The login, a bot's as the web and a clone write it: `dependabot[bot]`."""
+    if node is None:
+        return ""
+    return f"{node['login']}[bot]" if node["__typename"] == "Bot" else node["login"]
 
 
 def _part(answer: Answer, *path: str) -> Any:

@@ -6,13 +6,14 @@ the same records, and the funnel does not know which one it drinks from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pipeline.core.errors import A11yBenchError, UserError, unknown
 from pipeline.core.names import Repo
+from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue, PullRequest
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class Merged(NamedTuple):
     """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
 
     Its `resolved_issues` and `patches` are there where the source brings them along, as are the bytes of its pictures
-    (`assets`). One that is `chosen` is taken whatever the filters say: its source holds only what somebody chose.
+    (`assets`); so are the numbers of its commits (0: unknown) and of the lines that it adds and removes (None: unknown).
+    One that is `chosen` is taken whatever the filters say: its source holds only what somebody chose.
     """
 
     pull: PullRequest
@@ -52,6 +54,9 @@ class Merged(NamedTuple):
     patches: Patches | None = None
     assets: tuple[bytes, ...] = ()
     chosen: bool = False
+    commits: int = 0
+    added: int | None = None
+    removed: int | None = None
 
 
 class Page(NamedTuple):
@@ -72,12 +77,13 @@ class Unavailable(A11yBenchError):
 
 
 class Options(NamedTuple):
-    """What a source may be told."""
+    """What a source may be told: a clone or a file, issue texts, and which paths are tests."""
 
     path: Path | None = None
     issues: Path | None = None
     clone: Path | None = None
     filtered: bool = False
+    is_test: Callable[[str], bool] = is_test_file
 
 
 class Source(Protocol):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import git
 
-from pipeline.collect.history import pull_requests
+from pipeline.collect.history import LOOKED_FOR, by_commit, pull_requests
 from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
+from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.git import diff, has_commit, open_clone
 from pipeline.core.names import Repo
@@ -22,14 +23,16 @@ def open_source(repo: Repo, options: Options) -> CloneSource:
     """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that can not be read."""
     if options.path is None:
         raise UserError("no clone is named", hint="--path takes the folder of a local clone")
-    return CloneSource(repo, options.path, options.issues)
+    return CloneSource(repo, options.path, options.issues, options.is_test)
 
 
 class CloneSource:
     """The merged pull requests of a clone's first-parent history, newest first."""
 
-    def __init__(self, repo: Repo, path: Path, issues: Path | None = None) -> None:
-        self.repo, self.clone = repo, open_clone(path)
+    def __init__(
+        self, repo: Repo, path: Path, issues: Path | None = None, is_test: Callable[[str], bool] = is_test_file
+    ) -> None:
+        self.repo, self.clone, self.is_test = repo, open_clone(path), is_test
         self.texts = {issue.number: issue for issue in read_issues(issues)}
 
     problems: Sequence[UserError] = ()
@@ -39,7 +42,17 @@ class CloneSource:
 
     def pages(self, after: str) -> Iterator[Page]:
         """Always all of them: what the clone lacked before may be there now."""
-        return paged(pull_requests(self.clone, self.repo))
+        if by_commit(self.clone):
+            say(f"next to no commit of {self.repo} names a pull request: each counts as one. Looked for: {LOOKED_FOR}")
+        yield from paged(self._told())
+
+    def _told(self) -> Iterator[Merged]:
+        """All of them; where there is none, that is said."""
+        number = 0
+        for number, one in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
+            yield one
+        if not number:
+            say(f"no merged change in the history of HEAD in {self.clone.git_dir}: its only commits are roots or empty")
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
         return pick(pull_requests(self.clone, self.repo), numbers)
@@ -48,7 +61,7 @@ class CloneSource:
         return {number: self.texts[number] for number in numbers if number in self.texts}
 
     def patches(self, merged: Merged) -> Patches:
-        return clone_patches(self.clone, merged.pull.base.sha, merged.pull.merge_sha, merged.files)
+        return clone_patches(self.clone, merged.pull.base.sha, merged.pull.merge_sha, merged.files, self.is_test)
 
     def status(self) -> str:
         return ""
@@ -77,13 +90,15 @@ def pick(pulls: Iterable[Merged], numbers: Sequence[int]) -> list[Merged]:
     return [one for one in pulls if one.pull.number in numbers]
 
 
-def clone_patches(clone: git.Repo, base: str, merge: str, files: Iterable[str]) -> Patches:
+def clone_patches(
+    clone: git.Repo, base: str, merge: str, files: Iterable[str], is_test: Callable[[str], bool] = is_test_file
+) -> Patches:
     """Both patches from a clone, exact to the byte. Raises Unavailable."""
     if not has_commit(clone, base):
         raise Unavailable("base_missing", base)
     paths = list(files)
-    tests = [path for path in paths if is_test_file(path)]
-    sources = [path for path in paths if not is_test_file(path)]
+    tests = [path for path in paths if is_test(path)]
+    sources = [path for path in paths if not is_test(path)]
     try:
         return Patches(base, diff(clone, base, merge, sources), diff(clone, base, merge, tests))
     except UnicodeDecodeError as error:

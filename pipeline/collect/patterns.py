@@ -1,0 +1,102 @@
+"""What to look for: the patterns of `core/patterns.toml`, the thesis's (`seed`), or those of another file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.collect.scan import Scanner
+from pipeline.core.errors import UserError
+from pipeline.core.patches import PathPatterns, named_table
+from pipeline.core.patches import patterns as shipped_table
+
+#: the name of the thesis's patterns, where a file may be named
+SEED = "seed"
+_FIELDS = (("a11y", "text"), ("a11y", "label"), ("issue_ref", "text"))
+
+
+class Patterns(NamedTuple):
+    """What to look for, and which files are tests."""
+
+    title: Scanner
+    body: Scanner
+    label: Scanner
+    reference: Scanner
+    tests: PathPatterns
+    names: re.Pattern[str] | None = None
+
+    @property
+    def expressions(self) -> list[list[str]]:
+        """All of them as text: what a result depends on."""
+        scanners = (self.title, self.body, self.label, self.reference)
+        return [
+            *([one.pattern for one in each.patterns] for each in scanners),
+            list(self.tests.rows),
+            [self.names.pattern] if self.names else [],
+        ]
+
+    def without_names(self, text: str) -> str:
+        """A text in which names that only sound like evidence are blanked out."""
+        return self.names.sub(lambda match: " " * len(match[0]), text) if self.names else text
+
+
+@cache
+def shipped() -> Patterns:
+    """Ours."""
+    return _patterns(shipped_table(), None)
+
+
+@cache
+def seed() -> Patterns:
+    """The thesis's."""
+    return _patterns(named_table("patterns-seed.toml"), None)
+
+
+def load_patterns(path: Path) -> Patterns:
+    """The patterns of another file (tables `a11y` and `issue_ref`; where it has no `test_file`, ours), or `seed`.
+
+    Raises UserError with the file and the field.
+    """
+    if str(path) == SEED:
+        return seed()
+    try:
+        return _patterns(tomllib.loads(path.read_text(encoding="utf-8")), path)
+    except FileNotFoundError:
+        hint = f"a TOML file like core/patterns.toml, or `{SEED}` for the thesis's patterns"
+        raise UserError("no such file", path=path, hint=hint) from None
+    except ValueError as error:
+        raise UserError(f"no TOML: {error}", path=path, hint="mend the file") from None
+
+
+def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:
+    text, label, reference = (_rows(table, group, key, path) for group, key in _FIELDS)
+    tests = _rows(table if "test_file" in table else shipped_table(), "test_file", "path", path)
+    rows = _rows(table, "a11y", "names", path) if "names" in table["a11y"] else []
+    names = re.compile("|".join(f"(?:{row})" for row in rows), re.IGNORECASE) if rows else None
+    title = Scanner(list(dict.fromkeys([*text, *label])))
+    return Patterns(title, Scanner(text), Scanner(label), Scanner(reference), PathPatterns(tuple(tests)), names)
+
+
+def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> list[str]:
+    """One list of expressions, each checked. Raises UserError."""
+    section = table.get(group)
+    rows = section.get(key) if isinstance(section, dict) else None
+    if not isinstance(rows, list):
+        raise UserError("no list of expressions", path=path, field=f"{group}.{key}", hint="see core/patterns.toml")
+    for index, row in enumerate(rows):
+        _check(row, group, f"{group}.{key}[{index}]", path)
+    return rows
+
+
+def _check(row: Any, group: str, field: str, path: Path | None) -> None:
+    hint = "mend this expression (Python's re; the first is [0])"
+    try:
+        groups = re.compile(row).groups
+    except (re.error, TypeError) as error:
+        raise UserError(f"{row!r} is no regular expression: {error}", path=path, field=field, hint=hint) from None
+    if group == "issue_ref" and not groups:
+        raise UserError(f"{row!r} has no group for the number", path=path, field=field, hint=hint)

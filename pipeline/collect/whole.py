@@ -1,0 +1,59 @@
+"""How much of the history a pull request is: one commit, or several that were rebased onto the branch one by one.
+
+Of these the merge commit that a host names is the last only. The number of commits and the counts of lines that the
+host gives say how far back the pull request begins. Every source decides by this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from pipeline.collect.sources import Merged, Unavailable
+
+#: so many beginnings are tried
+_TRIES = 12
+
+
+class Span(NamedTuple):
+    """The change from a commit to the merge commit: the paths that it touches, and how many lines it adds and removes."""
+
+    base: str
+    files: frozenset[str]
+    added: int
+    removed: int
+
+
+def whole(merged: Merged, span: Callable[[int], Span | None]) -> Span:
+    """The whole change; `span(n)` is that of the last n commits, None where a merge or the root is among them.
+
+    That of one commit is taken where its lines are the pull request's, else the longer one whose lines are; where none
+    fits to the line (the branch had moved on), the nearest. Raises Unavailable where no change has all its paths.
+    """
+    first = span(1)
+    if first is None:
+        raise Unavailable("base_missing", f"{merged.pull.merge_sha} has no parent")
+    wanted = set(merged.files)
+    spans = [one for one in _tried(merged, first, span) if wanted <= one.files]
+    if not spans:
+        raise Unavailable("spread", "; ".join(sorted(wanted - first.files)[:5]))
+    return min(spans, key=lambda one: _distance(merged, one))
+
+
+def _tried(merged: Merged, first: Span, span: Callable[[int], Span | None]) -> Iterator[Span]:
+    """The change of one commit, then, until one fits, those of more: all commits first, fewer where some were empty."""
+    yield first
+    if merged.commits < 2 or (_distance(merged, first) == 0 and set(merged.files) <= first.files):
+        return
+    for number in range(merged.commits, max(1, merged.commits - _TRIES), -1):
+        if one := span(number):
+            yield one
+            if _distance(merged, one) == 0:
+                return
+
+
+def _distance(merged: Merged, span: Span) -> int:
+    """By how many lines a change differs from what the host counts; 0 where it counts none."""
+    if merged.added is None or merged.removed is None:
+        return 0
+    return abs(merged.added - span.added) + abs(merged.removed - span.removed)
