@@ -1,8 +1,7 @@
 """The funnel: every pull request that is looked at ends as a candidate or as a rejection with its reason.
 
 The order is the thesis's: source changes and test changes (paths come with the pull request, so that no issue is asked
-for where they are missing), what is no person's work on the code, issues, evidence, and last the patches (docs/rules.md,
-Mining).
+for where they are missing), what is no person's work, issues, evidence, and last the patches (docs/rules.md, Mining).
 """
 
 from __future__ import annotations

@@ -26,21 +26,27 @@ _RARE = 5
 
 
 class Form(NamedTuple):
-    """How a host writes a merge: an example for people, and the subject; without a title in it, the body begins with it."""
+    """How a host writes a merge: an example for people, and its subject; a title that is not in it begins the body."""
 
     example: str
     subject: re.Pattern[str]
 
 
+def _form(example: str, subject: str) -> Form:
+    return Form(example, re.compile(subject.replace("NUMBER", r"(?P<number>\d+)"), re.DOTALL))
+
+
+#: what may stand behind the number of a squash: what a machine is told, and nothing of the title
+_TOLD = r"\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*"
 #: the first that fits counts
 FORMS = (
-    Form("Title (#12)", re.compile(r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!](?P<number>\d+)\)\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*", re.DOTALL)),
-    Form("Merge pull request 'Title' (#12) from …", re.compile(r"Merge pull request '(?P<title>.*)' \(#(?P<number>\d+)\) from .*", re.DOTALL)),
-    Form("Merge pull request #12 from …, or in …", re.compile(r"Merge pull request #(?P<number>\d+)\b.*", re.DOTALL)),
-    Form("Merged in … (pull request #12)", re.compile(r"Merged in \S+ \(pull request #(?P<number>\d+)\)")),
-    Form("Pull request #12: Title", re.compile(r"(?:Pull request #|Merged PR )(?P<number>\d+): (?P<title>.+)", re.DOTALL)),
-    Form("Merge #12, Auto merge of #12 (bors)", re.compile(r"(?:Merge|Auto merge of) #(?P<number>\d+)(?: - .*)?")),
-)  # fmt: skip
+    _form("Merged in … (pull request #12)", r"Merged in \S+ \(pull request #NUMBER\)"),
+    _form("Title (#12)", r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!]NUMBER\)" + _TOLD),
+    _form("Merge pull request 'Title' (#12) from …", r"Merge pull request '(?P<title>.*)' \(#NUMBER\) from .*"),
+    _form("Merge pull request #12 from …, or in …", r"Merge pull request #NUMBER\b.*"),
+    _form("Pull request #12: Title", r"(?:Pull request #|Merged PR )NUMBER: (?P<title>.+)"),
+    _form("Merge #12, Auto merge of #12 (bors)", r"(?:Merge|Auto merge of) #NUMBER(?: - .*)?"),
+)
 _GITLAB = re.compile(r"^See merge request (?:\S*)!(?P<number>\d+)\s*$", re.MULTILINE)
 #: every form as people write it
 LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request group/project!12 (GitLab)"])

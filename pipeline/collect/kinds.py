@@ -29,7 +29,8 @@ _BUMP = re.compile(
     rf"|(?:update|upgrade)[sd]?\s+(?:(?:dependency|monorepo)\s+)?[`@\w./-]+\s+(?:to|from)\s+(?:the\s+latest|{_VERSION})"
     r"|(?:update|upgrade|pin|lock)[sd]?\s+(?:(?:all|dev|node|npm|yarn|production|non-major|minor|patch|linters?)\s+)*(?:dependenc(?:y|ies)|deps|devdependencies|lock\s*files?)\b"
     r"|lock\s*file maintenance\b"
-    r"|version packages\b|(?:prepare\s+|cut\s+)?(?:new\s+)?release\b\s*(?:(?:of\s+)?(?:@?[\w/.-]+[@\s])?v?\d|candidate|$)"
+    r"|version packages\b"
+    r"|(?:prepare\s+|cut\s+)?(?:new\s+)?release\b\s*(?:(?:of\s+)?(?:@?[\w/.-]+[@\s])?v?\d|candidate|$)"
     rf"|publish\s+(?:packages|release|{_VERSION})|(?:{_VERSION})\s*$"
     r")|^\s*(?:chore|build|fix|ci)\(deps(?:-dev)?\)!?:|^\s*chore\(release\)!?:",
     re.IGNORECASE,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.collect.collected import Collected
-from pipeline.collect.patterns import Patterns, shipped
 from pipeline.collect.funnel import sift
+from pipeline.collect.patterns import Patterns, shipped
 from pipeline.collect.sources import Options, Page, Source, open_source
 from pipeline.core.clones import adopt_clone_path, describe, remember
 from pipeline.core.decisions import Standing, make

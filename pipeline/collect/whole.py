@@ -16,7 +16,7 @@ _TRIES = 12
 
 
 class Span(NamedTuple):
-    """The change from a commit to the merge commit: the paths that it touches, and how many lines it adds and removes."""
+    """The change from a commit to the merge commit: its paths, and how many lines it adds and removes."""
 
     base: str
     files: frozenset[str]

@@ -95,7 +95,7 @@ def changed_files(clone: git.Repo, base: str, head: str) -> list[str]:
 
 
 def ancestors(clone: git.Repo, sha: str, number: int) -> list[str]:
-    """A commit, its first parent, and as long as no merge comes in between the first parents of that, `number` at most."""
+    """A commit, its first parent, and those of that as long as there is no merge: `number` of them at most."""
     rows = clone.git.rev_list("--first-parent", "--parents", f"--max-count={max(number, 1)}", sha).splitlines()
     found = [sha]
     for row in rows:

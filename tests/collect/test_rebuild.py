@@ -11,6 +11,8 @@ import pytest
 from collecting import outcomes, reasons
 from factories import REPO
 from github_double import World
+from github_double.clones import changed_files
+from github_double.records import File
 from histories import Content, History, git
 
 from pipeline.collect.stage import collect, collect_from
@@ -96,15 +98,70 @@ def test_patches_of_github_rebuild_the_merge(
         assert rebuilt(history.folder, one, tmp_path / str(number)) == history.tree(one.merge_sha)
 
 
-def test_a_pull_request_that_was_rebased_is_a_reason(store: Store, source: Any, world: World, tmp_path: Path) -> None:
-    """Its merge commit is the last of several: the difference to that one's parent is not the pull request."""
-    history = History(tmp_path / "clone")
-    base = history.commit("first", {"src/Menu.tsx": "1\n"})
-    history.commit("one", {"src/Menu.tsx": "2\n"})
-    merge = history.commit("two", {"src/Menu.test.tsx": "2\n"})
+REBASED = {
+    "every commit has all files": [
+        {"src/Menu.tsx": "1\n2\n", "src/Menu.test.tsx": "1\n"},
+        {"src/Menu.tsx": "1\n2\n3\n", "src/Menu.test.tsx": "1\n2\n"},
+    ],
+    "the last has tests only": [{"src/Menu.tsx": "1\n2\n"}, {"src/Menu.test.tsx": "1\n"}],
+    "one was empty on the branch": [{"src/Menu.tsx": "1\n2\n"}, {"src/Menu.test.tsx": "1\n"}, {}],
+    "a file comes and goes": [
+        {"src/Menu.tsx": "1\n2\n", "gone.ts": "1\n"},
+        {"gone.ts": None, "src/Menu.test.tsx": "1\n"},
+    ],
+}
+
+
+def rebased(world: World, folder: Path, steps: list[dict[str, Content]], **more: Any) -> tuple[History, str]:
+    """A pull request of these commits, put onto main one by one behind another one's; returns its base, too."""
+    history = History(folder)
+    history.commit("first", {"src/Menu.tsx": "1\n", "other.ts": "1\n"})
+    base = history.commit("Another (#9)", {"other.ts": "1\n2\n", "src/Menu.test.tsx": "0\n"})
+    for number, step in enumerate(filter(None, steps)):
+        merge = history.commit(f"step {number}", step)
     repo = world.repository(str(REPO), clone=history.folder)
-    repo.pull(1, title="Aria", files=["src/Menu.tsx", "src/Menu.test.tsx"], base=base, merge=merge)
-    collect_from(store, REPO, source(history.folder))
+    known = tuple(changed_files(history.folder, base, merge))
+    repo.pull(1, title="Aria", **{"files": known, "base": base, "merge": merge, "commits": len(steps)} | more)
+    return history, base
+
+
+@pytest.mark.trap("half-a-rebase")
+@pytest.mark.parametrize("with_clone", [True, False], ids=["clone", "REST"])
+@pytest.mark.parametrize("steps", REBASED.values(), ids=REBASED)
+def test_a_rebase_gives_the_whole_patch(
+    store: Store, source: Any, world: World, tmp_path: Path, steps: list[dict[str, Content]], with_clone: bool
+) -> None:
+    """Of several commits that were put onto main the last alone is half of gold; how many there are, lines tell."""
+    history, base = rebased(world, tmp_path / "clone", steps)
+    collect_from(store, REPO, source(history.folder if with_clone else None))
+    one = outcomes(store)[1]
+    assert isinstance(one, Candidate)
+    assert one.base.sha == base
+    assert rebuilt(history.folder, one, tmp_path / "rebuilt") == history.tree(one.merge_sha)
+
+
+@pytest.mark.trap("half-a-rebase")
+@pytest.mark.parametrize("with_clone", [True, False], ids=["clone", "REST"])
+def test_a_squash_of_several_commits_is_one_commit(
+    store: Store, source: Any, world: World, tmp_path: Path, with_clone: bool
+) -> None:
+    """The number of commits alone says nothing: what stands before a squash is others' work."""
+    history, base = rebased(
+        world, tmp_path / "clone", [{"src/Menu.tsx": "1\n2\n", "src/Menu.test.tsx": "1\n"}], commits=2
+    )
+    collect_from(store, REPO, source(history.folder if with_clone else None))
+    assert outcomes(store)[1].base.sha == base
+
+
+@pytest.mark.parametrize("with_clone", [True, False], ids=["clone", "REST"])
+def test_a_change_that_is_nowhere_whole_is_a_reason(
+    store: Store, source: Any, world: World, tmp_path: Path, with_clone: bool
+) -> None:
+    """GitHub names a path that no span of the history up to the merge commit has."""
+    steps = [{"src/Menu.tsx": "1\n2\n"}, {"src/Menu.test.tsx": "1\n"}]
+    files = [File("src/Menu.tsx"), File("src/Menu.test.tsx"), File("elsewhere.ts")]
+    history, _ = rebased(world, tmp_path / "clone", steps, files=files)
+    collect_from(store, REPO, source(history.folder if with_clone else None))
     assert reasons(store) == {1: "spread"}
 
 

@@ -145,9 +145,14 @@ def _pull(repo: Repository, pull: Pull) -> Node:
         "changedFiles": len(pull.files),
         "additions": sum(file.additions for file in pull.files),
         "deletions": sum(file.deletions for file in pull.files),
+        "commits": Listed(repo.cursors, range(pull.commits), _only_counted),
         "files": Listed(repo.cursors, pull.files, _file),
         "closingIssuesReferences": Listed(repo.cursors, pull.closes, partial(_closed, repo)),
     }
+
+
+def _only_counted(index: int) -> Node:
+    raise NotModelled("a commit of a pull request")
 
 
 def _closed(repo: Repository, reference: int | str) -> Node:

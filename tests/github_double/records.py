@@ -35,7 +35,8 @@ class Issue:
 class Pull(Issue):
     """A pull request; `base` and `merge` are commits, made up from the number where there is no clone.
 
-    `closes` are the closing references that GitHub knows: numbers, or `other/place#12`.
+    `closes` are the closing references that GitHub knows: numbers, or `other/place#12`; `commits` says how many there
+    were on its branch, each of which was rebased where `merge` has one parent and is not all of it.
     """
 
     state: str = "MERGED"
@@ -45,6 +46,7 @@ class Pull(Issue):
     base: str = ""
     merge: str | None = None
     branch: str = "main"
+    commits: int = 1
 
     @property
     def merged(self) -> bool:

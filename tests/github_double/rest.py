@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from github_double.diffs import MOST_FILES, diff
+from github_double.diffs import MOST_FILES, diff, run_git
 from github_double.model import SITE, repository_facts
 from github_double.records import File, Issue, Pull
 from github_double.world import Repository, World
@@ -107,20 +109,29 @@ def _issue(ask: Ask) -> Reply:
 
 
 def _commit(ask: Ask) -> Reply:
-    """A merge commit and its first parent; without a clone, those of pull requests are all that there are."""
-    pull = ask.repository.merged_by(ask.parts["sha"])
-    if pull is None:
-        return refusal(422, f"No commit found for SHA: {ask.parts['sha']}")
-    message = {"message": f"{pull.title} (#{pull.number})"}
-    return _json({"sha": pull.merge, "commit": message, "parents": [{"sha": pull.base}]})
+    """A commit and its parents; without a clone, the merge commits of pull requests are all that there are."""
+    sha, pull = ask.parts["sha"], ask.repository.merged_by(ask.parts["sha"])
+    message = {"message": f"{pull.title} (#{pull.number})" if pull else ""}
+    parents = _parents(ask.repository, sha) if ask.repository.clone else [pull.base] if pull else None
+    if parents is None:
+        return refusal(422, f"No commit found for SHA: {sha}")
+    return _json({"sha": sha, "commit": message, "parents": [{"sha": parent} for parent in parents]})
+
+
+def _parents(repository: Repository, sha: str) -> list[str] | None:
+    """What git says, None for a commit that the clone lacks."""
+    try:
+        return run_git(repository.clone, "rev-parse", f"{sha}^@").decode().split()
+    except subprocess.CalledProcessError:
+        return None
 
 
 def _compare(ask: Ask) -> Reply:
-    """The diff between a merge commit and its first parent, for the media types of diffs."""
-    pull, media = ask.repository.merged_by(ask.parts["head"]), _MEDIA.search(ask.accept)
-    if pull is None or pull.base != ask.parts["base"] or media is None:
+    """The diff between a merge commit and one before it, for the media types of diffs; without a clone, its parent."""
+    pull, media, base = ask.repository.merged_by(ask.parts["head"]), _MEDIA.search(ask.accept), ask.parts["base"]
+    if pull is None or media is None or (pull.base != base and not ask.repository.clone):
         return refusal(404, "Not Found")
-    return _diff(ask.repository, pull, media[1])
+    return _diff(ask.repository, replace(pull, base=base), media[1])
 
 
 def _numbered(ask: Ask, record: Issue, place: str) -> dict[str, Any]:

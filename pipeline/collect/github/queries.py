@@ -14,7 +14,7 @@ LIMIT = "rateLimit { cost remaining resetAt }"
 _PULL = """
 fragment Pull on PullRequest {
   number title body state mergedAt updatedAt baseRefName baseRefOid
-  additions deletions commits { totalCount }
+  additions deletions commits(first: 1) { totalCount }
   author { __typename login }
   mergeCommit { oid }
   labels(first: 100) { nodes { name } }
