@@ -22,15 +22,15 @@ _FENCE = re.compile(
 _CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 _QUOTE = re.compile(r"^[ ]{0,3}>[^\n]*", re.MULTILINE)
 _UNTICKED = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n(?![ \t]*(?:[-*+#>]|\d+[.)])\s|\s*$)[^\n]*)*", re.MULTILINE
+    r"^\s*(?:[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*", re.MULTILINE
 )
 _PARTS = (_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE, _UNTICKED)
 #: a line after an empty one that is so far in is code, unless it goes on with a list
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-#: `## Heading`, or a line in bold letters alone
+#: `## Heading`, or bold letters that begin a line
 _HEADING = re.compile(
-    r"^[ ]{0,3}(?:(?P<marks>#{1,6})[ \t]+(?P<text>[^\n]*)|(?P<bold>\*\*[^*\n]+\*\*:?|__[^_\n]+__:?)[ \t]*)$",
+    r"^[ ]{0,3}(?:(?P<marks>#{1,6})[ \t]+[^\n]*$|(?:\*\*[^*\n]+\*\*|__[^_\n]+__):?)",
     re.MULTILINE,
 )
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?=\S)(?P<text>[^\n]+)\n(?P<line>={2,}|-{2,})[ \t]*$", re.MULTILINE)
@@ -42,6 +42,8 @@ _NOTHING = re.compile(
 _QUOTATION = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”")
 #: the level of a heading in bold letters: below all others
 _BOLD = 7
+#: stands for what is hidden until all is: a blank would make code of what follows it
+_HIDDEN = "\0"
 _LETTER = re.compile(r"[^\n]")
 
 
@@ -50,8 +52,10 @@ def prose(text: str) -> str:
     if not _MARKS.search(text):
         return text
     for part in _PARTS:
-        text = part.sub(_blank, text)
-    return _without_indented(text) if "\n    " in text or "\n\t" in text or text[:1] in " \t" else text
+        text = part.sub(_hide, text)
+    if "\n    " in text or "\n\t" in text or text[:1] in (" ", "\t"):
+        text = _without_indented(text)
+    return text.replace(_HIDDEN, " ")
 
 
 def filled(text: str) -> str:
@@ -98,6 +102,10 @@ def _without_indented(text: str) -> str:
         if code:
             lines[index] = " " * len(line)
     return "\n".join(lines)
+
+
+def _hide(match: re.Match[str]) -> str:
+    return _LETTER.sub(_HIDDEN, match[0])
 
 
 def _blank(match: re.Match[str]) -> str:

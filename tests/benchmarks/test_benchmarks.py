@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from histories import History
 
-from benchmarks import analyze, collect, evaluate, logs
+from benchmarks import analyze, collect, evaluate, evidence, logs
 from benchmarks.goals import Figure
+from pipeline.core.names import parse_repo
 
 
 def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
@@ -43,6 +45,35 @@ def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
     figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
     assert figures["peak memory"]["met"]
     assert figures["tables"]["value"] > 25 and figures["figures"]["value"] > 10
+
+
+def test_labelled_texts_are_numbers_alone() -> None:
+    """Nothing of a foreign repository is kept; both halves have every stratum, and enough of both answers."""
+    labels = evidence.read_labels()
+    assert len(labels) == len({one[:2] for one in labels}) >= 300
+    assert evidence.LABELS.read_text().splitlines()[0] == "repository,number,stratum,half,accessibility"
+    for half in evidence.HALVES:
+        part = [one for one in labels if one.half == half]
+        assert {one.stratum for one in part} == set(evidence.STRATA)
+        assert min(sum(one.accessibility for one in part), sum(not one.accessibility for one in part)) > 50
+
+
+def test_rates_count_a_text_for_all_that_it_was_drawn_from() -> None:
+    """One of 196 found rightly, one of 260 wrongly, one of 638 not at all."""
+    said = [("both", True, True), ("ours", False, True), ("plausible", True, False), ("rest", False, False)]
+    rows = [(evidence.Label("acme/ui", n, *one[:1], "held-out", one[1]), one[2]) for n, one in enumerate(said)]
+    assert evidence.rates(rows) == (196 / (196 + 260), 196 / (196 + 638))
+
+
+def test_evidence_is_measured_on_the_texts_of_a_clone(tmp_path: Path) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("first")
+    first, second = [one for one in evidence.read_labels() if one.half == "held-out"][:2]
+    history.commit(f"Improve accessibility (#{first.number})")
+    found = evidence.texts([first, second], {parse_repo(first.repository): history.folder})
+    assert [(label, pull.title) for label, pull in found.items()] == [(first, "Improve accessibility")]
+    names = [figure.name for figure in evidence.figures(found)]
+    assert "held-out: ours, precision" in names and "held-out: the thesis's, recall" in names
 
 
 @pytest.mark.parametrize(("value", "met"), [(2.0, True), (2.1, False)])

@@ -9,7 +9,7 @@ import pytest
 from factories import make_pull_request
 
 from pipeline.collect.evidence import evidence
-from pipeline.collect.patterns import Patterns, load_patterns
+from pipeline.collect.patterns import Patterns, load_patterns, shipped
 from pipeline.collect.references import references
 from pipeline.core.errors import UserError
 from pipeline.core.records import Evidence, Issue, PullRequest
@@ -74,6 +74,59 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
     assert sorted(refer(text)) == expected
 
 
+@pytest.mark.trap("link-in-a-comment")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<!-- Closes #123 -->\nFixes #10", [10]),
+        ("Write `Fixes #123`.\n```\ncloses #124\n```\nFixes #10", [10]),
+        ("> Fixes #123\n\nFixes #10", [10]),
+        ('Like "Fixes #123"; fixes #10', [10]),
+        ("- [ ] Closes #123\n- [x] Closes #10", [10]),
+        ("The text is #336699 now, fixes #10", [10]),
+        ("color: #333; background: #1234; fixes #10", [10]),
+        ("from #333 to #777, on #fff, #000 and #333abc; fixes #10", [10]),
+        ("#999999 on #123456, see #10", [10]),
+        ("Fix the contrast of colours #12", [12]),
+        ("Fixes #767", [767]),
+        ("fixes 3 bugs", []),
+        ("Fixes 2 of 3 problems, closes 50% of them, resolved 1.5 issues", []),
+        ("bug 2 of 3, PR 1/2", []),
+        ("Fixes 6.", [6]),
+        ("Fixes 6 and 7 tests", [6]),
+        ("a prefix 12, suffixes 13", []),
+        ("GH-10", [10]),
+        ("Fixes gh-10", [10]),
+        ("&#39; &#8217;", []),
+        ("#10px, #11th, #12-a", []),
+    ],
+)
+def test_what_is_no_reference(text: str, expected: list[int]) -> None:
+    """Comments of templates, code, quotations, colours and counts became the task's statement."""
+    assert refer(text, number=400) == expected
+
+
+@pytest.mark.rule("closing-links")
+@pytest.mark.parametrize(
+    ("text", "closed"),
+    [
+        ("Fixes #10", (10,)),
+        ("See #10", ()),
+        ("Closes #10, #11 and #12; like #13", (10, 11, 12)),
+        ("Resolves: #10 & #11, see #12", (10, 11)),
+        ("Fixes https://github.com/acme/ui/issues/10, acme/ui#11", (10, 11)),
+        ("closes issue 10", (10,)),
+        ("Closes [#10](https://github.com/acme/ui/issues/10)", (10,)),
+        ("fixes GH-10", (10,)),
+        ("Fixes other/lib#10 and #11", (11,)),
+        ("discloses #10, prefix #11", ()),
+    ],
+)
+def test_what_closes(text: str, closed: tuple[int, ...]) -> None:
+    """A keyword closes what stands behind it, and what stands in one list with that."""
+    assert references(make_pull_request(99, title="", body=text)).closed == closed
+
+
 def test_a_pull_request_does_not_refer_to_itself() -> None:
     assert refer("Fixes #10, see #12", number=12) == [10]
     assert refer("", title="Backport of #9") == [9]
@@ -88,6 +141,39 @@ def test_closed_issues_come_first() -> None:
 def test_evidence_says_field_pattern_text_and_place() -> None:
     found = look(make_pull_request(title="Menu: ARIA", body="", labels=()))
     assert found == (Evidence(field="title", pattern=r"\baria\b", text="ARIA", place=6),)
+
+
+@pytest.mark.rule("prose")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "## Accessibility\n\n## Tests\n\nA lot",
+        "- [ ] I tried it with a screen reader",
+        "<!-- Did you check the color contrast ratio? -->",
+        "```\nfocus trap\n```",
+        "> missing alt text",
+        "Uses React Aria and @react-aria/focus.",
+    ],
+)
+def test_what_a_template_asks_is_no_evidence(body: str) -> None:
+    """Nor is code, a quotation, or a library that is only called so."""
+    assert fields(title="Rename", body=body) == set()
+
+
+def test_evidence_behind_what_is_blanked_out_keeps_its_place() -> None:
+    body = "<!-- a11y -->\nThe `Menu` has a focus trap"
+    (found,) = {(one.text, one.place) for one in look(make_pull_request(title="", body=body, labels=()))}
+    assert found == ("focus trap", body.index("focus trap"))
+
+
+@pytest.mark.rule("seed-patterns")
+def test_the_thesiss_patterns_are_kept() -> None:
+    """`--patterns seed`: what speaks of accessibility, what refers to an issue, which files are tests."""
+    thesis, pull = load_patterns(Path("seed")), make_pull_request(title="Fix the focus of Menu", body="", labels=())
+    assert look(pull) and not look(pull, (), thesis)
+    assert look(make_pull_request(title="Improve accessibility", labels=()), (), thesis)
+    assert [shipped().tests(path) for path in ("src/Menu-test.js", "src/Menu.test.js")] == [True, True]
+    assert [thesis.tests(path) for path in ("src/Menu-test.js", "src/Menu.test.js")] == [False, True]
 
 
 @pytest.mark.rule("evidence")

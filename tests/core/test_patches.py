@@ -84,6 +84,56 @@ def test_what_a_test_file_is(path: str, expected: bool) -> None:
     assert is_test_file(path) is expected
 
 
+@pytest.mark.rule("test-files")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("src/Button/Button-test.js", True),
+        ("src/Button/Button-spec.tsx", True),
+        ("src/Button/Button_spec.js", True),
+        ("src/Button/ButtonSpec.js", True),
+        ("src/Button/ButtonTests.tsx", True),
+        ("src/Button/Button.tests.ts", True),
+        ("src/Button/Button.spec.browser.tsx", True),
+        ("src/Button/Button.test.server.ts", True),
+        ("src/Button/types.test-d.ts", True),
+        ("src/Button/Button.cy.tsx", True),
+        ("src/Button/Button.e2e.js", True),
+        ("src/Button/Button-test.avt.e2e.js", True),
+        ("e2e-app/src/app/modal.e2e-spec.ts", True),
+        ("src/Button/test-helpers.js", True),
+        ("src/dialog/test-browser.ts", True),
+        ("spec/MenuSpec.js", True),
+        ("packages/ui/specs/menu.ts", True),
+        ("packages/ui/spec/fixtures/menu.html", True),
+        ("test/unit/menu.js", True),
+        ("test/specs/helpers/open.js", True),
+        ("browser-tests/menu.ts", True),
+        ("src/Menu/__integ__/menu.ts", True),
+        ("src/Menu/__fixtures__/menu.json", True),
+        ("src/Menu/__mocks__/menu.ts", True),
+        ("src/Latest.js", False),
+        ("src/Contest.tsx", False),
+        ("src/SPEC.md", False),
+        ("src/Button/inspect.ts", False),
+        ("src/testing/test-element.ts", False),
+        ("src/spec/channel.ts", False),
+        ("lib/spec/channel.ts", False),
+        ("specs/api/Menu.md", False),
+        ("src/files/component.spec.ts.template", False),
+        ("src/test-id.ts", False),
+        ("docs/speed-test.html", False),
+        ("src/greatest-hits.js", False),
+        ("src/Aspect.js", False),
+        ("src/attest.ts", False),
+    ],
+)
+def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
+    """`Menu-test.js` and `MenuSpec.js` are tests, helpers and fixtures belong to them: no patch decides them."""
+    assert is_test_file(path) is expected
+    assert is_protected(path) is (expected or is_configuration(path))
+
+
 @pytest.mark.rule("protected-files")
 @pytest.mark.parametrize(
     ("path", "expected"),

@@ -1,0 +1,119 @@
+"""What a person wrote in a text: of the same length, with everything in its place."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from pipeline.collect.prose import filled, prose, unquoted
+
+#: what is blanked out of `prose`: in each text `no` must be gone and `yes` must stay
+HIDDEN = {
+    "a comment": "yes <!-- no --> yes",
+    "a comment of several lines": "yes\n<!--\nno\n\nno -->yes",
+    "a comment that does not end": "yes <!-- no\n\nno",
+    "a fence": "yes\n```tsx\nno\n```\nyes",
+    "a fence of tildes": "yes\n~~~\nno\n```\nno\n~~~\nyes",
+    "a fence that does not end": "yes\n```\nno\n\nno",
+    "a longer fence": "yes\n````\n```\nno\n```\nno\n````\nyes",
+    "code in a line": "yes `no` yes",
+    "code with backticks in it": "yes ``no ` no`` yes",
+    "code of two lines": "yes `no\nno` yes",
+    "code as HTML": "yes <code>no</code> <pre lang='x'>\nno\n</pre> yes",
+    "indented code": "yes\n\n    no\n\n    no\nyes",
+    "code by a tab": "yes\n\n\tno\n\nyes",
+    "a quotation": "yes\n> no\n>> no\n\nyes",
+    "a quotation as HTML": "yes <blockquote>no\nno</blockquote> yes",
+    "an unticked box": "yes\n- [ ] no\n* [ ] no\n1. [] no\nyes",
+    "an unticked box of two lines": "- [x] yes\n- [ ] no\n  no\n- [X] yes",
+}
+KEPT = {
+    "nothing special": "yes yes",
+    "a lone backtick": "yes ` yes\n\nyes ` yes",
+    "an arrow": "yes -> yes => yes > yes",
+    "less and more": "yes < 3 yes > 2",
+    "a list in a list": "- yes\n\n    - yes\n\n      yes\n",
+    "a line that goes on": "yes\n    yes",
+    "a ticked box": "- [x] yes",
+    "a link": "[yes](https://example.org) yes",
+    "an array": "- yes[ ] yes",
+    "lines that end as on Windows": "yes\r\n\r\nyes\r\n",
+}
+
+
+@pytest.mark.rule("prose")
+@pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
+def test_what_is_no_prose(text: str) -> None:
+    found = prose(text)
+    assert len(found) == len(text)
+    assert "no" not in found
+    assert [place for place in range(len(text)) if text.startswith("yes", place)] == [
+        place for place in range(len(found)) if found.startswith("yes", place)
+    ]
+    assert found.count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_what_is_prose(text: str) -> None:
+    assert prose(text) == filled(text) == text
+
+
+@pytest.mark.rule("prose")
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("## Accessibility\n\n## Tests\n\nA lot", ["Tests", "A lot"]),
+        ("## Accessibility", []),
+        ("## Accessibility\n\nN/A\n\n## Tests\nNone.", []),
+        ("## Accessibility\n_No response_\n", []),
+        ("## Accessibility\n<!-- screen readers? -->\n- [ ] keyboard\n", []),
+        ("**Accessibility**\n\n**Tests**: a lot", ["**Tests**: a lot"]),
+        ("Accessibility\n=============\n\nTests\n=====\nA lot", ["Tests", "A lot"]),
+        ("# Accessibility\n\n## Keyboard\n\nArrows work", ["# Accessibility", "## Keyboard", "Arrows work"]),
+        ("# Accessibility\n\n## Keyboard\n\n# Tests\nA lot", ["# Tests", "A lot"]),
+        ("#5 is no heading", ["#5 is no heading"]),
+        ("## Accessibility\r\n\r\n## Tests\r\nA lot\r\n", ["Tests", "A lot"]),
+    ],
+)
+def test_headings_that_nothing_follows(text: str, kept: list[str]) -> None:
+    """A template's headings are no words of the person who left them empty."""
+    found = filled(text)
+    assert len(found) == len(text)
+    assert all(part in found for part in kept)
+    assert ("Accessibility" in found) is any("Accessibility" in part for part in kept)
+
+
+def test_quotations_in_a_line_are_others_words() -> None:
+    assert unquoted('Revert "Fix it (#4)", “no” and "open').split() == ["Revert", ",", "and", '"open']
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_text_is_too_strange(seed: int) -> None:
+    """Whatever the letters: the same length, the same lines, nothing new."""
+    chance = random.Random(seed)
+    pieces = [
+        "`",
+        "```",
+        "~~~",
+        "<!--",
+        "-->",
+        ">",
+        "\n",
+        "\n\n",
+        "    ",
+        "\t",
+        "- [ ] ",
+        "# ",
+        "**",
+        "a",
+        "é☃",
+        '"',
+        "<code>",
+    ]
+    for _ in range(300):
+        text = "".join(chance.choices(pieces, k=30))
+        for seen in (prose(text), filled(text), unquoted(text)):
+            assert len(seen) == len(text)
+            assert all(one in (letter, " ") for one, letter in zip(seen, text, strict=True))
+            assert seen.count("\n") == text.count("\n")
