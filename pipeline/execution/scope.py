@@ -49,9 +49,9 @@ def files(
 def touched(tree: Collection[str], test_patch: str, manifest: str | None = None) -> tuple[str, ...]:
     """The files of the test patch, and tests that read what it changes of their data, in order of their names. The
     runner itself leaves out what is no test (fixtures)."""
-    changed = {_test_of(path) for path in paths(test_patch)}
-    code = {path for path in changed if _CODE.search(path)}
-    data = {path for path in changed - code if is_test_file(path) and not path.endswith(".snap")}
+    changed = paths(test_patch)
+    code = {_test_of(path) for path in changed if _CODE.search(_test_of(path))}
+    data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not path.endswith(".snap")]
     return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
 
 

@@ -31,6 +31,58 @@ def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[st
     assert list(touched((), patch(*paths))) == expected
 
 
+#: a suite whose tests are data: what runs them is named by a script, or called like a start
+DATA = (
+    "package.json",
+    "tests/run.js",
+    "tests/coverage.js",
+    "tests/alias-test.js",
+    "tests/helper/runner.js",
+    "tests/languages/sql/string.test",
+    "test/index.js",
+    "test/utility.js",
+    "test/markup/index.js",
+    "test/markup/sql/chars.txt",
+    "test/detect/index.js",
+    "test/fixtures/page.html",
+    "src/__tests__/Menu-test.js",
+    "src/__tests__/menus.json",
+    "docs/menu.txt",
+)
+SCRIPTS = """{"scripts": {
+  "test:all": "mocha tests/run.js && mocha ./tests/alias-test.js",
+  "test:again": "mocha tests/coverage.js",
+  "lint": "mocha tests/helper/runner.js"}}"""
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("changed", "manifest", "expected"),
+    [
+        (["tests/languages/sql/string.test"], SCRIPTS, ["tests/alias-test.js", "tests/coverage.js", "tests/run.js"]),
+        (["tests/languages/sql/string.test"], None, ["tests/alias-test.js", "tests/run.js"]),
+        (
+            ["tests/languages/sql/new.test"],
+            '{"scripts": []}',
+            ["tests/alias-test.js", "tests/run.js"],
+        ),
+        (["test/markup/sql/chars.txt"], "broken", ["test/markup/index.js"]),
+        (["test/markup/sql/chars.txt", "test/detect/x/y.txt"], None, ["test/detect/index.js", "test/markup/index.js"]),
+        (["test/fixtures/page.html"], None, ["test/index.js"]),
+        (["src/__tests__/menus.json"], None, ["src/__tests__/Menu-test.js"]),
+        (["src/__tests__/menus.json", "src/__tests__/Menu-test.js"], None, ["src/__tests__/Menu-test.js"]),
+        (["src/__tests__/menus.json", "src/__tests__/New-test.js"], None, ["src/__tests__/New-test.js"]),
+        (["test/__snapshots__/page.html.snap"], None, []),
+        (["docs/menu.txt"], None, []),
+    ],
+)
+def test_what_reads_the_data_of_tests(changed: list[str], manifest: str | None, expected: list[str]) -> None:
+    """Whole suites are data that one program reads; where a test of the same folder changes, that one does."""
+    assert list(touched(DATA, patch(*changed), manifest)) == expected
+    assert list(files("touched", DATA, "", patch(*changed), manifest)) == expected
+    assert files("full", DATA, "", patch(*changed), manifest) == ()
+
+
 COMPONENTS = (
     "src/Button/Button.js",
     "src/Button/__tests__/Button-test.js",

@@ -14,6 +14,7 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.store import Unit, read_json
+from pipeline.core.work import silent
 from pipeline.predict import host
 from pipeline.predict.request import Failure, Left
 from pipeline.predict.runtime import save
@@ -35,6 +36,14 @@ seen = {
     "model": model,
 }
 (out / "seen.json").write_text(json.dumps(seen))
+answer("a patch")
+"""
+
+
+PICTURES = """
+folder = checkout.parent / "pictures"
+seen = {path.name: path.read_bytes().hex() for path in folder.glob("*")} if folder.exists() else None
+(out / "seen.json").write_text(json.dumps([seen, json.loads(pathlib.Path(task).read_text())["pictures"]]))
 answer("a patch")
 """
 
@@ -196,3 +205,14 @@ def test_a_link_that_an_agent_leaves_is_not_followed(job: MakeJob, tmp_path: Pat
     (tmp_path / "secret").write_text("canary-of-the-host")
     made = job(f"(out / 'link').symlink_to({str(tmp_path / 'secret')!r})\nanswer('a patch')")
     assert not (made.done().folder / "link").exists()
+
+
+@pytest.mark.rule("pictures")
+def test_the_pictures_lie_beside_the_task(job: MakeJob) -> None:
+    one = job(PICTURES)
+    for ask, expected in ((one.ask, None), (replace(one.ask, pictures={"1.png": b"a", "3.jpg": b"b"}), PIXELS)):
+        left = ask.perform(silent)
+        assert json.loads(left.files["seen.json"])[0] == expected
+
+
+PIXELS = {"1.png": "61", "3.jpg": "62"}

@@ -1,0 +1,100 @@
+"""Which pictures of a task a model is shown, and in which form agents send them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import factories
+import pytest
+from magentless.causes import BadInput
+from magentless.inputs import load_pictures
+from magentless.provider import shown
+from tiny_library import Bench
+
+from pipeline.core.git import open_clone
+from pipeline.core.records import Picture, Task
+from pipeline.core.store import Store, write_bytes, write_records
+from pipeline.llm.models import DEMO, SHIPPED, load_models
+from pipeline.predict.pictures import note, pictures
+from pipeline.predict.run import open_run
+from pipeline.predict.stage import Predictor
+from tests.predict.test_stage import GIVEN
+
+REPO = factories.REPO
+THREE = (
+    Picture(address="https://example.org/a.png", media="image/png", digest="a" * 64),
+    Picture(address="https://example.org/b.svg", media="image/svg+xml", digest="b" * 64),
+    Picture(address="https://example.org/gone.gif", media="image/gif"),
+    Picture(media="image/jpeg", digest="d" * 64),
+)
+
+
+def with_pictures(store: Store) -> Task:
+    """A task with these pictures, whose bytes are their digests."""
+    for one in filter(lambda one: one.digest, THREE):
+        write_bytes(store.picture(REPO, one.digest), one.digest.encode())
+    return factories.make_instance(pictures=THREE).task()
+
+
+@pytest.mark.rule("pictures")
+def test_what_is_held_and_can_be_shown(tmp_path: Path) -> None:
+    """In the order of the statement; no chat interface takes drawings."""
+    store = Store(tmp_path / "data")
+    assert pictures(store, with_pictures(store)) == {"1.png": b"a" * 64, "4.jpg": b"d" * 64}
+    store.picture(REPO, "a" * 64).unlink()
+    assert list(pictures(store, with_pictures(store).model_copy(update={"pictures": THREE[1:]}))) == ["3.jpg"]
+
+
+class _Gateway:
+    """Gives keys, and nothing else is asked of it."""
+
+    base_url = "http://127.0.0.1:9/v1"
+
+    def issue_key(self, *_: object) -> str:
+        return "sk-1"
+
+
+@pytest.mark.rule("pictures")
+@pytest.mark.parametrize("sees", [True, False])
+def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
+    """Any other reads the statement alone: its task names no pictures."""
+    with_pictures(bench.store)
+    instance = bench.instance("menu").model_copy(update={"pictures": THREE})
+    write_records(bench.store.dataset(REPO), [instance])
+    predictor = Predictor(bench.store, REPO, "magentless", "scripted", models=DEMO, given=GIVEN)
+    info = predictor.model.entry["model_info"] | {"supports_vision": sees}
+    predictor.model = replace(predictor.model, entry=predictor.model.entry | {"model_info": info})
+    run = open_run(bench.store, predictor.experiment)
+    ask = predictor.request(_Gateway(), run, instance, open_clone(bench.library))  # type: ignore[arg-type]
+    assert (list(ask.pictures), len(ask.task.pictures)) == ((["1.png", "4.jpg"], 4) if sees else ([], 0))
+
+
+def test_the_shipped_list_says_which_models_see() -> None:
+    models = load_models(SHIPPED).models
+    assert models["gpt-5"].sees and not models["GLM-4.6"].sees
+
+
+@pytest.mark.rule("pictures")
+def test_magentless_sends_them_with_its_question(tmp_path: Path) -> None:
+    """In the order of their numbers, behind the text; without any, its messages stay as they are."""
+    for name in ("10.png", "2.jpg"):
+        (tmp_path / name).write_bytes(name.encode())
+    addresses = load_pictures(tmp_path)
+    assert [one.partition(";")[0] for one in addresses] == ["data:image/jpeg", "data:image/png"]
+    messages = [{"role": "user", "content": "why"}, {"role": "assistant", "content": "so"}]
+    first, second = shown(messages, addresses)
+    assert [part["type"] for part in first["content"]] == ["text", "image_url", "image_url"]
+    assert (first["content"][0]["text"], second) == ("why", messages[1])
+    assert shown(messages, load_pictures(tmp_path / "none")) == messages
+
+
+def test_magentless_refuses_what_is_no_picture(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(BadInput, match="pictures are 1.png"):
+        load_pictures(tmp_path)
+
+
+def test_a_prompt_says_where_they_are() -> None:
+    assert "in /s/pictures: 1.png, 4.jpg" in note("/s/pictures", ["1.png", "4.jpg"])
+    assert note("/s/pictures", []) == ""
