@@ -47,6 +47,7 @@ DATA = (
     "test/fixtures/page.html",
     "src/__tests__/Menu-test.js",
     "src/__tests__/menus.json",
+    "src/Tabs.test.js",
     "docs/menu.txt",
 )
 SCRIPTS = """{"scripts": {
@@ -74,6 +75,7 @@ SCRIPTS = """{"scripts": {
         (["src/__tests__/menus.json", "src/__tests__/New-test.js"], None, ["src/__tests__/New-test.js"]),
         (["test/__snapshots__/page.html.snap"], None, []),
         (["docs/menu.txt"], None, []),
+        (["src/Menu/__tests__/menu.json"], None, []),
     ],
 )
 def test_what_reads_the_data_of_tests(changed: list[str], manifest: str | None, expected: list[str]) -> None:
