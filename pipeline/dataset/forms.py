@@ -41,6 +41,7 @@ def swe_bench(instance: Instance) -> dict[str, Any]:
         "test_patch": instance.test_patch,
         "problem_statement": _statement(instance.task()),
         "hints_text": instance.hints,
+        "image_assets": json.dumps({"problem_statement": [one.address for one in instance.pictures]}),
         "created_at": instance.merged_at,
         "version": instance.environment_digest,
         "FAIL_TO_PASS": json.dumps(sorted(instance.fixed_tests)),

@@ -62,6 +62,17 @@ SPOILED: dict[str, tuple[Change, str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_foreign_benchmarks_patches_need_not_make_the_merge(tiny: Bench, tmp_path: Path) -> None:
+    """Its makers left parts out, on a base of their own; what does not apply is wrong all the same."""
+    bench = tiny.copy(tmp_path)
+    own = {"origin": "theirs.jsonl"}
+    spoil(bench, lambda one: own | {"fix_patch": one.fix_patch.replace("+old", "+ol")})
+    assert not [found for found in examine(bench.store, REPO) if found.check == "patches"]
+    spoil(bench, lambda one: own | {"fix_patch": one.fix_patch.replace("-old", "-other")})
+    assert [found.check for found in examine(bench.store, REPO) if found.check == "patches"]
+
+
 @pytest.fixture
 def bench(tiny: Bench, tmp_path: Path) -> Bench:
     return tiny.copy(tmp_path)

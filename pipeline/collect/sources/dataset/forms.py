@@ -51,8 +51,8 @@ class _Text(BaseModel):
 
 
 class MultiSweBench(BaseModel):
-    """The fields of a Multi-SWE-bench record that a pull request needs; `merge_sha` and `merged_at` are in our export
-    only."""
+    """The fields of a Multi-SWE-bench record that a pull request needs. Our export alone has `merge_sha`, `merged_at` and
+    `pictures` (without their bytes)."""
 
     says: ClassVar = ("title", "body", "merge_sha", "merged_at")
 
@@ -69,6 +69,7 @@ class MultiSweBench(BaseModel):
     hints: str | None = None
     merge_sha: str = ""
     merged_at: str = ""
+    pictures: tuple[Picture, ...] = ()
     fixed_tests: dict[str, Any] = {}
     p2p_tests: dict[str, Any] = {}
 
@@ -97,6 +98,7 @@ class MultiSweBench(BaseModel):
             merged_at=self.merged_at,
             resolved_issues=issues,
             hints=self.hints or "",
+            pictures=self.pictures,
         )
         return _merged(pull, Patches(self.base.sha, self.fix_patch, self.test_patch))
 
