@@ -51,8 +51,8 @@ class _Text(BaseModel):
 
 
 class MultiSweBench(BaseModel):
-    """The fields of a Multi-SWE-bench record that a pull request needs. Our export alone has `merge_sha`, `merged_at` and
-    `pictures` (without their bytes)."""
+    """The fields of a Multi-SWE-bench record that a pull request needs. Our export alone has `merge_sha`, `merged_at`
+    and `pictures` (without their bytes)."""
 
     says: ClassVar = ("title", "body", "merge_sha", "merged_at")
 
