@@ -49,7 +49,9 @@ function suite(name) {
   const lines = fs.readFileSync(name, "utf8").split("\n").filter(Boolean);
   const argument = (word) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(" ")[1]);
   argument("breaks").forEach((way) => ways.add(way));
-  const broken = argument("needs").some((needed) => !fs.existsSync(needed));
+  const missing = argument("needs").filter((needed) => !fs.existsSync(needed));
+  missing.forEach((needed) => console.error(`Cannot find module './${needed}' from '${name}'`));
+  const broken = missing.length > 0;
   if (ways.has("rewrites")) fs.writeFileSync(name, "works | package.json |\n");
   const tests = lines.filter((line) => line.includes("|") && !line.includes("function")).map(read);
   const shown = lines.filter((line) => line.startsWith("renders")).map((line) => line.split("|").map((part) => part.trim()));

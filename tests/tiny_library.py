@@ -31,7 +31,11 @@ from pipeline.sandbox.local.sandbox import LocalSandbox
 LIMITS = Limits(seconds=120, output=200_000)
 #: the machine fails on purpose: no need to wait
 IMPATIENT = Patience(tries=2, seconds=0.1)
-MANIFEST = '{{"name": "tiny", "version": "1.0.0", "private": true, "devDependencies": {{{}}}}}\n'
+BUILD = "mkdir -p dist && cp src/made.js dist/made.js"
+MANIFEST = (
+    f'{{{{"name": "tiny", "version": "1.0.0", "private": true, "scripts": {{{{"build": "{BUILD}"}}}}, '
+    '"devDependencies": {{{}}}}}\n'
+)
 JEST = '"jest": "file:./jest"'
 
 
@@ -73,6 +77,11 @@ PULLS = {
     "video": Pull("patch_failed", NAMED),
     "hint": Pull("no_fix_transition", "works | setupTests.js | ready\n", others={"setupTests.js": "ready\n"}),
     "hash": Pull("qualified", NAMED + "breaks hashes\n", "works | {src} | old\nbreaks hashes\n"),
+    "made": Pull(
+        "qualified", "needs dist/made.js\nworks | dist/made.js | old\nnamed | dist/made.js | new\n",
+        "needs dist/made.js\nworks | dist/made.js | old\n",
+    ),
+    "sick": Pull("environment_failed", NAMED.replace("{src}", "gone"), "works | gone | old\n"),
     "icon": Pull("qualified", NAMED, others={
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),
         "dep/package.json": '{"name": "dep", "version": "1.0.0"}\n',
@@ -97,7 +106,7 @@ def make_library(folder: Path, pulls: Mapping[str, Pull] = PULLS, base: Mapping[
         "package.json": MANIFEST.format(JEST),
         "jest/package.json": '{"name": "jest", "version": "29.0.0"}\n',
         "jest/bin/jest.js": Path(__file__).with_name("tiny_jest.js").read_bytes(),
-        ".gitignore": "node_modules\n",
+        ".gitignore": "node_modules\ndist\n",
         **(base or {}),
     }
     for name, pull in pulls.items():

@@ -253,7 +253,8 @@ class _Qualification:
         """Whether the environment may be to blame for a rejection, and not the candidate."""
         if end.stage != "run" or self.health is None:
             return False
-        return end.reason in ("environment_failed", "no_report") or end.reason in PARTLY and not self.health.whole
+        nothing = end.reason == "environment_failed" or end.reason == "no_report" and not self.health.well
+        return nothing or end.reason in PARTLY and not self.health.whole
 
     def _case(self, sick: _Sick, there: Situation) -> Case:
         """What hypotheses are made of."""
@@ -279,6 +280,7 @@ class _Qualification:
         Raises Rejected: with all that was tried, where the base is well in none.
         """
         assert self.sick
+        self.keep("sick", case.log.encode())
         before = self.sick, dict(self.files), self.stored
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
         for number, hypothesis in enumerate(self._hypotheses(case), 1):

@@ -37,10 +37,18 @@ def summarize(asked: Sequence[Planned], decided: Mapping[str, Outcome], budget: 
         "counts": {name: len(ids) for name, ids in instances.items()},
         "instances": instances,
         "causes": causes,
+        "bases": _bases(asked, decided),
         "seconds": seconds,
         "overhead": round(seconds["other"] / worked, 3) if worked else 0,
         "disk": {"used": budget.used, "limit": budget.limit},
     }
+
+
+def _bases(asked: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Of the candidates whose install ended, how many have a base that is well, and which have not."""
+    known = {one.name: health for one in asked if one.name in decided and (health := decided[one.name].health)}
+    sick = [name for name, health in known.items() if not health.well]
+    return {"installed": len(known), "well": len(known) - len(sick), "sick": sick}
 
 
 def _is_not_evaluated(outcome: Outcome) -> bool:
@@ -61,6 +69,10 @@ def show(repo: Repo, figures: Mapping[str, Any]) -> None:
     table(f"Dataset of {repo}", ("outcome", "count", "meaning", "pull requests"), rows)
     for instance, cause in figures["causes"].items():
         say(f"not evaluated: {instance}: {cause.splitlines()[0]}")
+    bases = figures["bases"]
+    say(f"bases: {bases['well']} of {bases['installed']} that were installed are well")
+    for instance in bases["sick"]:
+        say(f"sick: {instance}")
     seconds, disk = figures["seconds"], figures["disk"]
     spent = ", ".join(f"{name} {clock(seconds[name])}" for name in ("install", "tests", "other"))
     say(f"time: {spent} (overhead {figures['overhead']:.1%}); disk: {show_size(disk['used'])}")

@@ -80,7 +80,9 @@ def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
         'exports.test = () => new Mocha({ ui: "tdd", require: ["jsdom-global/register"], timeout: 9000 }).run();\n'
     )
     more = {"gulpfile.js": task, "test/set-up.js": ""}
-    (use,) = uses(tmp_path, repository({"test": "gulp test"}, program("gulp", GULP), program("mocha", "", MOCHA), **more))
+    (use,) = uses(
+        tmp_path, repository({"test": "gulp test"}, program("gulp", GULP), program("mocha", "", MOCHA), **more)
+    )
     words = ["--require", "./test/set-up.js", "--require", "jsdom-global/register", "--ui", "tdd", "--timeout", "9000"]
     assert (use.runner, use.folder, list(use.call.words)) == ("mocha", "", words)
 

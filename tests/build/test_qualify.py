@@ -11,11 +11,13 @@ from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
 from pipeline.build.qualify import Settings, request
+from pipeline.build.learned import Learned, recall
 from pipeline.build.reasons import REASONS
+from pipeline.build.remedies import Situation
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
-from pipeline.core.records import Instance, Rejection, Status, Triple
-from pipeline.core.store import Unit, read_records
+from pipeline.core.records import Health, Instance, Rejection, Status, Triple
+from pipeline.core.store import Unit, read_json, read_records
 from pipeline.core.trust import demo_commits, require_trust
 from pipeline.core.work import silent
 from pipeline.ecosystems import parser
@@ -23,6 +25,7 @@ from pipeline.sandbox import node
 from pipeline.sandbox.base import Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
 
+SCRIPT = 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"'
 NONE, PASSED, FAILED = Status.NONE, Status.PASSED, Status.FAILED
 REPO = Repo("acme", "ui")
 
@@ -75,7 +78,7 @@ def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
 @pytest.mark.parametrize("name", QUALIFIED)
 def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
     wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
-    wanted |= {"repaired.1"} if name == "hash" else set()
+    wanted |= {"hash": {"repaired.1"}, "made": {"sick"}}.get(name, set())
     assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
     assert "Test results written to" in log(tiny, name, "fix.1")
 
@@ -144,6 +147,54 @@ def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
     assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
     assert instance.deviations == ("hashes that OpenSSL 3 refuses: NODE_OPTIONS=--openssl-legacy-provider",)
     assert instance.environment_digest == tiny.outcomes["menu"].environment_digest
+
+
+@pytest.mark.rule("base-is-well")
+def test_a_base_on_which_nothing_passes_is_no_fault_of_the_candidate(tiny: Bench) -> None:
+    """It ended as `no_fix_transition` or `gold_does_not_fix`; now all that was tried is told, each with its health."""
+    sick = tiny.outcomes["sick"]
+    assert (sick.reason, sick.health) == ("environment_failed", Health(files=1, loaded=1, tests=1, passed=0))
+    assert "tried:\nas read: 1 of 1 files load, 0 of 1 tests pass" in sick.detail
+    assert "other-node, Node 22 in place of" in sick.detail
+    assert "works | gone" not in log(tiny, "sick", "sick") and (unit(tiny, "sick") / "tried.1.log.gz").exists()
+
+
+@pytest.mark.rule("base-is-well")
+def test_health_is_recorded_and_reported(tiny: Bench) -> None:
+    """Of the candidates whose install ends, how many have a base that is well."""
+    assert tiny.outcomes["menu"].health == Health(files=1, loaded=1, tests=1, passed=1)
+    assert tiny.outcomes["dialog"].health.whole
+    assert tiny.outcomes["chip"].health is None
+    assert tiny.outcomes["input"].health.whole, "it breaks with its own tests only"
+    bases = read_json(tiny.store.qualification(REPO) / "summary.json")["bases"]
+    assert bases["sick"] == [instance_id("sick")] and bases["well"] == bases["installed"] - 1
+
+
+@pytest.mark.rule("prepared-files")
+def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None:
+    """Its sources are the fix's: files that were made of the base would never show it."""
+    made = tiny.outcomes["made"]
+    assert made.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
+    assert made.health == Health(files=1, loaded=1, tests=1, passed=1)
+    assert list(made.f2p_tests) == ["src/made.test.js > named"]
+    assert list(made.p2p_tests) == ["src/made.test.js > works"]
+    assert "the tests need what this makes" in made.deviations[0]
+    assert made.environment_digest == tiny.outcomes["menu"].environment_digest
+    assert "(ended with 0)" in log(tiny, "made", "fix.1") and "(ended with 0)" not in log(tiny, "made", "test.1")
+
+
+@pytest.mark.rule("base-is-well")
+def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
+    (row,) = [
+        one
+        for one in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
+        if one.fault == "base-sick"
+    ]
+    environment = tiny.outcomes["menu"].environment
+    known = recall([row], environment, Situation({}, lambda name: []))
+    assert known.environment.prepare == tiny.outcomes["made"].environment.prepare
+    other = environment.model_copy(update={"folder": "packages/other"})
+    assert recall([row], other, Situation({}, lambda name: [])).environment == other
 
 
 @pytest.mark.rule("identity")
