@@ -23,7 +23,12 @@ _MISSING = re.compile(
         )
     )
 )
-_BUILTIN = re.compile(r"^(?:node:|data:|https?:|virtual:|\0)")
+_BUILTIN = re.compile(
+    r"^(?:node:|data:|https?:|virtual:|\0"
+    r"|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain"
+    r"|events|fs|http|http2|https|inspector|module|net|os|path|perf_hooks|process|punycode|querystring|readline|repl"
+    r"|stream|string_decoder|sys|timers|tls|trace_events|tty|url|util|v8|vm|wasi|worker_threads|zlib)(?:/\w+)?$)"
+)
 _PACKAGE = re.compile(r"^(@[\w.~-]+/[\w.~-]+|[\w.~][\w.~-]*)(?:/|$)")
 
 

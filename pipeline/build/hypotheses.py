@@ -196,7 +196,7 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
     if found:
         edits = tuple(Edit(kind="add", name=name, new=version) for name, version in found)
         environment = _thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
-        told = ", ".join(f"{name} {version}" for name, version in found)
+        told = ", ".join(f"{one.name} {one.new}" for one in environment.edits if one.kind == "add")
         yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {told}")
 
 
@@ -235,7 +235,7 @@ def other_node(case: Case) -> Iterator[Hypothesis]:
 
 #: in the order in which they are tried; the later ones install anew
 WAYS: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (observed, read_otherwise, one_project, prepared)
-ANEW: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (with_modules, other_peers, other_node)
+ANEW: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (other_peers, with_modules, other_node)
 #: names of hypotheses that install anew
 INSTALLING = frozenset(one.__name__.replace("_", "-") for one in ANEW)
 

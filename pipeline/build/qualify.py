@@ -10,7 +10,7 @@ import gzip
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Literal, NamedTuple
 
 import git
@@ -282,8 +282,13 @@ class _Qualification:
         assert self.sick
         self.keep("sick", case.log.encode())
         before = self.sick, dict(self.files), self.stored
+        further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
-        for number, hypothesis in enumerate(self._hypotheses(case), 1):
+        found = self._hypotheses(case)
+        for number in count(1):
+            hypothesis = next(further, None) or next(found, None)
+            if hypothesis is None:
+                break
             self.say(f"the base is sick ({case.health}); trying {hypothesis.name}: {hypothesis.tells}"[:200])
             step = learned.step(hypothesis.name, hypothesis.tells, case.environment, hypothesis.environment)
             start = Repair(hypothesis.environment, (*sick.state.steps, step))
@@ -297,6 +302,8 @@ class _Qualification:
                 tried.append(f"{hypothesis.name}, {hypothesis.tells[:200]}: {told}")
                 self.files = before[1] | {name: log for name, log in self.files.items() if name.startswith("tried.")}
                 self.keep(f"tried.{number}", other.log.encode())
+                if self.sick and hypothesis.name == "with-modules" and number < MOST_HYPOTHESES:
+                    further = hypotheses.with_modules(self._case(self.sick, there))  # a module may need another one
         self.sick, self.stored, self.health = sick, before[2], case.health
         raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 

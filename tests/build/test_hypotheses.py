@@ -1,0 +1,175 @@
+"""What else the environment of a sick base may be, from its files and its log."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from trees import DATE, LOCK, of, package, read, tree
+
+from pipeline.build import hypotheses
+from pipeline.build.asked import missing, names
+from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
+from pipeline.build.infer import Tree
+from pipeline.build.infer.scripts import Call
+from pipeline.build.infer.uses import Use
+from pipeline.build.remedies import Situation
+from pipeline.core.records import Health
+
+SICK = Health(files=1)
+
+
+def case(files: Tree, log: str = "", tests: tuple[str, ...] = ("src/a.test.js",), **more: Any) -> Case:
+    manifests = {path: files.text(path).encode() for path in files.paths if path.endswith(".json")}
+    there = more.pop("there", None) or Situation(manifests, lambda name: ["1.0.0", "2.0.0"])
+    uses = more.pop("uses", [])
+    environment = read(files, *tests).model_copy(update=more)
+    return Case(files, DATE, tests, {}, environment, SICK, log, "/workspace/repo", there, lambda: uses)
+
+
+def named(one: Case, name: str, *, installs: bool = True) -> list[Hypothesis]:
+    return [found for found in hypotheses.following(one, installs=installs) if found.name == name]
+
+
+def words(found: list[Hypothesis]) -> list[str]:
+    return [" ".join(one.environment.test) for one in found]
+
+
+def test_what_was_observed_comes_first() -> None:
+    """Its words are filtered as those of a script are: a reporter of its own is none of ours."""
+    call = Call("jest", ("--config", "build/unit.js", "--reporters=x"), {"NODE_ENV": "test"}, (), "observed: npm test")
+    first = next(hypotheses.following(case(tree(), uses=[Use("", "jest", "observed: npm test", call)]), installs=True))
+    assert first.name == "observed" and "--config build/unit.js" in " ".join(first.environment.test)
+    assert "--reporters=x" not in first.environment.test
+    assert first.environment.test_env["NODE_ENV"] == "test"
+
+
+def test_a_configuration_that_only_another_script_names() -> None:
+    """TypeScript was parsed as JavaScript: `-c` stood in a script of another name."""
+    scripts = {"test": "gulp test", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
+    found = named(case(tree({"build-tools/jest/unit.config.js": ""}, scripts=scripts)), "read-otherwise")
+    assert any("-c build-tools/jest/unit.config.js" in one for one in words(found))
+
+
+def test_another_runner_of_the_same_package() -> None:
+    """Files of one runner were given to another one that `test` also starts."""
+    both = {
+        "devDependencies": {"mocha": "^10", "jest": "^29"},
+        "scripts": {"test": "mocha test/iso", "test:ui": "jest"},
+    }
+    one = case(tree(**both))
+    assert one.environment.runner == "mocha"
+    assert "jest" in [found.environment.runner for found in named(one, "read-otherwise")]
+
+
+def test_the_package_of_the_workspace_in_place_of_its_root() -> None:
+    files = {
+        "vitest.workspace.ts": "export default defineWorkspace(['packages/*'])",
+        "packages/ui/package.json": package(name="ui", devDependencies={"vitest": "^2"}, scripts={"test": "vitest"}),
+    }
+    root = tree(files, devDependencies={"vitest": "^2"}, workspaces=["packages/*"], scripts={"test": "vitest"})
+    one = case(root, tests=("packages/ui/a.test.ts",))
+    assert one.environment.folder == ""
+    assert "packages/ui" in [found.environment.folder for found in named(one, "read-otherwise")]
+
+
+def test_one_project_of_a_vitest_workspace() -> None:
+    """All were started, one of them without the browser that it needs, and no test ran."""
+    text = 'test: { projects: [{ test: { name: "storybook" } }, { test: { name: "unit" } }] }'
+    found = named(case(tree({"vitest.config.ts": text}, devDependencies={"vitest": "^3"})), "one-project")
+    assert [one.environment.test[-2] for one in found] == ["--project=unit", "--project=storybook"]
+
+
+MISSING_SIBLING = """
+ FAIL  packages/ui/a.test.js
+Cannot find module '@acme/tokens' from 'packages/ui/a.js'
+    - /workspace/repo/node_modules/jest/bin/jest.js
+"""
+SIBLINGS = {
+    "packages/ui/package.json": package(name="@acme/ui", dependencies={"@acme/tokens": "*"}),
+    "packages/tokens/package.json": package(
+        name="@acme/tokens", dependencies={"@acme/core": "*"}, scripts={"build": "tsc"}
+    ),
+    "packages/core/package.json": package(name="@acme/core", scripts={"build": "tsc"}),
+}
+
+
+def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
+    one = case(tree(SIBLINGS, workspaces=["packages/*"]), MISSING_SIBLING, ("packages/ui/a.test.js",))
+    first = next(hypotheses.following(one, installs=True))
+    assert [argv[-2:] for argv in first.environment.prepare] == [
+        ("packages/core", "build"),
+        ("packages/tokens", "build"),
+    ]
+
+
+WORKFLOW = """
+jobs:
+  unit:
+    steps: [{run: npm ci}, {run: npm run icons}, {run: npm test}]
+"""
+
+
+def test_generated_files_are_made_by_what_runs_before_the_tests() -> None:
+    scripts = {"test": "make tokens && jest", "pretest": "node icons.js", "postinstall": "node post.js"}
+    files = {".github/workflows/ci.yml": WORKFLOW}
+    log = "Cannot find module './generated/icons' from 'src/icon.js'"
+    found = named(case(tree(files, scripts=scripts), log), "prepared")
+    commands = [" ".join(one.environment.prepare[0][3:]) or one.environment.prepare[0][2] for one in found]
+    assert commands[:2] == [". pretest", ". postinstall"]
+    assert any("make tokens" in one.environment.prepare[0][2] for one in found)
+    assert any("npm run icons" in one.environment.prepare[0][2] for one in found)
+
+
+def test_nothing_is_prepared_that_no_log_asks_for() -> None:
+    assert named(case(tree(scripts={"build": "tsc"}), "expected 1 to be 2"), "prepared") == []
+
+
+def test_modules_that_nothing_asks_for_are_installed() -> None:
+    """A peer that one manager installs and another one does not; the locked version, else the nearest of the range."""
+    log = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index.js'\nCannot find module 'fs'"
+    (found,) = named(case(tree(peerDependencies={"linkifyjs": "^1"}), log), "with-modules")
+    assert [(one.kind, one.name, one.new) for one in found.environment.edits] == [("add", "linkifyjs", "1.0.0")]
+    assert found.environment.install[:2] == ("npm", "install")
+
+
+@pytest.mark.parametrize(
+    ("node", "changed"),
+    [("14", ("manager_version", "7")), ("20", ("install_env", {"npm_config_legacy_peer_deps": "true"}))],
+)
+def test_peers_are_treated_in_the_other_way(node: str, changed: tuple[str, Any]) -> None:
+    log = "Cannot find module '@babel/plugin-x'"
+    (found,) = named(case(tree({".nvmrc": node}), log), "other-peers")
+    assert getattr(found.environment, changed[0]) == changed[1]
+
+
+def test_neighbouring_nodes_come_last_and_only_where_nothing_loads() -> None:
+    one = case(tree({".nvmrc": "18"}))
+    assert [found.environment.node for found in named(one, "other-node")] == ["20", "16"]
+    assert [found.name for found in hypotheses.following(one, installs=True)][-1] == "other-node"
+    assert not INSTALLING & {found.name for found in hypotheses.following(one, installs=False)}
+
+
+# -- what a log asks for ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("log", "own", "files", "foreign"),
+    [
+        ("Cannot find module '@acme/ui/lib' from 'a.js'", ("@acme/ui",), (), ()),
+        ("Cannot find module '../dist/icons.js'\nRequire stack:\n- /workspace/repo/a.js", (), ("../dist/icons.js",), ()),
+        ('Failed to resolve import "@acme/ui" from "a.ts". Does the file exist?', ("@acme/ui",), (), ()),
+        ('Error: Failed to resolve entry for package "@acme/ui". The package may', ("@acme/ui",), (), ()),
+        ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),
+        ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
+        ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
+        ("Cannot find module 'node:test'", (), (), ()),
+        ("expected element to be found", (), (), ()),
+    ],
+)  # fmt: skip
+def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:
+    assert missing(log, {"@acme/ui"}) == (own, files, foreign)
+
+
+def test_the_packages_of_a_repository() -> None:
+    files = of({"package.json": json.dumps({"name": "root"}), "a/package.json": "no json"} | SIBLINGS | LOCK)
+    assert names(files)["@acme/core"] == "packages/core"
