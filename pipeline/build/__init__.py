@@ -7,6 +7,7 @@ Reads `01_raw/` and the clone it names; writes `02_dataset/`.
     qualify                   one candidate as a unit of work
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          what has rotted, what is done about it, what neighbours learn
+    health, hypotheses, asked, observe         a base that is not well, and what else its environment may be
     judge, reasons            from three test runs to an instance or a reason
     summary                   what came of it, in figures
     budget, layers, garbage, gc                the disk: within a build, and afterwards

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.build import asked
@@ -16,7 +18,9 @@ from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.remedies import LINES, Situation, nearest
+from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment, Health
+from pipeline.core.store import digest
 from pipeline.ecosystems import manager, versions
 
 #: fields that a way of running tests decides: the others are the install's
@@ -246,6 +250,16 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     ways = (prepared, *(one for one in WAYS if one is not prepared)) if asks else WAYS
     for hypothesis in (*ways, *(ANEW if installs else ())):
         yield from hypothesis(case)
+
+
+@cache
+def decides() -> str:
+    """The digest of all that hypotheses follow from: under another one, a rejection may be none."""
+    own = ("asked.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs")
+    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in own)
+    return digest(
+        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(own, texts, strict=True))
+    )
 
 
 def _way(environment: Environment) -> tuple[object, ...]:

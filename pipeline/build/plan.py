@@ -12,7 +12,7 @@ from typing import Any
 
 import git
 
-from pipeline.build import faults
+from pipeline.build import faults, hypotheses
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
@@ -87,7 +87,7 @@ class Planned:
 
 def repair() -> dict[str, str]:
     """What decides a rejection beside the inputs of its unit."""
-    return {"repair": faults.table_digest()}
+    return {"repair": digest(faults.table_digest(), hypotheses.decides())}
 
 
 def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> dict[str, list[TestRun]]:

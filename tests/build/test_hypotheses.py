@@ -156,7 +156,7 @@ def test_neighbouring_nodes_come_last_and_only_where_nothing_loads() -> None:
     ("log", "own", "files", "foreign"),
     [
         ("Cannot find module '@acme/ui/lib' from 'a.js'", ("@acme/ui",), (), ()),
-        ("Cannot find module '../dist/icons.js'\nRequire stack:\n- /workspace/repo/a.js", (), ("../dist/icons.js",), ()),
+        ("Cannot find module '../dist/icons.js'\nRequire stack:\n- /repo/a.js", (), ("../dist/icons.js",), ()),
         ('Failed to resolve import "@acme/ui" from "a.ts". Does the file exist?', ("@acme/ui",), (), ()),
         ('Error: Failed to resolve entry for package "@acme/ui". The package may', ("@acme/ui",), (), ()),
         ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),

@@ -28,7 +28,8 @@ PROGRAM = '#!/usr/bin/env node\nrequire("fs").writeFileSync("ran", "");\nprocess
 GULP = '#!/usr/bin/env node\nrequire(process.cwd() + "/gulpfile.js")[process.argv[2]]();\n'
 NX = """#!/usr/bin/env node
 const options = { cwd: process.cwd(), env: { PATH: process.env.PATH, NODE_OPTIONS: "--no-warnings" } };
-require("child_process").fork(__dirname + "/executor.js", ["packages/ui"], options).on("exit", (code) => process.exit(code));
+const executor = require("child_process").fork(__dirname + "/executor.js", ["packages/ui"], options);
+executor.on("exit", (code) => process.exit(code));
 """
 EXECUTOR = 'require("jest").runCLI({ config: process.argv[2] + "/jest.config.js", ci: true }, [process.cwd()]);\n'
 JEST = 'module.exports = { runCLI() { throw new Error("the tests ran"); } };\n'
@@ -102,7 +103,7 @@ def test_what_comes_before_the_tests_does_not_keep_from_them(tmp_path: Path) -> 
 
 
 def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> None:
-    start = 'require("child_process").execFileSync("mocha", ["--opts", "x.opts"], { cwd: "packages/ui", stdio: "inherit" });'
+    start = 'require("child_process").execFileSync("mocha", ["--opts", "x.opts"], { cwd: "packages/ui" });'
     files = repository({"test": "node scripts/test.js"}, program("mocha"), **{"scripts/test.js": start})
     files["packages/ui/x.opts"] = ""
     (use,) = uses(tmp_path, files, "packages/ui/a.test.js")

@@ -10,8 +10,8 @@ import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
-from pipeline.build.qualify import Settings, request
 from pipeline.build.learned import Learned, recall
+from pipeline.build.qualify import Settings, request
 from pipeline.build.reasons import REASONS
 from pipeline.build.remedies import Situation
 from pipeline.core.git import open_clone, show
