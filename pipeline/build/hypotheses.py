@@ -58,7 +58,8 @@ class Hypothesis(NamedTuple):
 @dataclass(frozen=True)
 class Case:
     """A sick base: the files of its commit, its day, its test files, what was inferred and `fixed`, the environment
-    in which it was found sick, with its health and log; `observe` starts the repository's own test command."""
+    in which it was found sick, with its health and log, and commands that prepared what neighbours needed; `observe`
+    starts the repository's own test command."""
 
     tree: Tree
     date: str
@@ -70,6 +71,7 @@ class Case:
     root: str
     there: Situation
     observe: Callable[[], list[Use]]
+    known: Sequence[tuple[tuple[str, ...], ...]] = ()
 
     def by(self, use: Use) -> Environment | None:
         """The environment in which a use runs the tests, with what is installed now; None where it can not be one."""
@@ -137,6 +139,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     folder = next((one for test in case.tests for one in above(test) if tree.manifest(one)), case.environment.folder)
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
+        *case.known,
         tuple(_script(home, name) for name, home in _needed(tree, packages, case.missing.own)),
         *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
         _leading(tree, folder),

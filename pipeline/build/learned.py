@@ -73,6 +73,13 @@ def step(name: str, tells: str, before: Environment, after: Environment) -> Step
     return Step(Finding(SICK, found), "hypothesis", f"the base was sick in the environment as read: {tells}")
 
 
+def preparations(rows: Sequence[Learned], environment: Environment) -> list[tuple[tuple[str, ...], ...]]:
+    """The commands after which neighbours with the same way of running were well."""
+    wanted = (row for row in rows if row.fault == SICK.name and row.found["hypothesis"] == "prepared")
+    told = (json.loads(row.found["after"])["prepare"] for row in wanted if _alike(row, environment))
+    return [tuple(map(tuple, commands)) for commands in told]
+
+
 def ways(steps: Sequence[Step]) -> list[Step]:
     """Those of the steps that a sick base led to."""
     return [one for one in steps if one.finding.fault is SICK]
@@ -106,11 +113,18 @@ def _way(environment: Environment) -> str:
     return digest(environment.model_dump(mode="json", exclude=repaired))
 
 
+def _alike(row: Learned, environment: Environment) -> bool:
+    return row.era == era_of(environment) and row.found["before"] == _way(environment)
+
+
 def _as_neighbours(state: Repair, row: Learned, environment: Environment) -> Repair | None:
-    """The environment that a neighbour with the same way of running was well in; None for another way."""
-    if row.era != era_of(environment) or row.found["before"] != _way(environment):
+    """The environment that a neighbour with the same way of running was well in; None for another way, and for files
+    that it prepared: they are made for every commit anew, and not all tests need them."""
+    if row.found["hypothesis"] == "prepared" or not _alike(row, environment):
         return None
-    fields = state.environment.model_dump(mode="json") | json.loads(row.found["after"])
+    before, after = state.environment.model_dump(mode="json"), json.loads(row.found["after"])
+    fields = before | after
+    fields["edits"] = before["edits"] + [one for one in after.get("edits", ()) if one not in before["edits"]]
     known = Finding(SICK, dict(row.found))
     return Repair(Environment.model_validate(fields), (*state.steps, Step(known, row.remedy, row.deviation)))
 

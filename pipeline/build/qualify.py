@@ -272,6 +272,7 @@ class _Qualification:
             root=sick.root,
             there=there,
             observe=lambda: observe.observed(self.sandbox, sick.image, tree, tests),
+            known=learned.preparations(self.request.learned, sick.state.environment),
         )
 
     def _hypothesized(self, end: Rejected, case: Case, there: Situation, attempt: repair.Attempt) -> Instance:

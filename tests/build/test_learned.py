@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from factories import make_environment
 
-from pipeline.build.learned import Memory, era_of, lessons, recall
+from pipeline.build.learned import Memory, era_of, lessons, recall, step
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, repaired
-from pipeline.core.records import Environment
+from pipeline.core.records import Edit, Environment
 from tests.build.test_fault_table import INSTALL, RUN
 
 ASKING = Situation({"package.json": b'{"devDependencies": {"is-number": "7.0.99"}}'}, lambda name: ["7.0.0"])
@@ -88,3 +88,21 @@ def test_an_era_is_told_by_majors() -> None:
     assert era_of(make_environment(node="18", manager="yarn", manager_version="1.22.22", runner_version="^26.5.0")) == (
         "node 18, yarn 1, jest 26"
     )
+
+
+# -- a base that was sick --------------------------------------------------------------------------------------------
+@pytest.mark.rule("base-is-well")
+def test_the_next_candidate_begins_where_the_base_became_well() -> None:
+    """What is inferred alike would be sick alike; with another way of running, nothing is known."""
+    before = make_environment(test=("node", "{entry}", "{files}"), test_env={})
+    after = before.model_copy(
+        update={"test": ("node", "{entry}", "--config", "x.js", "{files}"), "evidence": {"a": "b"}}
+    )
+    rows = lessons(before, [step("observed", "by its script", before, after)])
+    neighbour = before.model_copy(update={"edits": (Edit(kind="drop", name="gone"),)})
+    known = recall(rows, neighbour, Situation({}, lambda name: []))
+    assert (known.environment.test, known.environment.edits) == (after.test, neighbour.edits)
+    assert known.deviations == ["the base was sick in the environment as read: by its script"]
+    for other in ({"folder": "packages/ui"}, {"runner_version": "1.0.0"}, {"node": "8"}):
+        changed = before.model_copy(update=other)
+        assert recall(rows, changed, Situation({}, lambda name: [])).environment == changed

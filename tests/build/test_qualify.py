@@ -10,7 +10,7 @@ import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
-from pipeline.build.learned import Learned, recall
+from pipeline.build.learned import Learned, preparations, recall
 from pipeline.build.qualify import Settings, request
 from pipeline.build.reasons import REASONS
 from pipeline.build.remedies import Situation
@@ -190,11 +190,10 @@ def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
         for one in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
         if one.fault == "base-sick"
     ]
-    environment = tiny.outcomes["menu"].environment
-    known = recall([row], environment, Situation({}, lambda name: []))
-    assert known.environment.prepare == tiny.outcomes["made"].environment.prepare
-    other = environment.model_copy(update={"folder": "packages/other"})
-    assert recall([row], other, Situation({}, lambda name: [])).environment == other
+    environment, nothing = tiny.outcomes["menu"].environment, Situation({}, lambda name: [])
+    assert recall([row], environment, nothing).environment == environment, "not all tests need what one needs"
+    assert preparations([row], environment) == [tiny.outcomes["made"].environment.prepare]
+    assert preparations([row], environment.model_copy(update={"folder": "packages/other"})) == []
 
 
 @pytest.mark.rule("identity")
