@@ -24,7 +24,8 @@ END, LINE = 500_000, 1000
 
 #: what patterns may write in braces: a package, a version or range, a host
 _WORDS = {
-    "{name}": r"(?P<name>(?:@[\w.~-]+(?:/|%2[fF]))?[\w.~-]+)",
+    "{name}": r"(?P<name>(?:(?:@|%40)[\w.~-]+(?:/|%2[fF]))?[\w.~-]+)",
+    "{range}": r"(?P<old>[^\s:]\S*?(?: (?:\|\| |- )?[<>=^~]*\d\S*?)*)",
     "{host}": r"(?P<host>[\w-]+(?:\.[\w-]+)+)",
     "{archive}": r"(?P<old>\d+\.[\w.+-]+?)\.tgz",
 }
@@ -100,5 +101,5 @@ def _written_out(pattern: str) -> str:
 
 
 def _plain(captured: str) -> str:
-    """Registries escape the blank line of a scoped name in their addresses."""
-    return captured.replace("%2f", "/").replace("%2F", "/")
+    """Registries escape what a scoped name has beside its words in their addresses."""
+    return captured.replace("%2f", "/").replace("%2F", "/").replace("%40", "@")

@@ -7,7 +7,7 @@ Rejection with a reason of the closed list, of which `not_evaluated` says that t
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, islice
@@ -25,6 +25,7 @@ from pipeline.build.learned import Learned
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
+from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import committed, list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
@@ -33,7 +34,9 @@ from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import digest
 from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
+from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.registry import Looked, Registry
 from pipeline.execution import images, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
@@ -220,8 +223,22 @@ class _Qualification:
     def _known(self) -> tuple[images.Recipe, Situation, Repair]:
         """What is inferred, what repair can look at, and what was learned from neighbours."""
         inferred = recipe(self.clone, self.candidate)
-        there = Situation(images.manifests_of(self.clone, inferred.manifests), node.releases)
+        there = self._situation(inferred)
         return inferred, there, learned.recall(self.request.learned, inferred.environment, there)
+
+    def _situation(self, inferred: images.Recipe) -> Situation:
+        """What repair can look at. What the registry does not say of the locked versions is told, and no more."""
+
+        def look_up(packages: Iterable[Locked]) -> Looked:
+            looked = Registry(node.registry(), cache_root()).look_up(packages)
+            if looked.unknown:
+                self.say(f"{looked.unknown} locked versions were not looked up: {looked.why or 'no answer'}")
+            return looked
+
+        files, base = images.manifests_of(self.clone, inferred.manifests), inferred.base
+        manifest = show(self.clone, base, "package.json")
+        tests = scope.touched(list_files(self.clone, base), self.candidate.test_patch, manifest)
+        return Situation(files, node.releases, look_up, tuple(tests), committed(self.clone, inferred.manifests)[:10])
 
     def _qualified(self) -> Instance:
         """In the inferred environment, in what repair makes of it, or in another one in which the base is well."""

@@ -7,13 +7,17 @@ else. Does not cover: changes to a repository's sources or tests.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.build.infer import Tree, focus
+from pipeline.build.infer.tree import Manifest, Unsupported
 from pipeline.core.records import Edit, Environment
-from pipeline.ecosystems import edits, locks
+from pipeline.ecosystems import edits, locks, runner, versions
+from pipeline.ecosystems.graph import Ask, Graph
 from pipeline.ecosystems.manager_folder import manager
+from pipeline.ecosystems.registry import Looked, elsewhere
 
 #: Node's long-term lines
 LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)
@@ -33,12 +37,52 @@ PLATFORM_PARENTS = (
 )
 
 
+def _unasked(packages: Iterable[locks.Locked]) -> Looked:
+    return Looked()
+
+
 @dataclass(frozen=True)
 class Situation:
-    """What remedies look at: the manifests as they would be installed, and which versions the registry has."""
+    """What remedies look at: the manifests as they would be installed, and which versions the registry has.
+
+    `look_up` says which locked versions are gone, `tests` are the touched test files, `day` is the commit's (ISO).
+    """
 
     files: Mapping[str, bytes]
     releases: Callable[[str], list[str]]
+    look_up: Callable[[Iterable[locks.Locked]], Looked] = _unasked
+    tests: tuple[str, ...] = ()
+    day: str = ""
+
+    def after(self, environment: Environment) -> Situation:
+        """The same once the edits of an environment are made."""
+        return replace(self, files=edits.apply(environment.edits, self.files, lambda: "https://registry/"))
+
+    def members(self) -> dict[str, Manifest]:
+        """The packages of the workspace by folder, the root among them; none without one that can be read."""
+        tree = Tree(self.files, lambda path: self.files[path].decode(errors="replace"))
+        try:
+            return focus.members(tree)
+        except Unsupported:
+            return {}
+
+    def graph(self, there: Mapping[str, Manifest]) -> Graph:
+        """Who asks for whom in the lock file at the root, for these packages of the workspace."""
+        path = next((path for path in sorted(self.files) if "/" not in path and locks.is_lock(path)), "")
+        text = self.files[path].decode(errors="replace") if path else ""
+        return locks.graph(path, text, {folder: one.data for folder, one in there.items()})
+
+    def fetched(self, environment: Environment) -> list[locks.Locked]:
+        """The locked packages that an install asks the registry for, of those that it can not do without."""
+        graph = self.graph(focus.installed(self.members(), environment.focus))
+        others = elsewhere(self.files)
+        return [one for one in graph.reached(graph.asked) if not others(one.name)]
+
+    def needed(self, there: Mapping[str, Manifest], environment: Environment) -> set[str]:
+        """The folders of the packages that the tests need: all, where what they touch does not say it."""
+        chosen = focus.installed(dict(there), environment.focus)
+        own = focus.touched(dict(there), self.tests)
+        return focus.needed(dict(there), own) if own else set(chosen)
 
     def locked(self) -> Iterator[locks.Locked]:
         """Every package of every lock file."""
@@ -78,7 +122,8 @@ def substitute(seen: Diagnosis) -> Environment | None:
     name = seen.found["name"]
     old = seen.found.get("old") or next((version for _, one, version in seen.there.asked() if one == name), "")
     new = nearest(old, seen.there.releases(name))
-    return _edited(seen.environment, Edit(kind="pin", name=name, old=old, new=new)) if new not in ("", old) else None
+    edit = Edit(kind="pin", name=name, old=old, new=new)
+    return _edited(seen.environment, edit, seen.there) if new not in ("", old) else None
 
 
 def drop(seen: Diagnosis) -> Environment | None:
@@ -86,7 +131,25 @@ def drop(seen: Diagnosis) -> Environment | None:
     tables = {table for table, name, _ in seen.there.asked() if name == seen.found["name"]}
     if not tables or "dependencies" in tables:
         return None
-    return _edited(seen.environment, Edit(kind="drop", name=seen.found["name"]))
+    return _edited(seen.environment, Edit(kind="drop", name=seen.found["name"]), seen.there)
+
+
+def prune(seen: Diagnosis) -> Environment | None:
+    """Leave out what brings along a package that is gone, where its chain begins: a development dependency, or
+    whatever another package of the workspace than the tested ones asks for."""
+    there = seen.there.members()
+    chains = seen.there.graph(there).chains(seen.found["name"], seen.found.get("old", ""))
+    needed, runners = seen.there.needed(there, seen.environment), _runner(seen.environment)
+    if not chains or any(_holds(ask, needed, runners) for ask in chains):
+        return None
+    folders: dict[str, list[str]] = {}
+    for ask in sorted(chains):
+        folders.setdefault(ask.name, []).append(ask.folder or ".")
+    changed = seen.environment
+    for name, places in folders.items():
+        edit = Edit(kind="drop", name=name, folders=tuple(dict.fromkeys(places)))
+        changed = _edited(changed, edit, seen.there) or changed
+    return changed if changed != seen.environment else None
 
 
 def from_registry(seen: Diagnosis) -> Environment | None:
@@ -94,19 +157,19 @@ def from_registry(seen: Diagnosis) -> Environment | None:
     changed = seen.environment
     for name, address, version in sorted(set(_at_host(seen.there, seen.found["host"]))):
         new = nearest(version, seen.there.releases(name))
-        pinned = _edited(changed, Edit(kind="pin", name=name, old=address, new=new)) if new else None
+        pinned = _edited(changed, Edit(kind="pin", name=name, old=address, new=new), seen.there) if new else None
         changed = pinned or drop(Diagnosis(changed, {"name": name}, {}, seen.there)) or changed
     return changed if changed != seen.environment else None
 
 
 def rehost(seen: Diagnosis) -> Environment | None:
     """Ask this host's registry for what was locked, or is looked for, at another."""
-    named = re.compile(rf"https?://{re.escape(seen.found['host'])}/".encode())
+    named = re.compile(rf"https?://{re.escape(seen.found['host'])}(?::\d+)?/".encode())
     archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|download)/")
     there = seen.there.files.items()
     if not any((named if edits.is_settings(path) else archives).search(content) for path, content in there):
         return None
-    return _edited(seen.environment, Edit(kind="rehost", name=seen.found["host"]))
+    return _edited(seen.environment, Edit(kind="rehost", name=seen.found["host"]), seen.there)
 
 
 def reseal(seen: Diagnosis) -> Environment | None:
@@ -114,17 +177,50 @@ def reseal(seen: Diagnosis) -> Environment | None:
     locked = (content for path, content in seen.there.files.items() if locks.is_lock(path))
     if not any(seen.found["old"].encode() in content for content in locked):
         return None
-    return _edited(seen.environment, Edit(kind="reseal", name="checksum", old=seen.found["old"], new=seen.found["new"]))
+    edit = Edit(kind="reseal", name="checksum", old=seen.found["old"], new=seen.found["new"])
+    return _edited(seen.environment, edit, seen.there)
 
 
 def unset(seen: Diagnosis) -> Environment | None:
     """Leave out a setting of the package manager."""
-    return _edited(seen.environment, Edit(kind="unset", name=seen.more.get("setting") or seen.found["setting"]))
+    edit = Edit(kind="unset", name=seen.more.get("setting") or seen.found["setting"])
+    return _edited(seen.environment, edit, seen.there)
+
+
+def peers_left(seen: Diagnosis) -> Environment | None:
+    """Do not ask for peers where the lock file has none: its writer left them out, and lacks nothing else."""
+    asked = {name for _, name, _ in seen.there.asked()}
+    if seen.environment.manager != seen.more["manager"] or seen.found["name"] in asked:
+        return None
+    return _with(seen.environment, "install_env", seen.more["set"])
+
+
+def whole(seen: Diagnosis) -> Environment | None:
+    """Install all packages of the workspace."""
+    return seen.environment.model_copy(update={"focus": ()}) if seen.environment.focus else None
+
+
+def manager_asked(seen: Diagnosis) -> Environment | None:
+    """Take the newest version of the manager that the repository asks for."""
+    name = seen.environment.manager
+    fitting = [one for one in seen.there.releases(name) if versions.satisfies(one, seen.found["wanted"])]
+    new = nearest("", fitting)
+    if not new or new == seen.environment.manager_version:
+        return None
+    return seen.environment.model_copy(update={"manager_version": new})
+
+
+def node_asked(seen: Diagnosis) -> Environment | None:
+    """Take the line of Node that the repository asks for: the nearest to the one here."""
+    here = versions.major(seen.environment.node)
+    fitting = [line for line in LINES if versions.satisfies(f"{line}.99.99", seen.found["wanted"])]
+    new = min(fitting, key=lambda line: abs(line - here), default=here)
+    return seen.environment.model_copy(update={"node": str(new)}) if new != here else None
 
 
 def thaw(seen: Diagnosis) -> Environment | None:
     """Let the manager change its lock file: what still fits stays as it is locked."""
-    thawed = _thawed(seen.environment)
+    thawed = _thawed(seen.environment, seen.there)
     return thawed if thawed != seen.environment else None
 
 
@@ -133,7 +229,7 @@ def option(seen: Diagnosis) -> Environment | None:
     if seen.environment.manager != seen.more["manager"] or seen.more["word"] in seen.environment.install:
         return None
     install = (*seen.environment.install, seen.more["word"])
-    return _thawed(seen.environment.model_copy(update={"install": install}))
+    return _thawed(seen.environment.model_copy(update={"install": install}), seen.there)
 
 
 def undated(seen: Diagnosis) -> Environment | None:
@@ -180,13 +276,14 @@ def platform(seen: Diagnosis) -> Environment | None:
     """Ask for the package of this platform that a lock file from another one leaves out."""
     parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, seen.found["name"])), None)
     version = next((one.version for one in seen.there.locked() if one.name == parent), None)
-    return version and _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version))
+    return version and _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version), seen.there)
 
 
 REMEDIES: dict[str, Remedy] = {
     remedy.__name__: remedy
     for remedy in (
-        substitute, drop, from_registry, rehost, reseal, unset, thaw, option, undated, install_env, test_env, node,
+        substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
+        install_env, test_env, manager_asked, node_asked, node,
         rebuild, platform,
     )
 }  # fmt: skip
@@ -226,17 +323,30 @@ def _is_at(address: str, host: str) -> bool:
     return ".".join(host.split(".")[-2:]) in where
 
 
-def _edited(environment: Environment, edit: Edit) -> Environment | None:
+def _edited(environment: Environment, edit: Edit, there: Situation) -> Environment | None:
     if edit in environment.edits:
         return None
     edited = environment.model_copy(update={"edits": (*environment.edits, edit)})
-    return _thawed(edited) if edit.kind in ("drop", "pin", "add") else edited
+    return _thawed(edited, there) if edit.kind in ("drop", "pin", "add") else edited
 
 
-def _thawed(environment: Environment) -> Environment:
-    thaw = manager(environment.manager).thaw
-    install = tuple(filter(None, (thaw.get(word, word) for word in environment.install)))
+def _thawed(environment: Environment, there: Situation) -> Environment:
+    """What the lock file lacks is of the commit's day, where the manager can ask for that."""
+    own = manager(environment.manager)
+    install = tuple(filter(None, (own.thaw.get(word, word) for word in environment.install)))
+    if install != environment.install and own.dated and there.day:
+        install = (*install, own.dated.replace("{date}", there.day))
     return environment.model_copy(update={"install": install})
+
+
+def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:
+    """Whether something can not be left out: what the library itself depends on, and what runs its tests."""
+    return ask.name in runners or (ask.folder in needed and ask.table == "dependencies")
+
+
+def _runner(environment: Environment) -> set[str]:
+    own = runner(environment.runner)
+    return {*own.packages, *(one.package for one in own.wrapper)}
 
 
 def _with(environment: Environment, field: str, values: Mapping[str, str]) -> Environment | None:

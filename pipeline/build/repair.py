@@ -8,7 +8,7 @@ the instance alone. Raises what the last attempt raised; a broken machine's erro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,8 +18,9 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import REMEDIES, Diagnosis, Situation
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
-from pipeline.ecosystems import edits
 
+#: the fault of a locked version that the registry has no longer
+GONE = "version-gone"
 #: attempts of one candidate: a lock file of the oldest era met four faults
 MOST = 12
 
@@ -54,11 +55,14 @@ class Repair:
 def repaired(start: Repair, there: Situation, attempt: Attempt[T], keep: Callable[[str, bytes], None]) -> T:
     """What the first attempt that is not rejected returns; `keep` stores the logs of those before it.
 
-    No environment is tried twice. Raises Rejected: of the tests when they ever ran, since that is what was reached.
+    Before each one the locked versions are looked up, so that what is gone costs no install. No environment is tried
+    twice. Raises Rejected: of the tests when they ever ran, since that is what was reached.
     """
     state, seen, ends = start, {digest(start.environment)}, []
     while len(seen) <= MOST:
         try:
+            state = foreseen(state, there)
+            seen.add(digest(state.environment))
             return attempt(state)
         except Rejected as end:
             ends.append(end)
@@ -71,9 +75,39 @@ def repaired(start: Repair, there: Situation, attempt: Attempt[T], keep: Callabl
     raise next((end for end in ends if end.stage == "run"), ends[-1])
 
 
+def foreseen(state: Repair, there: Situation) -> Repair:
+    """The environment without what the registry has no longer: remedies for all locked versions that are gone.
+
+    Raises Rejected where there is none for one: its install would end in a 404.
+    """
+    fault = next(one for one in faults.table() if one.name == GONE)
+    now = there.after(state.environment)
+    left, after = [], state
+    for name, version in now.look_up(now.fetched(state.environment)).gone:
+        finding = Finding(fault, {"name": name, "old": version})
+        if any((edit.name, edit.old) == (name, version) for edit in after.environment.edits):
+            continue
+        if changed := next(_each_remedy(after, finding, there), None):
+            after = changed
+        elif (name, version) in (
+            (one.name, one.version) for one in there.after(after.environment).fetched(after.environment)
+        ):
+            left.append(f"{name} {version} is gone from the registry{_chain(now, name, version)}")
+    if left:
+        raise Rejected(fault.reason, "\n".join(left), log="\n".join(left), stage="install")
+    return after
+
+
+def _chain(there: Situation, name: str, version: str) -> str:
+    """One way by which the repository asks for a package."""
+    chains = there.graph(there.members()).chains(name, version)
+    ways = sorted((len(way), f"{ask.folder or 'the root'}: {' > '.join(way)}") for ask, way in chains.items())
+    return f" ({ways[0][1]})" if ways else ""
+
+
 def apply(state: Repair, finding: Finding, remedy: str, more: dict[str, Any], there: Situation) -> Repair | None:
     """The environment after one remedy, None where it has nothing to change."""
-    now = replace(there, files=edits.apply(state.environment.edits, there.files, lambda: "https://registry/"))
+    now = there.after(state.environment)
     after = REMEDIES[remedy](Diagnosis(state.environment, finding.found, more, now, finding.fault.name))
     if after is None:
         return None
@@ -88,8 +122,12 @@ def reason_of(log: str) -> str:
 
 
 def _remedied(state: Repair, end: Rejected, there: Situation) -> Iterator[Repair]:
-    """What to try next: for the first fault, then the others, a remedy for everything that the log says of it."""
-    for _, findings in groupby(faults.find(end.stage, end.log), key=lambda finding: finding.fault.name):
+    """What to try next: a remedy for all that the log says of single packages and hosts, whatever the faults; then for
+    everything of the first fault, and of the others."""
+    found = groupby(faults.find(end.stage, end.log), key=lambda finding: finding.fault.name)
+    groups = [list(findings) for _, findings in found]
+    named = [finding for findings in groups for finding in findings if finding.found.keys() & {"name", "host"}]
+    for findings in (named, *groups):
         after = state
         for finding in findings:
             after = next(_each_remedy(after, finding, there), after)
@@ -104,7 +142,7 @@ def _each_remedy(state: Repair, finding: Finding, there: Situation) -> Iterator[
 
 #: kind of an edit -> how a person reads it
 _TOLD = {
-    "drop": "{name} is left out",
+    "drop": "{name} is left out{of}",
     "pin": "{name} {new} in place of {old}",
     "add": "{name} {new} is added",
     "rehost": "the registry in place of {name}",
@@ -117,14 +155,19 @@ def _changes(before: Environment, after: Environment) -> Iterator[str]:
     """How two environments differ, in words."""
     yield from (_told(edit) for edit in after.edits if edit not in before.edits)
     yield from (f"the install scripts of {name} run" for name in after.rebuild if name not in before.rebuild)
+    if before.focus and not after.focus:
+        yield "all packages of the workspace are installed"
     for field in ("install_env", "test_env"):
         old, new = getattr(before, field), getattr(after, field)
         yield from (f"{name}={value}" for name, value in new.items() if old.get(name) != value)
     if before.node != after.node:
         yield f"Node {after.node} in place of {before.node}"
+    if before.manager_version != after.manager_version:
+        yield f"{after.manager} {after.manager_version} in place of {before.manager_version or 'the one of Node'}"
     if before.install != after.install:
         yield f"{' '.join(after.install)} in place of {' '.join(before.install)}"
 
 
 def _told(edit: Edit) -> str:
-    return _TOLD[edit.kind].format(**edit.model_dump())
+    of = f" of {', '.join('the root' if one == '.' else one for one in edit.folders)}" if edit.folders else ""
+    return _TOLD[edit.kind].format(**edit.model_dump(), of=of)

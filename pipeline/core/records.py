@@ -211,13 +211,15 @@ class Edit(Record):
     `drop` leaves the package `name` out; `pin` takes the version `new` of the package `name` where `old`, a version, a
     range or an address, is asked for; `add` asks for the package `name` at `new`, where the platform has it; `rehost`
     asks the host's registry for what was locked at the registry `name`; `reseal` takes the checksum `new` for `old`;
-    `unset` removes the setting `name` of a package manager.
+    `unset` removes the setting `name` of a package manager. Where `folders` are named, only the package.json files in
+    these are meant (`.` is the root).
     """
 
     kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset"]
     name: str
     old: str = ""
     new: str = ""
+    folders: tuple[str, ...] = ()
 
 
 class Environment(Record):
@@ -245,6 +247,9 @@ class Environment(Record):
     rebuild: tuple[str, ...] = Field(default=(), description="packages whose own install scripts run after the install")
     prepare: tuple[tuple[str, ...], ...] = Field(
         default=(), description="commands that make files which the tests need, in the root and without network"
+    )
+    focus: tuple[str, ...] = Field(
+        default=(), description="packages of the workspace that are installed with the root; empty: all"
     )
 
     @property

@@ -28,6 +28,14 @@ def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[
     return edited
 
 
+def only(folders: Sequence[str], files: Mapping[str, bytes]) -> Files:
+    """The root's package.json with these folders as the only packages of its workspace."""
+    root = next((data for path, data in packages(files) if path == "package.json"), {})
+    named = root.get("workspaces")
+    root["workspaces"] = {**named, "packages": list(folders)} if isinstance(named, dict) else list(folders)
+    return {"package.json": _text(root).encode()}
+
+
 def is_settings(path: str) -> bool:
     """Whether a path holds settings of a package manager."""
     return any(path.rpartition("/")[2] in one.settings for one in all_managers().values())
@@ -60,6 +68,8 @@ def _text(data: dict[str, Any]) -> str:
 
 def _drop(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
     for path, data in packages(files):
+        if edit.folders and (path.rpartition("/")[0] or ".") not in edit.folders:
+            continue
         removed = [table.pop(edit.name) for _, table in asked(data) if edit.name in table]
         if removed:
             yield path, _text(data)
@@ -102,7 +112,7 @@ def _rehost(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[t
         if locks.is_lock(path):
             yield path, locks.rehost(_read(content), edit.name, registry())
         elif is_settings(path):
-            yield path, re.sub(rf"https?://{re.escape(edit.name)}[^\s\"']*", registry(), _read(content))
+            yield path, re.sub(rf"https?://{re.escape(edit.name)}(?:[:/][^\s\"']*)?", registry(), _read(content))
 
 
 def _reseal(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
@@ -114,6 +124,9 @@ def _unset(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tu
     for path, content in files.items():
         if is_settings(path):
             yield path, setting.sub("", _read(content))
+    for path, data in packages(files):
+        if path == "package.json" and data.pop(edit.name, None) is not None:
+            yield path, _text(data)
 
 
 _EDITORS: dict[str, Callable[[Edit, Files, Callable[[], str]], Iterator[tuple[str, str]]]] = {

@@ -1,15 +1,17 @@
 """From an environment to what a sandbox needs to install it: tools, commands, variables, and who is to blame.
 
 The one place where what the managers' folders say becomes what sandboxes know. Pure; does not cover which Node and
-which release of a tool a range stands for (`sandbox.node.exact`), nor the manifests (`edits`).
+which release of a tool a range stands for (`sandbox.node.exact`), nor how manifests are changed (`edits`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Environment
+from pipeline.ecosystems import edits
 from pipeline.ecosystems.manager_folder import all_managers, manager, with_node
 from pipeline.sandbox.installation import Faults, Installation, Package
 
@@ -22,7 +24,7 @@ def installation(environment: Environment) -> Installation:
     return Installation(
         environment.node,
         partial(tools, environment),
-        (environment.install, *_scripts(environment)),
+        (_focused(environment), *_scripts(environment)),
         variables(environment),
         faults(),
     )
@@ -51,6 +53,23 @@ def variables(environment: Environment) -> dict[str, str]:
 def faults() -> Faults:
     """What logs say when the machine or the registry is to blame, as each manager puts it: one may call another."""
     return tuple((row.pattern, row.cause) for one in all_managers().values() for row in one.blame)
+
+
+def manifests(environment: Environment, files: Mapping[str, bytes], registry: Callable[[], str]) -> dict[str, bytes]:
+    """What the install of an environment sees of a commit's manifests: after its edits, and held to its packages."""
+    edited = edits.apply(environment.edits, files, registry)
+    row = manager(environment.manager).focus_for(environment.manager_version)
+    return edited | edits.only(environment.focus, edited) if environment.focus and row and row.hides else edited
+
+
+def _focused(environment: Environment) -> tuple[str, ...]:
+    """The install, held to some packages of the workspace where it is."""
+    row, words = manager(environment.manager).focus_for(environment.manager_version), environment.install
+    if not environment.focus or row is None:
+        return words
+    start = (*words[: words.index("install")], *row.words) if row.words and "install" in words else words
+    packages = (word.replace("{package}", one) for one in environment.focus for word in row.each)
+    return (*start, *row.root, *packages)
 
 
 def _scripts(environment: Environment) -> list[tuple[str, ...]]:

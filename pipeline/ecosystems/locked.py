@@ -20,6 +20,11 @@ def archive(name: str, version: str, registry: str) -> str:
     return f"{registry}{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
 
 
+def is_archive(address: str) -> bool:
+    """Whether an address is that of an archive in a registry, of whichever kind."""
+    return "/-/" in address or "/download/" in address
+
+
 def entries(data: Any, key: str) -> dict[str, dict[str, Any]]:
     """The objects under a key of JSON data, by name: what has another form than it should is not there."""
     found = data.get(key) if isinstance(data, dict) else None

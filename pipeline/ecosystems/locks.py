@@ -6,15 +6,19 @@ Pure functions on texts; an entry is known by the package's name and its version
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from pipeline.ecosystems.graph import Graph
 from pipeline.ecosystems.locked import Locked
 from pipeline.ecosystems.manager_folder import Manager, all_managers
 
-__all__ = ["Locked", "is_lock", "locked", "manager_of", "pin", "rehost", "version"]
+__all__ = ["Locked", "graph", "is_lock", "locked", "manager_of", "pin", "rehost", "version"]
 
 #: an address of a registry's archive, in each registry's own way of writing it
 _ARCHIVE = (
-    r"((?:@[^/\s\"']+(?:/|%2[fF]))?[^/\s\"']+)/(?:-|download)/(?:@[^/\s\"']+/)?([^/\s\"'?#,}}]+)(?:\?[^\s\"'#]*)?"
+    r"((?:(?:@|%40)[^/\s\"']+(?:/|%2[fF]))?[^/\s\"']+)/(?:-|download)/"
+    r"(?:@[^/\s\"']+/)?([^/\s\"'?#,}}]+)(?:\?[^\s\"'#]*)?"
 )
 
 
@@ -38,6 +42,15 @@ def locked(path: str, text: str) -> list[Locked]:
         return []
 
 
+def graph(path: str, text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
+    """Who asks for whom in a lock file, with what the package.json files, by folder, ask for; empty as for `locked`."""
+    manager = manager_of(path)
+    try:
+        return manager.lock.graph(text, manifests) if manager else Graph({}, {}, {})
+    except ValueError:
+        return Graph({}, {}, {})
+
+
 def version(path: str, text: str, package: str, wanted: str) -> str:
     """The version that a lock file holds of a package that is asked for as `wanted`; empty where it holds none."""
     manager = manager_of(path)
@@ -52,5 +65,10 @@ def pin(path: str, text: str, name: str, old: str, new: str, registry: str) -> s
 
 def rehost(text: str, host: str, registry: str) -> str:
     """The lock file with its archives at `registry` in place of the registry `host`."""
-    archive = re.compile(rf"https?://{re.escape(host)}/(?:[^\s\"']*?/)??{_ARCHIVE}")
-    return archive.sub(lambda match: f"{registry}{match[1]}/-/{match[2]}", text)
+    archive = re.compile(rf"https?://{re.escape(host)}(?::\d+)?/(?:[^\s\"']*?/)??{_ARCHIVE}")
+    return archive.sub(lambda match: f"{registry}{_plain(match[1])}/-/{match[2]}", text)
+
+
+def _plain(name: str) -> str:
+    """A name without the escapes of an address: `%40scope%2fname`."""
+    return re.sub("%2[fF]", "/", re.sub("^%40", "@", name))

@@ -1,7 +1,8 @@
 """What is known of a package manager: its folder's table, `managers/<name>/manager.toml`, and its `lock.py`.
 
     manager.toml   lock files, formats and versions, the exact install, settings, manifests, variables, faults
-    lock.py        its lock files: `read(text)`, `version(text, package, wanted)`, and how an entry is changed:
+    lock.py        its lock files: `read(text)`, `graph(text, manifests)` (who asks for whom, `graph.py`),
+                   `version(text, package, wanted)`, and how an entry is changed:
                    `pin(text, name, old, new, registry)`, `overrule(edit, manifest, files, found)`
 
 Reads tables and writes nothing.
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
 from pipeline.core.records import Edit
 from pipeline.ecosystems import folders
 from pipeline.ecosystems.folders import Folder, Table
+from pipeline.ecosystems.graph import Graph
 from pipeline.ecosystems.locked import Locked
 
 
@@ -59,6 +61,22 @@ class Install(Table):
     env: dict[str, str] = {}
 
 
+class Focus(Table):
+    """How the install of a workspace is held to some of its packages and the root.
+
+    `words` go in place of `install` and all behind it; `root` and, for each package, `each` come behind them, where
+    `{package}` is what `by` says: a folder, or a name (then the root's is one of them). Where it `hides` the others,
+    the root's package.json names the folders, for a manager that knows no other way.
+    """
+
+    versions: str = ""
+    by: Literal["folder", "name"] = "folder"
+    words: tuple[str, ...] = ()
+    root: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+    hides: bool = False
+
+
 class Variables(Table):
     """Variables of every install, for a range of versions; `sandbox.install` says which placeholders are filled in."""
 
@@ -84,6 +102,7 @@ class LockModule(Protocol):
     """The module `lock` of a manager's folder."""
 
     def read(self, text: str) -> Iterator[Locked]: ...
+    def graph(self, text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph: ...
     def version(self, text: str, package: str, wanted: str) -> str: ...
     def pin(self, text: str, name: str, old: str, new: str, registry: str) -> str: ...
     def overrule(
@@ -101,11 +120,13 @@ class Manager(Folder):
     release: str = Field(default="", description="pattern, in its settings, of its own program in the repository")
     unpacks: str = Field(default="", description="folder in node_modules of the packages that others bring along")
     thaw: dict[str, str] = Field(default={}, description="words that hold it to its lock file -> others instead")
+    dated: str = Field(default="", description="word of an install that may change its lock file: as of `{date}`")
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
     package: tuple[Package, ...]
     format: tuple[Format, ...]
     runs_on: tuple[RunsOn, ...] = ()
     install: tuple[Install, ...]
+    focus: tuple[Focus, ...] = ()
     variables: tuple[Variables, ...] = ()
     blame: tuple[Blame, ...] = ()
     faults: dict[str, FaultPatterns] = Field(default={}, description="by the name of a row of the build stage's table")
@@ -134,6 +155,10 @@ class Manager(Folder):
         """The exact install of a version, with or without a lock file and a program of the repository's own."""
         fitting = (one for one in self.install if one.lock == lock and (release or not one.release))
         return next((one for one in fitting if _in(one.versions, version)), None)
+
+    def focus_for(self, version: str) -> Focus | None:
+        """How it is held to some packages of a workspace; None where it can not be."""
+        return next((row for row in self.focus if _in(row.versions, version)), None)
 
     def variables_for(self, version: str) -> dict[str, str]:
         """The variables of its installs at a version, unfilled."""

@@ -21,8 +21,7 @@ from pipeline.core.git import checkout, missing_files, read_blobs, require_commi
 from pipeline.core.names import Repo
 from pipeline.core.records import Environment, Identity
 from pipeline.core.store import Store, digest
-from pipeline.ecosystems import edits
-from pipeline.ecosystems.installation import installation
+from pipeline.ecosystems import installation
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import generated
 from pipeline.sandbox import node
@@ -57,11 +56,8 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     """Name the layers by what they are made of."""
     entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
     wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
-    key = digest(
-        VERSION,
-        environment.model_dump(include=_INSTALLED_BY),
-        wanted,
-    )
+    installed_by = environment.model_dump(include=_INSTALLED_BY | ({"focus"} if environment.focus else set()))
+    key = digest(VERSION, installed_by, wanted)
     tree = clone.git.rev_parse(f"{base}^{{tree}}")
     plain = digest(key, tree)
     image = digest(plain, environment.prepare) if environment.prepare else plain
@@ -87,7 +83,7 @@ def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str],
         with _locks[made.environment_digest]:
             _export_manifests(clone, made, exported)
             installed = sandbox.images.environment(
-                installation(made.environment), made.environment_digest, exported, say
+                installation.installation(made.environment), made.environment_digest, exported, say
             )
         if written:
             say("adding the sources")
@@ -126,7 +122,7 @@ def manifests_of(clone: git.Repo, sha: str) -> dict[str, bytes]:
 
 
 def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
-    edited = edits.apply(made.environment.edits, manifests_of(clone, made.manifests), node.registry)
+    edited = installation.manifests(made.environment, manifests_of(clone, made.manifests), node.registry)
     for name, content in edited.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -104,6 +104,51 @@ INSTALL = [
         {},
         "npm error `npm ci` can only install packages when your package.json and package-lock.json are in sync.",
     ),
+    (
+        "peers-not-locked",
+        {"name": "@a/b"},
+        "npm ERR! `npm ci` can only install packages when your package.json and package-lock.json are in sync.\n"
+        "npm ERR! \nnpm ERR! Missing: @a/b@1.2.0 from lock file",
+    ),
+    (
+        "manager-of-the-developers",
+        {"wanted": "^8 || ~9.1"},
+        'npm error EBADDEVENGINES Invalid semver version "^8 || ~9.1" does not match "10.9.2" for "packageManager"',
+    ),
+    (
+        "manager-of-the-developers",
+        {"wanted": "pnpm"},
+        'npm error EBADDEVENGINES Invalid name "pnpm" does not match "npm" for "packageManager"',
+    ),
+    (
+        "node-of-the-developers",
+        {"wanted": "^22"},
+        'npm error EBADDEVENGINES Invalid semver version "^22" does not match "v20.20.2" for "runtime"',
+    ),
+    ("focus-refused", {}, "npm error No workspaces found:\nnpm error   --workspace=packages/a"),
+    ("version-gone", {"name": "-", "old": "0.0.1"}, f"npm error 404 Not Found - GET {ADDRESS}/-/-/--0.0.1.tgz"),
+    ("version-gone", GONE, f"npm error 404 Not Found - GET {ADDRESS}:443/npm/is-number/-/is-number-7.0.99.tgz"),
+    (
+        "version-gone",
+        {"name": "@a/b", "old": "1.0.0"},
+        f"npm error 404 Not Found - GET {ADDRESS}/%40a%2Fb/-/b-1.0.0.tgz",
+    ),
+    ("version-gone", {"name": "a", "old": ">=1 <2"}, "npm error notarget No matching version found for a@>=1 <2."),
+    (
+        "version-gone",
+        {"name": "a", "old": ">=1 <2"},
+        " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for a@>=1 <2 while fetching it from https://r/",
+    ),
+    (
+        "host-refused",
+        {"host": "npm.example.org"},
+        "npm error request to https://npm.example.org:443/a failed, reason: getaddrinfo ENOTFOUND npm.example.org",
+    ),
+    (
+        "host-refused",
+        {"host": "npm.example.org"},
+        'error Error: "https://npm.example.org:443/a/-/a-1.0.0.tgz: Request failed \\"403 Forbidden\\"".',
+    ),
     ("peer-rules", {}, "npm error code ERESOLVE\nnpm error ERESOLVE could not resolve"),
     ("engine-rules", {}, "npm error code EBADENGINE"),
     (
@@ -175,6 +220,7 @@ RUN = [
     ),
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
+    ("not-installed", {}, "FAIL src/a.test.js\n    Cannot find module '@acme/tokens' from 'src/a.js'"),
 ]
 #: what must not be taken for a fault of the repository: the machine's, and honest failures of tests
 OTHERS = [

@@ -137,7 +137,11 @@ def test_npms_entries_are_pinned_wherever_they_are(data: dict) -> None:
         ("https://registry.npm.taobao.org/a/download/a-1.0.0.tgz?cache=0&other=x#ff", "https://r/a/-/a-1.0.0.tgz#ff"),
         ("https://old.example/api/npm/npm/@a/b/-/b-1.0.0.tgz#ff", "https://r/@a/b/-/b-1.0.0.tgz#ff"),
         ("https://old.example/@a/b/-/@a/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
-        ("https://old.example/@a%2fb/-/b-1.0.0.tgz", "https://r/@a%2fb/-/b-1.0.0.tgz"),
+        ("https://old.example:443/a/-/a-1.0.0.tgz#ff", "https://r/a/-/a-1.0.0.tgz#ff"),
+        ("https://old.example/npm/%40a%2Fb/-/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
+        ("https://old.example/-/-/--0.0.1.tgz", "https://r/-/-/--0.0.1.tgz"),
+        ("https://old.example.org/a/-/a-1.0.0.tgz", "https://old.example.org/a/-/a-1.0.0.tgz"),
+        ("https://old.example/@a%2fb/-/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
         ("https://elsewhere.example/a/-/a-1.0.0.tgz", "https://elsewhere.example/a/-/a-1.0.0.tgz"),
     ],
 )

@@ -26,8 +26,9 @@ NEUTRAL = {
     "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.console",
     "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.record",
     "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.ecosystems",
-    "pipeline.ecosystems.folders", "pipeline.ecosystems.locked", "pipeline.ecosystems.manager_folder",
-    "pipeline.ecosystems.versions", "pipeline.evaluate", "pipeline.execution", "pipeline.execution.law",
+    "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
+    "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
+    "pipeline.execution", "pipeline.execution.law",
 }  # fmt: skip
 #: what a run happens in is in a record's identity
 APART = ("pipeline.sandbox",)

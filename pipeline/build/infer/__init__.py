@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.build.infer import manager, node, runner
+from pipeline.build.infer import focus, manager, node, runner
 from pipeline.build.infer.tree import Found, Tree, Unsupported
 from pipeline.build.infer.uses import Use
 from pipeline.core.records import Environment
@@ -38,6 +38,7 @@ def infer(
     version = given.get("node") or node.find(tree, manifest, date)
     tests = runner.find(tree, manifest, version.value, files, given, use)
     installation = manager.find(tree, manifest, version.value, date, given)
+    named = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
     inferred = {
         "node": version,
         "manager": installation.manager,
@@ -54,6 +55,7 @@ def infer(
         "everything": (tests.everything, tests.evidence),
         "test_env": (tests.env, tests.evidence),
         "parser": (tests.parser, "the runner's own"),
+        "focus": (named, "what the touched tests need"),
     }
     fields = inferred | dict(fixed or {})
     evidence = {field: why for field, (value, why) in fields.items() if value not in ((), {})}

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.core.records import Edit
+from pipeline.ecosystems.graph import Graph, asks
 from pipeline.ecosystems.locked import Locked, entries
 
 #: a string, or a comma that JSON does not know
@@ -28,6 +29,28 @@ def read(text: str) -> Iterator[Locked]:
             continue
         ranges = asked[place]
         yield Locked(name, version, ranges) if version[:1].isdigit() else Locked(name, "", (version, *ranges))
+
+
+def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
+    """Who asks for whom, by place. Raises ValueError for what is no JSON."""
+    held = _packages(_load(text))
+    packages = {place: Locked(name, version) for place, (name, version, *_) in held.items() if version[:1].isdigit()}
+
+    def found(place: str, name: str) -> tuple[str, ...]:
+        there = _place(place, name, held)
+        return (there,) if there in packages else ()
+
+    needs = {place: tuple(one for name in _needed(held[place][2]) for one in found(place, name)) for place in packages}
+    names = {folder: str(data.get("name", "")) for folder, data in manifests.items()}
+    asked = {ask: found(names[ask.folder] if ask.folder else "", ask.name) for ask, _ in asks(manifests)}
+    return Graph(packages, needs, asked)
+
+
+def _needed(info: Mapping[str, Any]) -> Iterator[str]:
+    """The names that an install can not do without."""
+    optional = info.get("optionalPeers") or ()
+    tables = (info.get(table) for table in ("dependencies", "peerDependencies"))
+    return (name for table in tables if isinstance(table, dict) for name in table if name not in optional)
 
 
 def version(text: str, package: str, wanted: str) -> str:

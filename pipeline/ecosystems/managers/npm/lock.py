@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.core.records import Edit
-from pipeline.ecosystems.locked import Locked, archive, edited_json, entries
+from pipeline.ecosystems.graph import Graph, asks, upwards
+from pipeline.ecosystems.locked import Locked, archive, edited_json, entries, is_archive
+
+#: the names on the way to a package; one of the repository's own folders begins with `./`
+Place = tuple[str, ...]
+_OWN = "./"
+#: tables of an entry whose packages are installed with it, optional ones aside
+_TABLES = ("dependencies", "peerDependencies")
 
 
 def read(text: str) -> Iterator[Locked]:
@@ -18,6 +25,25 @@ def read(text: str) -> Iterator[Locked]:
             yield Locked(_name_of(place), entry["version"], tuple(filter(None, [entry.get("resolved")])))
     for name, entry in _npm_1(data):
         yield Locked(name, entry.get("version", ""), tuple(filter(None, [entry.get("resolved"), entry.get("from")])))
+
+
+def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
+    """Who asks for whom: a package is found as Node finds it, in the nearest node_modules above. Raises ValueError."""
+    data = json.loads(text)
+    held = {_place(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()}
+    places = held or {place: (entry, ("requires",)) for place, entry in _nested(data, ())}
+
+    def found(place: Place, name: str) -> tuple[str, ...]:
+        at = upwards(place, name, places.__contains__)
+        return (_key(at),) if at and not places[at][0].get("link") else ()
+
+    packages, needs = dict[str, Locked](), dict[str, tuple[str, ...]]()
+    for place, (entry, tables) in places.items():
+        if place and not place[-1].startswith(_OWN) and isinstance(entry.get("version"), str):
+            packages[_key(place)] = Locked(str(entry.get("name") or place[-1]), _fetched(entry))
+            needs[_key(place)] = tuple(one for name in _wanted(entry, tables) for one in found(place, name))
+    asked = {ask: found((_OWN + ask.folder,) if ask.folder else (), ask.name) for ask, _ in asks(manifests)}
+    return Graph(packages, needs, asked)
 
 
 def version(text: str, package: str, wanted: str) -> str:
@@ -49,6 +75,38 @@ def _npm_1(data: Any) -> Iterator[tuple[str, Any]]:
     for name, entry in entries(data, "dependencies").items():
         yield name, entry
         yield from _npm_1(entry)
+
+
+def _nested(data: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The entries of npm's first form by the names on the way to them."""
+    for name, entry in entries(data, "dependencies").items():
+        yield (*place, name), entry
+        yield from _nested(entry, (*place, name))
+
+
+def _place(path: str) -> Place:
+    """`a/node_modules/b/node_modules/c` as `./a`, `b`, `c`: the repository's own folders are told from packages."""
+    own, *names = path.split("node_modules/")
+    return tuple(filter(None, (own and _OWN + own.rstrip("/"), *(name.rstrip("/") for name in names))))
+
+
+def _key(place: Place) -> str:
+    return " > ".join(place)
+
+
+def _fetched(entry: Mapping[str, Any]) -> str:
+    """The version that the registry is asked for; empty for what comes from elsewhere, or within another package."""
+    address = entry.get("resolved") or ""
+    elsewhere = isinstance(address, str) and address and not is_archive(address)
+    return "" if elsewhere or entry.get("inBundle") or entry.get("bundled") else str(entry["version"])
+
+
+def _wanted(entry: Mapping[str, Any], tables: Iterable[str]) -> Iterator[str]:
+    """The names of what an entry depends on and can not do without."""
+    optional = {name for name, one in entries(entry, "peerDependenciesMeta").items() if one.get("optional")}
+    for table in tables:
+        wanted = entry.get(table)
+        yield from (name for name in wanted if name not in optional) if isinstance(wanted, dict) else ()
 
 
 def _pin(data: Any, name: str, old: str, new: str, registry: str) -> None:

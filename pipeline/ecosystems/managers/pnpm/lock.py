@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import yaml
+
 from pipeline.core.records import Edit
-from pipeline.ecosystems.locked import Locked
+from pipeline.ecosystems.graph import Graph, asks
+from pipeline.ecosystems.locked import Locked, entries
 
 #: `/name@1.0.0:`, `name@1.0.0:`, `/name/1.0.0:`, each with what it is resolved by behind it
-_KEY = re.compile(r"^  '?/?((?:@[^/\s]+/)?[^/@\s']+)[@/]([^:('\s]+)[^:\n]*:$", re.MULTILINE)
+_PACKAGE = r"/?((?:@[^/\s]+/)?[^/@\s']+)[@/]([^:('\s_]+)"
+_KEY = re.compile(rf"^  '?{_PACKAGE}[^:\n]*:", re.MULTILINE)
 #: an entry of a package among the importers, then among the packages; the group is the version
 _ENTRIES = (
     r"^ +'?{name}'?:\n +specifier: [^\n]*\n +version: (\d[^\s(]*)",
@@ -23,6 +27,36 @@ _SETTINGS = "pnpm-workspace.yaml"
 def read(text: str) -> Iterator[Locked]:
     """The packages that it holds."""
     return (Locked(match[1], match[2]) for match in _KEY.finditer(text))
+
+
+def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
+    """Who asks for whom: entries name each other by version, or as a whole. Raises ValueError for what is no YAML."""
+    data = _load(text)
+    held = entries(data, "snapshots") or entries(data, "packages")
+    packages = {key: Locked(*match.groups()) for key in held if (match := re.match(_PACKAGE, key))}
+
+    def found(name: str, version: Any) -> tuple[str, ...]:
+        words = version.get("version") if isinstance(version, dict) else version
+        ways = (f"{name}@{words}", f"/{name}@{words}", f"/{name}/{words}", str(words))
+        return tuple(way for way in ways if way in packages)[:1]
+
+    needs = {key: tuple(one for asked in _table(held[key]).items() for one in found(*asked)) for key in packages}
+    importers = entries(data, "importers") or {".": data}
+    locked = {ask: _table(importers.get(ask.folder or "."), ask.table).get(ask.name) for ask, _ in asks(manifests)}
+    return Graph(packages, needs, {ask: found(ask.name, version) for ask, version in locked.items()})
+
+
+def _load(text: str) -> Any:
+    """By the reader in C, where there is one: a lock file has a megabyte."""
+    try:
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise ValueError(f"no YAML: {error}") from error
+
+
+def _table(data: Any, table: str = "dependencies") -> dict[str, Any]:
+    found = data.get(table) if isinstance(data, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def version(text: str, package: str, wanted: str) -> str:
