@@ -26,7 +26,8 @@ Mocha.prototype.loadFiles = function (done) {
 };
 
 Mocha.prototype.loadFilesAsync = async function (options) {
-  this.lazyLoadFiles(true);
+  if (this.lazyLoadFiles) this.lazyLoadFiles(true);
+  else this.loadAsync = true; // Mocha 7
   for (const name of this.files)
     try {
       await loadFilesAsync.call(Object.assign(Object.create(this), { files: [name] }), options);
