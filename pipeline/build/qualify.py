@@ -230,7 +230,8 @@ class _Qualification:
         """What repair can look at. What the registry does not say of the locked versions is told, and no more."""
 
         def look_up(packages: Iterable[Locked]) -> Looked:
-            looked = Registry(node.registry(), cache_root()).look_up(packages)
+            wanted = [one for one in packages if one.version[:1].isdigit()]
+            looked = Registry(node.registry(), cache_root()).look_up(wanted) if wanted else Looked()
             if looked.unknown:
                 self.say(f"{looked.unknown} locked versions were not looked up: {looked.why or 'no answer'}")
             return looked
