@@ -9,6 +9,6 @@ Reads `01_raw/` and the clone it names; writes `02_dataset/`.
     repair, faults, remedies, learned          what has rotted, what is done about it, what neighbours learn
     health, hypotheses, asked, observe         a base that is not well, and what else its environment may be
     judge, reasons            from three test runs to an instance or a reason
-    summary                   what came of it, in figures
+    summary, explain          what came of it, in figures; what rejections have in common
     budget, layers, garbage, gc                the disk: within a build, and afterwards
 """

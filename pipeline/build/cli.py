@@ -37,6 +37,11 @@ from pipeline.core.options import (
     type=click.IntRange(1),
     help="Instances side by side [default: one per processor with 4 GB of memory]. One environment more is made ahead.",
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Run nothing: group the rejections by those lines of their logs that no known fault explains.",
+)
 @engine_option
 @tries_option
 @size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
@@ -51,6 +56,7 @@ def command(
     scope: Any,
     timeout: int,
     jobs: int | None,
+    explain: bool,
     engine: str,
     tries: int,
     disk: int | None,
@@ -85,6 +91,12 @@ def command(
 
     if not repos:
         raise click.UsageError("name a repository that is collected, or several")
+    if explain:
+        from pipeline.build import explain as explaining
+
+        for repo in repos:
+            explaining.show(repo, explaining.explain(store, repo))
+        return
     settings, failed = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope), 0
     for repo in repos:
         source(store, repo)

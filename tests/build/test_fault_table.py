@@ -156,6 +156,16 @@ INSTALL = [
         {"name": "a", "old": "9.0.0"},
         "npm error notarget No matching version found for a@9.0.0 with a date before 5/6/2024, 12:00:00 AM.",
     ),
+    (
+        "staging",
+        {},
+        "npm ERR! ENOTDIR: not a directory, open '/r/node_modules/.staging/@types/cors-5d54d4f8/package.json'",
+    ),
+    (
+        "day-unknown",
+        {"name": "a", "old": "^2.4.0"},
+        "npm ERR! notarget No matching version found for a@^2.4.0 with an Enjoy By date of 2016-11-22 00:00:00. Maybe",
+    ),
     ("native-build", {}, "npm error gyp ERR! stack Error: not found: make"),
     ("script-download-refused", {"host": "example.org"}, 'Cannot download "https://example.org/x.node": '),
     ("manager-needs-newer-node", {}, "npm does not support Node.js v10.24.1"),

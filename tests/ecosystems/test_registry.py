@@ -1,0 +1,74 @@
+"""What a registry on loopback says of locked versions, and what is made of a registry that does not say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from registry_double import Registry as Double
+
+from pipeline.ecosystems.locked import Locked
+from pipeline.ecosystems.registry import Looked, Registry, elsewhere
+
+THERE, GONE, NOBODY = Locked("kept", "1.0.0"), Locked("kept", "1.9.9"), Locked("@no/body", "2.0.0")
+
+
+def look_up(address: str, cache: Path, *packages: Locked) -> Looked:
+    return Registry(address, cache).look_up(packages)
+
+
+def test_what_is_gone_is_told_from_what_is_there(tmp_path: Path) -> None:
+    """The archives of this registry are where only its documents say: what does not answer is asked for once more."""
+    with Double(host="127.0.0.1", packages={"kept": "1.0.0", "-": "0.0.1"}) as double:
+        found = look_up(double.address, tmp_path, THERE, GONE, NOBODY, Locked("-", "0.0.1"), Locked("own", ""))
+    assert found == Looked((("@no/body", "2.0.0"), ("kept", "1.9.9")))
+
+
+def test_what_was_there_is_not_asked_for_again(tmp_path: Path) -> None:
+    with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double:
+        look_up(double.address, tmp_path, THERE)
+        before = len(double.asked)
+        assert look_up(double.address, tmp_path, THERE) == Looked()
+        assert len(double.asked) == before
+        assert look_up(double.address, tmp_path, THERE, GONE).gone == (("kept", "1.9.9"),)
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+def test_a_registry_that_does_not_say_takes_nothing_away(tmp_path: Path, status: int) -> None:
+    with Double(status, for_ever=True, host="127.0.0.1") as double:
+        found = look_up(double.address, tmp_path, THERE, GONE)
+    assert (found.gone, found.unknown) == ((), 2)
+
+
+@pytest.mark.invariant(4)
+def test_without_a_registry_nothing_is_known(tmp_path: Path) -> None:
+    with Double(host="127.0.0.1") as double:
+        address = double.address
+    found = look_up(address, tmp_path, THERE, GONE)
+    assert (found.gone, found.unknown) == ((), 2)
+    assert found.why.startswith("it is not reached")
+
+
+def test_a_look_up_takes_no_longer_than_it_may(tmp_path: Path) -> None:
+    times = iter([0.0, 1000.0, 1000.0])
+    with Double(host="127.0.0.1") as double:
+        found = Registry(double.address, tmp_path, lambda: next(times)).look_up([THERE, GONE])
+        assert (found.unknown, double.asked) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name", "is_elsewhere"),
+    [
+        (".npmrc", "@acme:registry=https://npm.acme.example/\n", "@acme/a", True),
+        (".npmrc", "@acme:registry=https://npm.acme.example/\n", "@acmes/a", False),
+        (".yarnrc.yml", 'npmScopes:\n  acme:\n    npmRegistryServer: "https://x"\n', "@acme/a", True),
+        ("yarn.lock", 'resolved "https://npm.acme.example:443/x/%40acme%2fa/-/a-1.0.0.tgz#ff"', "@acme/a", True),
+        ("yarn.lock", 'resolved "https://npm.acme.example/api/b/-/b-1.0.0.tgz#ff"', "b", True),
+        ("yarn.lock", 'resolved "https://registry.yarnpkg.com/@acme/a/-/a-1.0.0.tgz#ff"', "@acme/a", False),
+        ("package-lock.json", '"resolved": "https://registry.npmjs.org/b/-/b-1.0.0.tgz"', "b", False),
+        ("README.md", "@acme:registry=https://npm.acme.example/\n", "@acme/a", False),
+    ],
+)
+def test_what_is_fetched_elsewhere_is_not_this_registrys(path: str, text: str, name: str, is_elsewhere: bool) -> None:
+    assert elsewhere({path: text.encode()})(name) is is_elsewhere
