@@ -4,7 +4,8 @@
     managers/                 manager.toml, lock.py: `manager_folder` says what may
     folders                   how both are found
     reports                   what the tests of a run said, whatever the runner
-    locks, locked, edits      lock files, their packages, and manifests, whatever the manager
+    locks, locked, graph, edits    lock files, their packages, who asks for whom, and manifests, whatever the manager
+    registry                  which locked versions the registry has no longer
     protection                the files that a patch must not decide
     installation              what a sandbox needs to install an environment
     versions                  ranges, as npm reads them

@@ -155,3 +155,120 @@ def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
 def test_an_option_is_for_one_manager() -> None:
     assert remedied("option", manager="npm", word="--force") is None
     assert remedied("option", manager="yarn", word="--update-checksums").install == (*THAWED, "--update-checksums")
+
+
+# -- chains, workspaces, and what developers ask for -------------------------------------------------------------------
+LOCK_10 = json.dumps({
+    "packages": {
+        "": {"workspaces": ["packages/*", "site"]},
+        "node_modules/kit": {"version": "1.0.0", "dependencies": {"inner": "1.0.0"}},
+        "node_modules/inner": {"version": "1.0.0", "dependencies": {"gone": "1.0.0"}},
+        "node_modules/gone": {"version": "1.0.0"},
+    }
+})  # fmt: skip
+KIT = {"kit": "^1.0.0"}
+
+
+def situation(root: dict[str, Any], tests: tuple[str, ...] = (), day: str = "", **inside: dict[str, Any]) -> Situation:
+    """A workspace of npm, where the packages of these folders ask for something."""
+    files = {"package.json": json.dumps({"name": "root", "workspaces": ["packages/*", "site"]} | root).encode()}
+    files |= {f"{folder}/package.json": json.dumps({"name": folder} | data).encode() for folder, data in inside.items()}
+    return Situation(files | {"package-lock.json": LOCK_10.encode()}, lambda name: [], tests=tests, day=day)
+
+
+def npm(**fields: Any) -> Environment:
+    return make_environment(**{"manager_version": "10", "install": ("npm", "ci")} | fields)
+
+
+def pruned(there: Situation, environment: Environment | None = None) -> tuple[Edit, ...]:
+    found = {"name": "gone", "old": "1.0.0"}
+    return edits(REMEDIES["prune"](Diagnosis(environment or npm(), found, {}, there)))
+
+
+def kit(*folders: str) -> tuple[Edit, ...]:
+    return (Edit(kind="drop", name="kit", folders=folders),)
+
+
+@pytest.mark.trap("gone-below-a-tool")
+def test_a_chain_is_pruned_at_its_root() -> None:
+    """The lock file knows what brings it along; what only development asks for may go, the tests say whether it may."""
+    there = situation({"devDependencies": KIT})
+    assert pruned(there) == kit(".")
+    after = there.after(npm(edits=kit(".")))
+    assert "gone" not in [one.name for one in after.fetched(npm())]
+
+
+def test_what_the_library_depends_on_is_never_pruned() -> None:
+    assert pruned(situation({"dependencies": KIT})) == ()
+    assert pruned(situation({"devDependencies": KIT}, **{"packages/ui": {"dependencies": KIT}})) == ()
+
+
+@pytest.mark.trap("gone-below-a-tool")
+def test_another_package_of_the_workspace_does_not_decide() -> None:
+    """A documentation site depends on it, and the tested component does not."""
+    folders = {"packages/ui": {}, "site": {"dependencies": KIT}}
+    assert pruned(situation({}, ("packages/ui/menu.test.js",), **folders)) == kit("site")
+    assert pruned(situation({}, ("site/menu.test.js",), **folders)) == ()
+    uses = folders | {"packages/ui": {"dependencies": {"site": "*"}}}
+    assert pruned(situation({}, ("packages/ui/menu.test.js",), **uses)) == ()
+
+
+def test_what_runs_the_tests_is_not_pruned() -> None:
+    lock = json.loads(LOCK_10)
+    lock["packages"]["node_modules/jest"] = {"version": "29.0.0", "dependencies": KIT}
+    there = situation({"devDependencies": {"jest": "^29"}})
+    there = Situation(there.files | {"package-lock.json": json.dumps(lock).encode()}, there.releases)
+    assert pruned(there) == ()
+
+
+def test_a_folder_that_is_no_package_of_the_workspace_says_nothing() -> None:
+    assert pruned(situation({"devDependencies": KIT}, examples={"dependencies": KIT})) == kit(".")
+
+
+def test_a_package_that_nobody_brings_along_is_not_pruned() -> None:
+    assert REMEDIES["prune"](Diagnosis(npm(), {"name": "other"}, {}, situation({"devDependencies": KIT}))) is None
+
+
+def test_what_is_locked_for_packages_that_are_not_installed_is_not_fetched() -> None:
+    there = situation({}, **{"packages/ui": {}, "site": {"dependencies": KIT}})
+    assert {one.name for one in there.fetched(npm())} == {"kit", "inner", "gone"}
+    assert there.fetched(npm(focus=("packages/ui",))) == []
+
+
+def test_what_a_lock_file_lacks_is_of_the_commits_day() -> None:
+    """Else it would be of today, and its versions years younger than the rest."""
+    there = situation({}, day="2021-03-04")
+    thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, there))
+    assert thawed.install == ("npm", "install", "--before=2021-03-04")
+    assert REMEDIES["thaw"](Diagnosis(thawed, {}, {}, there)) is None
+
+
+def test_peers_that_the_lock_file_never_had_are_left_out() -> None:
+    more = {"manager": "npm", "set": {"npm_config_legacy_peer_deps": "true"}}
+    there = situation({"devDependencies": KIT})
+    after = REMEDIES["peers_left"](Diagnosis(npm(), {"name": "react"}, more, there))
+    assert after.install_env == {"npm_config_legacy_peer_deps": "true"}
+    assert REMEDIES["peers_left"](Diagnosis(npm(), {"name": "kit"}, more, there)) is None
+
+
+def test_all_of_a_workspace_is_installed_once() -> None:
+    whole = REMEDIES["whole"](Diagnosis(npm(focus=("a",)), {}, {}, situation({})))
+    assert whole.focus == ()
+    assert REMEDIES["whole"](Diagnosis(whole, {}, {}, situation({}))) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "version"), [("^8 || ~9.1", "9.1.3"), ("10", None), ("pnpm", None), (">=11", "11.1.0")]
+)
+def test_the_manager_that_developers_ask_for(wanted: str, version: str | None) -> None:
+    there = Situation(
+        {}, lambda name: ["8.19.4", "9.1.3", "9.9.4", "10", "11.1.0", "12.0.0-rc.1"] if name == "npm" else []
+    )
+    after = REMEDIES["manager_asked"](Diagnosis(npm(), {"wanted": wanted}, {}, there))
+    assert (after and after.manager_version) == version
+
+
+@pytest.mark.parametrize(("wanted", "node"), [("^22", "22"), (">=18 <21", None), (">=8 <12", "10"), ("^99", None)])
+def test_the_node_that_developers_ask_for(wanted: str, node: str | None) -> None:
+    after = REMEDIES["node_asked"](Diagnosis(npm(node="20"), {"wanted": wanted}, {}, situation({})))
+    assert (after and after.node) == node

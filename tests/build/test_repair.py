@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import pytest
 from factories import make_environment
@@ -12,6 +13,8 @@ from pipeline.build.remedies import Situation
 from pipeline.build.repair import MOST, Repair, reason_of, repaired
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.store import digest
+from pipeline.ecosystems.locks import Locked
+from pipeline.ecosystems.registry import Looked
 from tests.build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
 
 FILES = {"package.json": b'{"devDependencies": {"is-number": "7.0.99", "@no/body": "^1.0.0", "tool": "acme/tool"}}'}
@@ -124,3 +127,57 @@ def test_repair_never_loops(seed: int) -> None:
         attempts.run()
     assert len(attempts.tried) <= MOST + 1
     assert len({digest(environment) for environment in attempts.tried}) == len(attempts.tried)
+
+
+# -- what is known before an install -----------------------------------------------------------------------------------
+LOCK = b'# yarn lockfile v1\n\n\nis-number@7.0.99:\n  version "7.0.99"\n\n"@no/body@^1.0.0":\n  version "1.0.0"\n'
+
+
+def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> Situation:
+    """The situation with a lock file, of which the registry says what is gone."""
+
+    def look_up(wanted: Iterable[Locked]) -> Looked:
+        there = {(one.name, one.version) for one in wanted}
+        return Looked(tuple(one for one in gone if one in there))
+
+    return Situation({"package.json": packages, "yarn.lock": LOCK}, THERE.releases, look_up)
+
+
+def test_what_is_gone_costs_no_install() -> None:
+    """Half an hour of install would end in a 404 that the registry knows."""
+    attempts = Attempts()
+    there = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
+    end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+    assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("pin", "is-number"), ("drop", "@no/body")]
+    assert [one.partition(":")[0] for one in end.deviations] == [
+        "is-number 7.0.99 is gone from the registry",
+        "@no/body 1.0.0 is gone from the registry",
+    ]
+    assert attempts.tried == [end.environment]
+
+
+def test_what_can_not_be_replaced_is_rejected_before_an_install() -> None:
+    attempts = Attempts()
+    there = looked(("@no/body", "1.0.0"), packages=b'{"dependencies": {"@no/body": "^1.0.0"}}')
+    with pytest.raises(Rejected) as end:
+        repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+    assert (end.value.reason, attempts.tried) == ("dependency_gone", [])
+    assert end.value.detail == "@no/body 1.0.0 is gone from the registry (the root: @no/body)"
+
+
+def test_what_is_there_changes_nothing() -> None:
+    attempts = Attempts()
+    assert repaired(Repair(make_environment()), looked(), attempts, attempts.kept.__setitem__) == Repair(
+        make_environment()
+    )
+
+
+def test_several_faults_of_single_packages_are_met_at_once() -> None:
+    """A log that names a package that is gone and a host that refuses: each attempt is an install."""
+    host = "npm error command git --no-replace-objects ls-remote ssh://git@github.com/acme/tool.git"
+    attempts = Attempts(install(f"{log_of('version-gone')}\n{host}"))
+    assert [(edit.kind, edit.name) for edit in attempts.run().environment.edits] == [
+        ("pin", "is-number"),
+        ("drop", "tool"),
+    ]
+    assert len(attempts.tried) == 2

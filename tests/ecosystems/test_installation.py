@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from factories import make_environment
 
 from pipeline.core.errors import UserError
-from pipeline.ecosystems.installation import installation, tools, variables
+from pipeline.ecosystems.installation import installation, manifests, tools, variables
 
 
 @pytest.mark.parametrize(
@@ -51,3 +53,37 @@ def test_variables_are_the_managers_own() -> None:
     assert "YARN_NPM_REGISTRY_SERVER" not in old and "YARN_REGISTRY" not in new
     assert {"npm_config_cache", "YARN_CACHE_FOLDER", "A"} <= old.keys() & new.keys()
     assert "npm_config_store_dir" not in old
+
+
+FOCUS = ("packages/a", "packages/b")
+NAMES = ("@x/a", "root")
+ALL_BUT = "--include-workspace-root --workspace=packages/a --workspace=packages/b"
+
+
+@pytest.mark.parametrize(
+    ("manager", "version", "install", "focus", "words"),
+    [
+        ("npm", "10", ("npm", "ci"), FOCUS, f"npm ci {ALL_BUT}"),
+        ("pnpm", "9.15.9", ("pnpm", "i"), FOCUS, "pnpm i --filter=. --filter=./packages/a --filter=./packages/b"),
+        ("yarn", "4.5.3", ("yarn", "install", "--immutable"), NAMES, "yarn workspaces focus @x/a root"),
+        ("yarn", "4.5.3", ("node", "y.cjs", "install", "--x"), NAMES, "node y.cjs workspaces focus @x/a root"),
+        ("yarn", "1.22.22", ("yarn", "install"), FOCUS, "yarn install"),
+        ("npm", "6", ("npm", "ci"), FOCUS, "npm ci"),
+        ("npm", "10", ("npm", "ci"), (), "npm ci"),
+    ],
+)
+def test_an_install_is_held_to_packages(
+    manager: str, version: str, install: tuple[str, ...], focus: tuple[str, ...], words: str
+) -> None:
+    spec = make_environment(manager=manager, manager_version=version, install=install, focus=focus)
+    assert installation(spec).commands[0] == tuple(words.split())
+
+
+@pytest.mark.parametrize("named", [["packages/*", "site"], {"packages": ["*"], "nohoist": ["x"]}])
+def test_yarn_1_is_not_told_of_the_others(named: object) -> None:
+    """It installs whatever the root names."""
+    files = {"package.json": json.dumps({"name": "root", "workspaces": named}).encode(), "site/package.json": b"{}"}
+    spec = make_environment(manager="yarn", manager_version="1.22.22", focus=FOCUS)
+    seen = json.loads(manifests(spec, files, str)["package.json"])["workspaces"]
+    assert seen == (["packages/a", "packages/b"] if isinstance(named, list) else {**named, "packages": list(FOCUS)})
+    assert manifests(make_environment(manager="npm", focus=FOCUS), files, str) == files

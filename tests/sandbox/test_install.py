@@ -46,6 +46,15 @@ MACHINE = [
     ),
     ("npm ERR! code ENOTEMPTY\nnpm ERR! ENOTEMPTY: directory not empty, rename '/h/a' -> '/h/.a'", "cache"),
     ("npm error ENOENT: no such file or directory, rename '/h/.npm/_cacache/tmp/1' -> '/h/b'", "cache"),
+    ("npm ERR! network timeout at: https://registry.example.org/a/-/a-1.0.0.tgz", "registry"),
+    ("npm ERR! Client network socket disconnected before secure TLS connection was established", "registry"),
+    ("npm error code UND_ERR_CONNECT_TIMEOUT", "registry"),
+    ('error An unexpected error occurred: "https://registry.example.org/a: socket hang up".', "registry"),
+    ("error An unexpected error occurred: \"EEXIST: file already exists, mkdir '/c/v6/npm-a'\".", "cache"),
+    ("error Error: EEXIST: file already exists, mkdir '/c/v6/npm-a-1.0.0'", "cache"),
+    ("➤ YN0001: │ Error: EEXIST: file already exists, copyfile '/c/a.zip' -> '/c/b.zip'", "cache"),
+    (" ERR_PNPM_EEXIST  EEXIST: file already exists, link '/s/files/00/a' -> '/r/node_modules/a'", "cache"),
+    (" ERR_PNPM_META_FETCH_FAIL  GET https://registry.example.org/a: UND_ERR_HEADERS_TIMEOUT", "registry"),
     ("npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write", "disk"),
 ]
 

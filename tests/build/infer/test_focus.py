@@ -1,0 +1,78 @@
+"""What of a workspace is installed: the touched tests' packages, what these depend on, and the root."""
+
+from __future__ import annotations
+
+import pytest
+import trees
+
+from pipeline.core.records import Environment
+
+YARN = {"yarn.lock": trees.YARN_1}
+FILES = {
+    "packages/tokens/package.json": trees.package(name="@acme/tokens"),
+    "packages/ui/package.json": trees.package(name="@acme/ui", dependencies={"@acme/tokens": "*"}),
+    "packages/forms/package.json": trees.package(name="@acme/forms", peerDependencies={"@acme/ui": "*"}),
+    "site/package.json": trees.package(name="site", dependencies={"@acme/ui": "*", "press": "1"}),
+    "examples/plain/package.json": trees.package(name="plain", dependencies={"gone": "1"}),
+}
+UI, FORMS = "packages/ui/menu.test.js", "packages/forms/input.test.js"
+
+
+def environment(*tests: str, files: dict[str, str] | None = None, **manifest: object) -> Environment:
+    fields = {"name": "acme", "workspaces": ["packages/*", "site"]} | manifest
+    return trees.read(
+        trees.tree(FILES | {"package-lock.json": '{"lockfileVersion": 3}'} | (files or {}), **fields), *tests
+    )
+
+
+def test_a_site_is_not_installed_with_a_component() -> None:
+    assert environment(UI).focus == ("packages/tokens", "packages/ui")
+    assert environment(FORMS).focus == ("packages/forms", "packages/tokens", "packages/ui")
+    assert environment(UI).evidence["focus"] == "what the touched tests need"
+
+
+@pytest.mark.parametrize(
+    ("tests", "manifest"),
+    [
+        (("test/all.test.js",), {}),
+        ((UI, "test/all.test.js"), {}),
+        ((UI,), {"workspaces": []}),
+        ((UI,), {"workspaces": ["packages/tokens", "packages/ui"]}),
+        ((UI,), {"workspaces": ["packages/*"], "devDependencies": {"jest": "^29", "@acme/forms": "*"}}),
+        ((), {}),
+    ],
+    ids=[
+        "tests at the root",
+        "some at the root",
+        "no workspace",
+        "all are needed",
+        "the root needs the others",
+        "none",
+    ],
+)
+def test_all_is_installed_where_nothing_can_be_left_out(tests: tuple[str, ...], manifest: dict[str, object]) -> None:
+    assert environment(*tests, **manifest).focus == ()
+
+
+@pytest.mark.parametrize(
+    ("manager", "lock", "focus"),
+    [
+        ("npm@6.14.18", {"package-lock.json": '{"lockfileVersion": 1}'}, ()),
+        ("npm@10.9.2", {"package-lock.json": '{"lockfileVersion": 3}'}, ("packages/tokens", "packages/ui")),
+        ("yarn@1.22.22", YARN, ("packages/tokens", "packages/ui")),
+        ("yarn@3.8.7", {"yarn.lock": trees.BERRY.format(6, 8)}, ()),
+        ("yarn@4.5.3", {"yarn.lock": trees.BERRY.format(8, 10)}, ("@acme/tokens", "@acme/ui", "acme")),
+        ("pnpm@8.15.9", {"pnpm-lock.yaml": "lockfileVersion: '6.0'\n"}, ()),
+        ("pnpm@9.15.9", {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, ("packages/tokens", "packages/ui")),
+    ],
+)
+def test_packages_are_called_as_the_manager_calls_them(
+    manager: str, lock: dict[str, str], focus: tuple[str, ...]
+) -> None:
+    """A manager that can not is asked for all of it."""
+    assert environment(UI, files=lock, packageManager=manager).focus == focus
+
+
+def test_a_package_without_a_name_can_not_be_called() -> None:
+    berry = {"yarn.lock": trees.BERRY.format(8, 10)}
+    assert environment(UI, files=berry, packageManager="yarn@4.5.3", name=None).focus == ()
