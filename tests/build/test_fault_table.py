@@ -94,6 +94,16 @@ INSTALL = [
         {"host": "github.com"},
         "npm error command git --no-replace-objects ls-remote ssh://git@github.com/a/b.git",
     ),
+    (  # as a log is kept: without the user of an address
+        "host-refused",
+        {"host": "github.com"},
+        "npm error command git --no-replace-objects ls-remote ssh://***@github.com/a/b.git",
+    ),
+    (
+        "lock-file-outdated",
+        {},
+        "npm ERR! cipm can only install packages when your package.json and package-lock.json or npm-shrinkwrap.json are",
+    ),
     (
         "checksum",
         {"old": "sha512-AA==", "new": "sha512-BB=="},
