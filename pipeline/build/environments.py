@@ -7,7 +7,7 @@ Instances with the same layer of dependencies are of one era; the same instances
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import git
@@ -23,6 +23,9 @@ from pipeline.core.store import Store
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import scope
 
+#: fields of an environment that are given: value, and what says so
+Fields = Mapping[str, tuple[Any, str]]
+
 
 def manifest_commit(candidate: Candidate) -> str:
     """The commit whose manifests make the environment: the base; the fix, where the gold patch changes dependencies
@@ -35,11 +38,14 @@ def changes_manifests(candidate: Candidate) -> bool:
     return any(is_manifest(path) for path in paths(candidate.fix_patch))
 
 
-def environment_of(clone: git.Repo, candidate: Candidate) -> Environment:
-    """The environment of a candidate. Raises Unsupported, and UserError for a broken file of overrides."""
+def environment_of(clone: git.Repo, candidate: Candidate, more: Fields | None = None) -> Environment:
+    """The environment of a candidate, in which `more` fields (value, evidence) are as they are given.
+
+    Raises Unsupported, and UserError for a broken file of overrides.
+    """
     tree, day = tree_of(clone, candidate), committed(clone, manifest_commit(candidate))
     touched = scope.touched(tree.paths, candidate.test_patch, tree.text("package.json"))
-    return infer(tree, day, touched, overrides.fixed(candidate))
+    return infer(tree, day, touched, overrides.fixed(candidate) | dict(more or {}))
 
 
 def tree_of(clone: git.Repo, candidate: Candidate) -> Tree:

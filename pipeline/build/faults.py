@@ -1,6 +1,7 @@
 """The known faults of old environments: how a log shows them, and which remedies are tried.
 
-The table is `faults.toml`; folders of package managers add patterns of their logs to its rows, and rows of their own.
+The table is `faults.toml`; folders of package managers and of test runners add patterns of their logs to its rows, and
+package managers rows of their own.
 
 Reads logs and nothing else. What a remedy does is in `remedies`, how they are tried in turn in `repair`.
 """
@@ -16,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from pipeline.core.store import digest
 from pipeline.ecosystems.manager_folder import all_managers
+from pipeline.ecosystems.runner_folder import all_runners
 
 Stage = Literal["install", "run"]
 
@@ -85,6 +87,10 @@ def _rows() -> list[dict[str, Any]]:
         for own in manager.fault:
             place = next(index for index, row in enumerate(rows) if row["name"] == own["after"])
             rows.insert(place + 1, {**own, "patterns": list(own["patterns"])})
+    for runner in all_runners().values():
+        for row in rows:
+            if logged := runner.faults.get(row["name"]):
+                row["patterns"] += logged.patterns
     return rows
 
 

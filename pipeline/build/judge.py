@@ -40,6 +40,7 @@ class Ran(Record):
     deviations: tuple[str, ...]
     health: Health | None = None
     ran: Identity
+    set_up_by: str = ""
 
 
 def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
@@ -50,7 +51,8 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     runs = with_files(runs)
     agreed = {name: verdict.agree([run.results for run in several]) for name, several in runs.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
-    results = {name: _without(stable, quarantine) for name, (stable, _) in agreed.items()}
+    drawn = frozenset().union(*(run.by_screenshot for several in runs.values() for run in several))
+    results = {name: _without(stable, {*quarantine, *drawn}) for name, (stable, _) in agreed.items()}
     log = _text(runs["fix"][0])
     require_health(ran.health, runs["fix"][0])
     if not results["fix"]:
@@ -64,13 +66,19 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
     by_snapshot = frozenset.intersection(*(run.by_snapshot for run in runs["test"]))
     return Instance(
         **carried(candidate),
-        **{name: getattr(ran, name) for name in Ran.model_fields},
+        **{name: getattr(ran, name) for name in Ran.model_fields}
+        | {"deviations": (*ran.deviations, *_left_out(drawn))},
         lang=_language(candidate.fix_patch),
         tests=verdict.written(triples, by_snapshot),
         quarantine=quarantine,
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
         lacks=parser(ran.environment.parser).lacks(),
     )
+
+
+def _left_out(drawn: Collection[str]) -> list[str]:
+    """Tests that compare screenshots are none: a baseline says what another machine drew."""
+    return [f"compares screenshots, left out: {name}" for name in sorted(drawn)]
 
 
 def require_trust(run: TestRun, name: str) -> None:

@@ -25,7 +25,7 @@ from pipeline.core.store import digest, read_records, write_records
 #: what hypotheses are about: it is no row of the table, since no log shows it
 SICK = Fault("base-sick", "run", (), (), "the base was sick", "")
 #: remedies whose fault shows itself before anything is installed, or changes nothing that is: not worth a guess
-CHEAP = ("thaw", "test_env")
+CHEAP = ("thaw", "test_env", "without")
 
 
 class Learned(Record):

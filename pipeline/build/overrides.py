@@ -58,13 +58,19 @@ def fixed(candidate: Candidate) -> dict[str, tuple[Any, str]]:
 def read(repo: Repo) -> list[Override]:
     """The overrides of a repository, in the order of their file; none without a file. Raises UserError."""
     path = folder() / f"{repo.slug}.toml"
-    return list(_parse(path)) if path.exists() else []
-
-
-def _parse(path: Path) -> Iterator[Override]:
+    if not path.exists():
+        return []
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return list(parse(path.read_text(encoding="utf-8"), path))
+    except UnicodeDecodeError as error:
+        raise UserError(f"no TOML: {error}", path=path, hint=HINT) from None
+
+
+def parse(text: str, path: Path) -> Iterator[Override]:
+    """The overrides of a file's text, in their order; `path` is what the file is called. Raises UserError."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         raise UserError(f"no TOML: {error}", path=path, line=int(line[1]) if line else None, hint=HINT) from None
     if set(data) - {"override"} or not isinstance(data.get("override", []), list):

@@ -12,7 +12,7 @@ from typing import Any
 
 import git
 
-from pipeline.build import faults, hypotheses
+from pipeline.build import faults, hypotheses, proposals
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
@@ -127,8 +127,10 @@ def planned(
 ) -> Planned:
     """What there is to do for a candidate. Raises UserError when the clone lacks a commit."""
     own = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
+    accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
+    fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
     try:
-        made = recipe(clone, candidate)
+        made = recipe(clone, candidate, proposals.given(fields, model))
         inferred, parser = made.environment_digest, made.environment.parser
         environment = digest(made.image, made.environment.decisive)
     except Unsupported as error:
@@ -141,7 +143,7 @@ def planned(
         "running": of_run("running", parser=parser),
     }
     readings = {"reading": of_run("reading", "qualifying", parser=parser)}
-    asked = request(own, clone, candidate, inferred, patience)
+    asked = replace(request(own, clone, candidate, inferred, patience), proposed=fields, set_up_by=model)
     return Planned(asked, unit_of(store, candidate), inputs, readings)
 
 

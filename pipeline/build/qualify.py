@@ -7,7 +7,7 @@ Rejection with a reason of the closed list, of which `not_evaluated` says that t
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, islice
@@ -16,12 +16,14 @@ from typing import Any, Literal, NamedTuple
 import git
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
-from pipeline.build.environments import changes_manifests, environment_of, manifest_commit, tree_of
+from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, tree_of
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
+from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned
+from pipeline.build.proposals import given
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
@@ -69,7 +71,9 @@ class Settings:
 @dataclass(frozen=True)
 class Qualify:
     """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
-    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty for none."""
+    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty for none.
+    `proposed` are fields of it that the model `set_up_by` proposed.
+    """
 
     candidate: Candidate
     clone: str
@@ -80,6 +84,8 @@ class Qualify:
     environment: str = ""
     learned: tuple[Learned, ...] = ()
     patience: Patience = PATIENT
+    proposed: Mapping[str, Any] = field(default_factory=dict)
+    set_up_by: str = ""
 
     @property
     def name(self) -> str:
@@ -155,13 +161,14 @@ def request(
     return Qualify(candidate, place, handle(settings.sandbox), **how, environment=environment, patience=patience)
 
 
-def recipe(clone: git.Repo, candidate: Candidate) -> images.Recipe:
-    """The image of a candidate. Dependencies that the gold patch changes are those of the fix, in all three runs.
+def recipe(clone: git.Repo, candidate: Candidate, more: Fields | None = None) -> images.Recipe:
+    """The image of a candidate, with `more` fields given. Dependencies that the gold patch changes are those of the
+    fix, in all three runs.
 
     Raises Unsupported, and UserError when the clone lacks a commit.
     """
     require_commit(clone, candidate.base.sha)
-    environment = environment_of(clone, candidate)
+    environment = environment_of(clone, candidate, more)
     return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
@@ -222,7 +229,7 @@ class _Qualification:
 
     def _known(self) -> tuple[images.Recipe, Situation, Repair]:
         """What is inferred, what repair can look at, and what was learned from neighbours."""
-        inferred = recipe(self.clone, self.candidate)
+        inferred = recipe(self.clone, self.candidate, given(self.request.proposed, self.request.set_up_by))
         there = self._situation(inferred)
         return inferred, there, learned.recall(self.request.learned, inferred.environment, there)
 
@@ -358,6 +365,7 @@ class _Qualification:
             detail = f"{end}\n{end.log[-2000:]}"
             raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
         self.made = True
+        made = made._replace(environment=as_installed(self.sandbox, made.image, made.environment))
         deviations = [*image.deviations, *state.deviations]
         told = lessons([step for step in state.steps if step.stage == "install"])
         layers = Layers(made.environment_digest, made.image, told)
@@ -386,6 +394,7 @@ class _Qualification:
             repeats=self.request.repeats,
             deviations=deviations,
             ran=ran.within(vars(self.request.limits)),
+            set_up_by=self.request.set_up_by,
         )
 
     @cached_property

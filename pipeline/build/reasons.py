@@ -30,6 +30,15 @@ REASONS = {
     "not_evaluated": "the machine, not the repository, failed: run the command again",
 }
 
+#: those that may be the environment's, and not the candidate's
+ENVIRONMENTAL = frozenset(
+    {
+        "dependency_gone", "download_refused", "lock_file_refused", "policy_refused", "node_unsuitable",
+        "native_build_failed", "environment_failed", "runner_unsupported", "no_tests_run", "no_report",
+        "report_untrusted",
+    }
+)  # fmt: skip
+
 
 class Rejected(Exception):
     """Ends the qualification of a candidate: `log` is what the failing command said, at which `stage`."""

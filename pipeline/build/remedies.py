@@ -265,6 +265,35 @@ def node(seen: Diagnosis) -> Environment | None:
     return seen.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
 
 
+def without(seen: Diagnosis) -> Environment | None:
+    """Leave an option of the test command out that the runner does not know, with its value; never the report's."""
+    words = list(seen.environment.test)
+    named = _plain_option(seen.found["option"])
+    found = [place for place, word in enumerate(words) if word.startswith("-") and _plain_option(word) == named]
+    if not found or any("{" in word for place in found for word in _with_value(words, place)):
+        return None
+    for place in reversed(found):
+        words[place : place + len(_with_value(words, place))] = []
+    return seen.environment.model_copy(update={"test": tuple(words)})
+
+
+def _plain_option(word: str) -> str:
+    """`--hookTimeout=1`, `--hook-timeout` and `hookTimeout` are one."""
+    return word.strip("-`'\"").partition("=")[0].replace("-", "").lower()
+
+
+def _with_value(words: list[str], place: int) -> list[str]:
+    """An option, and the word behind it where that is its value."""
+    behind = words[place + 1 : place + 2]
+    own = "=" in words[place] or not behind or behind[0].startswith("-") or behind[0] == "{files}"
+    return words[place : place + 1] if own else words[place : place + 2]
+
+
+def browser(seen: Diagnosis) -> Environment | None:
+    """Let the tests find a browser."""
+    return None if seen.environment.browser else seen.environment.model_copy(update={"browser": "chromium"})
+
+
 def rebuild(seen: Diagnosis) -> Environment | None:
     """Run the install scripts of one package: we install with all of them off."""
     names = {*seen.environment.rebuild, seen.more.get("package") or seen.found["name"]}
@@ -284,7 +313,7 @@ REMEDIES: dict[str, Remedy] = {
     for remedy in (
         substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
         install_env, test_env, manager_asked, node_asked, node,
-        rebuild, platform,
+        without, browser, rebuild, platform,
     )
 }  # fmt: skip
 

@@ -160,6 +160,11 @@ def _changes(before: Environment, after: Environment) -> Iterator[str]:
     for field in ("install_env", "test_env"):
         old, new = getattr(before, field), getattr(after, field)
         yield from (f"{name}={value}" for name, value in new.items() if old.get(name) != value)
+    left_out = [word for word in before.test if word not in after.test]
+    if left_out:
+        yield f"{' '.join(left_out)} is left out"
+    if before.browser != after.browser:
+        yield f"{after.browser} is in the image"
     if before.node != after.node:
         yield f"Node {after.node} in place of {before.node}"
     if before.manager_version != after.manager_version:

@@ -40,6 +40,7 @@ def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:
 
 def _found(store: Any, repo: Any, number: int | None) -> Any:
     """The candidates in the order of merging, each with its Environment or with why there is none."""
+    from pipeline.build import proposals
     from pipeline.build.environments import environment_of
     from pipeline.build.infer import Unsupported
     from pipeline.build.stage import candidates_of
@@ -48,7 +49,7 @@ def _found(store: Any, repo: Any, number: int | None) -> Any:
     clone = source(store, repo)
     for one in sorted(candidates_of(store, repo, [] if number is None else [number]), key=lambda one: one.merged_at):
         try:
-            yield one, environment_of(clone, one)
+            yield one, environment_of(clone, one, proposals.fixed(store, one))
         except Unsupported as error:
             yield one, error
 

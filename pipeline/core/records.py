@@ -251,6 +251,7 @@ class Environment(Record):
     focus: tuple[str, ...] = Field(
         default=(), description="packages of the workspace that are installed with the root; empty: all"
     )
+    browser: Literal["", "chromium"] = Field(default="", description="the browser that the tests find in the image")
 
     @property
     def decisive(self) -> Environment:
@@ -264,6 +265,7 @@ class Identity(Record):
     node: str = Field(default="", description="the exact version")
     manager: str = Field(default="", description="the package manager with its exact version, as yarn@4.3.1")
     base_image: str = Field(default="", description="digest of the image that the environment stands on")
+    browser: str = Field(default="", description="the browser in it with its exact version, as chromium@140.0.7339.80")
     architecture: str = ""
     sandbox: str = ""
     limits: dict[str, float] = {}
@@ -327,6 +329,7 @@ class Instance(Versioned):
     deviations: tuple[str, ...] = ()
     health: Health | None = Field(default=None, description="of the base")
     ran: Identity | None = None
+    set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
     stale: str = Field(default="", description="why it would be decided anew; empty for what is current")

@@ -27,6 +27,7 @@ def installation(environment: Environment) -> Installation:
         (_focused(environment), *_scripts(environment)),
         variables(environment),
         faults(),
+        environment.browser,
     )
 
 

@@ -32,6 +32,13 @@ STATUSES = {
 }
 
 
+#: how a failure by a screenshot reads: jest-image-snapshot, Playwright, Vitest 4
+SCREENSHOT = re.compile(
+    r"to(?:MatchImageSnapshot|HaveScreenshot|MatchScreenshot)\b|Screenshot comparison failed"
+    r"|Expected image to (?:match|be the same size)"
+)
+
+
 class ReportError(A11yBenchError):
     """A report that is missing, broken, or does not add up."""
 
@@ -43,28 +50,33 @@ class Reported(NamedTuple):
     path: tuple[str, ...]
     status: Status
     by_snapshot: bool = False
+    by_screenshot: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run: `tests` by name, `suites` by file (FAILED: it could not run), tests that failed by snapshot only."""
+    """One run: `tests` by name, `suites` by file (FAILED: it could not run), tests that failed by snapshot only, and
+    those that failed by a screenshot, which is no test: it says what another machine drew."""
 
     tests: dict[str, Status]
     suites: dict[str, Status]
     by_snapshot: frozenset[str] = field(default=frozenset())
     success: bool = True
+    by_screenshot: frozenset[str] = field(default=frozenset())
 
 
 def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bool) -> Report:
     """Name the tests and put a report together."""
     tests: dict[str, Status] = {}
-    by_snapshot = set()
-    for file, path, status, alone in reported:
+    by_snapshot, by_screenshot = set(), set()
+    for file, path, status, alone, drawn in reported:
         name = free(" > ".join((file, *path) if file else path), tests)
         tests[name] = status
         if alone:
             by_snapshot.add(name)
-    return Report(tests, suites, frozenset(by_snapshot), success)
+        if drawn:
+            by_screenshot.add(name)
+    return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot))
 
 
 def free(name: str, taken: Collection[str]) -> str:

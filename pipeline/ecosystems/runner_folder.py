@@ -169,6 +169,12 @@ class Parser(Table):
         }
 
 
+class Logged(Table):
+    """What the runner's logs say of a known fault of the table (`build/faults.toml`)."""
+
+    patterns: tuple[str, ...]
+
+
 class Runner(Folder):
     """A test runner. `parser` is the one that reads it, where no row of its `words` names another."""
 
@@ -184,8 +190,11 @@ class Runner(Folder):
     flags: tuple[str, ...] = Field(default=(), description="those that take no value")
     positional: bool = Field(default=False, description="words without a dash name tests")
     protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
+    browser: bool = Field(default=False, description="whether its tests always run in a browser")
+    browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
     parser: str
     words: tuple[Words, ...]
+    faults: dict[str, Logged] = Field(default={}, description="known faults of the table, as its logs show them")
     parsers: dict[str, Parser]
     wrapper: tuple[Wrapper, ...] = ()
 
@@ -207,9 +216,30 @@ class Runner(Folder):
                 all_of_it = Words(words=words, selection=selection, env=env, parser=row.parser or all_of_it.parser)
         return all_of_it
 
+    def respoken(self, environment: Environment, version: str) -> Environment:
+        """An environment whose command was made for another version, in the words of this one.
+
+        What else is in its command stays, and so does all of a command that holds no words of the version before.
+        """
+        before, after = self.merged(environment.runner_version), self.merged(version)
+        start = _place(environment.test, before.words)
+        known = environment.model_copy(update={"runner_version": version})
+        if start is None or before == after:
+            return known
+        test = (*environment.test[:start], *after.words, *environment.test[start + len(before.words) :])
+        kept = {name: value for name, value in environment.test_env.items() if name not in before.env}
+        said = {"test": test, "selection": after.selection or (), "test_env": kept | after.env, "parser": after.parser}
+        return known.model_copy(update=said)
+
     def lacks(self, parser: str = "") -> tuple[str, ...]:
         """What its verdicts do without, as read by `parser`: its usual one, unless one is named."""
         return self.parsers[parser or self.parser].lacks()
+
+
+def _place(words: tuple[str, ...], wanted: tuple[str, ...]) -> int | None:
+    """Where the wanted words stand among the others, one after the other."""
+    starts = range(len(words) - len(wanted) + 1)
+    return next((start for start in starts if words[start : start + len(wanted)] == wanted), None)
 
 
 def all_runners() -> dict[str, Runner]:

@@ -56,8 +56,8 @@ def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str)
     """Name the layers by what they are made of."""
     entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
     wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
-    installed_by = environment.model_dump(include=_INSTALLED_BY | ({"focus"} if environment.focus else set()))
-    key = digest(VERSION, installed_by, wanted)
+    shaped = {name for name in ("focus", "browser") if getattr(environment, name)}
+    key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), wanted)
     tree = clone.git.rev_parse(f"{base}^{{tree}}")
     plain = digest(key, tree)
     image = digest(plain, environment.prepare) if environment.prepare else plain
@@ -109,6 +109,7 @@ def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> M
         node=installed.node,
         manager=installed.tools[-1] if installed.tools else "",
         base_image=installed.base_image,
+        browser=installed.browser,
         architecture=here.architecture,
         sandbox=here.sandbox,
         missing=missing,

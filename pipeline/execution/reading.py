@@ -25,6 +25,7 @@ def read(parser: str, run: TestRun) -> TestRun:
         results={**run.control.without(report.tests), **failed},
         suites=report.suites,
         by_snapshot=report.by_snapshot,
+        by_screenshot=report.by_screenshot,
         faults=tuple(_faults(parser, run, report)),
     )
 

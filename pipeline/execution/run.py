@@ -13,7 +13,7 @@ from pipeline.execution.control import Control
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
 
 #: fields that the log and the report say, that are files of their own, or that differ from one time to the next
-_APART = ("results", "suites", "by_snapshot", "faults", "log", "report", "seconds")
+_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "log", "report", "seconds")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class TestRun:
     results: dict[str, Status] = field(default_factory=dict)
     suites: dict[str, Status] = field(default_factory=dict)
     by_snapshot: frozenset[str] = frozenset()
+    by_screenshot: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     merged: bool = False

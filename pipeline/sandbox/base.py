@@ -25,10 +25,11 @@ Cache = Literal["none", "use", "fill"]
 Limit = Literal["time", "memory", "output", "disk", "processes"]
 
 #: what a sandbox may be able to do, and how that is said: what it lacks is refused, never done in part
-Ability = Literal["contain", "reach"]
+Ability = Literal["contain", "reach", "browse"]
 ABILITIES: dict[Ability, str] = {
     "contain": "hold code that nobody has read",
     "reach": "give agents a single way out, and tools of their own",
+    "browse": "give tests a browser",
 }
 
 #: what every command sees beside its own PATH, HOME and TMPDIR: nothing of the host's environment

@@ -37,12 +37,14 @@ class Identity(NamedTuple):
 
 class Installed(NamedTuple):
     """What a layer of dependencies was made with: the exact Node, the tools as `name@version` (the manager last), the
-    base image's id, and deviations from what was asked for (a Node of another version, ...)."""
+    base image's id, deviations from what was asked for (a Node of another version, ...), and the browser as
+    `name@version`, empty for none."""
 
     node: str
     tools: tuple[str, ...]
     base_image: str = ""
     deviations: tuple[str, ...] = ()
+    browser: str = ""
 
 
 class Kept(NamedTuple):

@@ -26,7 +26,8 @@ class Installation(NamedTuple):
     `node` is a version of Node, or a range. `tools` are the npm packages on the PATH, for the Node that is there and an
     architecture (`x64`, `arm64`). `commands` run in order. `variables` may hold `{scratch}`, `{registry}`, `{patience}`
     and `{ca}`: one with `{ca}` is set where the host names a bundle. In `faults`, `{codes}` stands for
-    those of a lost connection and `{status}` for those of a busy registry.
+    those of a lost connection and `{status}` for those of a busy registry. `browser` is one that the tests must find
+    (`chromium`), empty for none.
     """
 
     node: str
@@ -34,3 +35,4 @@ class Installation(NamedTuple):
     commands: tuple[tuple[str, ...], ...]
     variables: Mapping[str, str]
     faults: Faults = ()
+    browser: str = ""

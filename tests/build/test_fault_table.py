@@ -241,6 +241,28 @@ RUN = [
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
     ("not-installed", {}, "FAIL src/a.test.js\n    Cannot find module '@acme/tokens' from 'src/a.js'"),
+    # Vitest 0.10 and 3, Jest 29, Mocha 5, Playwright 1, Jasmine 5, Node 16
+    ("unknown-option", {"option": "--hookTimeout"}, "CACError: Unknown option `--hookTimeout`\n    at Command.checkUn"),
+    (
+        "unknown-option",
+        {"option": "testTimeOut"},
+        '● Unrecognized CLI Parameter:\n\n  Unrecognized option "testTimeOut".',
+    ),
+    ("unknown-option", {"option": "--no-bail"}, "\n  error: unknown option `--no-bail'\n"),
+    ("unknown-option", {"option": "--no-such"}, "error: unknown option '--no-such'"),
+    ("unknown-option", {"option": "--no-such"}, "Unknown options: --no-such\n\nUsage: jasmine [command] [options]"),
+    ("unknown-option", {"option": "--test-reporter"}, "/usr/local/bin/node: bad option: --test-reporter=spec"),
+    # Puppeteer 1, 13 and 24, Playwright 1, Karma 6
+    ("browser-missing", {}, 'Error: Chromium revision is not downloaded. Run "npm install" or "yarn install"'),
+    ("browser-missing", {}, "Error: Could not find expected browser (chrome) locally. Run `npm install` to download"),
+    ("browser-missing", {}, "Error: Could not find Chrome (ver. 131.0.6778.204). This can occur if either"),
+    (
+        "browser-missing",
+        {},
+        "browserType.launch: Executable doesn't exist at /home/b/.cache/ms-playwright/chromium-1187/chrome",
+    ),
+    ("browser-missing", {}, "ERROR [launcher]: No binary for ChromeHeadless browser on your platform."),
+    ("browser-missing", {}, 'ERROR [launcher]: Cannot start Chrome\n\tPlease, set env variable "CHROME_BIN" to Chrom'),
 ]
 #: what must not be taken for a fault of the repository: the machine's, and honest failures of tests
 OTHERS = [

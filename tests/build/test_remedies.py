@@ -111,6 +111,35 @@ def test_another_registry_is_replaced_where_lock_file_or_settings_name_it(host: 
     assert edits(remedied("rehost", {"host": host})) == ((Edit(kind="rehost", name=host),) if there else ())
 
 
+WORDS = ("node", "{entry}", "run", "--hookTimeout=60000", "--outputFile={report}", "--env", "jsdom", "-u", "{files}")
+
+
+@pytest.mark.trap("flag-of-another-version")
+@pytest.mark.parametrize(
+    ("option", "left_out"),
+    [
+        ("--hookTimeout", ("--hookTimeout=60000",)),
+        ("hookTimeout", ("--hookTimeout=60000",)),
+        ("--hook-timeout", ("--hookTimeout=60000",)),
+        ("env", ("--env", "jsdom")),
+        ("-u", ("-u",)),
+        ("--outputFile", ()),
+        ("--no-such", ()),
+    ],
+)
+def test_an_option_that_the_runner_does_not_know_is_left_out(option: str, left_out: tuple[str, ...]) -> None:
+    """With its value, however the log writes it; but never the report's, since nothing could be read then."""
+    before = make_environment(test=WORDS)
+    after = REMEDIES["without"](Diagnosis(before, {"option": option}, {}, Situation({}, lambda name: [])))
+    assert (after.test if after else WORDS) == tuple(word for word in WORDS if word not in left_out)
+    assert bool(after) == bool(left_out)
+
+
+def test_a_browser_is_given_once() -> None:
+    assert (given := remedied("browser")) and given.browser == "chromium"
+    assert REMEDIES["browser"](Diagnosis(given, {}, {}, Situation({}, lambda name: []))) is None
+
+
 def test_variables_of_tests_are_added_to() -> None:
     after = remedied("test_env", add={"NODE_OPTIONS": "--one"})
     seen = Diagnosis(after, {}, {"add": {"NODE_OPTIONS": "--two"}}, Situation({}, lambda name: []))

@@ -232,3 +232,32 @@ def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
     verdict = factories.make_verdict(factories.make_prediction(), fixed=tuple(report.tests))
     write_records(tmp_path / "verdicts.jsonl", [verdict])
     assert read_records(tmp_path / "verdicts.jsonl", type(verdict))[0].fixed == tuple(report.tests)
+
+
+@pytest.mark.rule("screenshots-are-no-tests")
+@pytest.mark.parametrize(
+    ("message", "drawn"),
+    [
+        ("Error: Expected image to match or be a close match to snapshot but was 0.53% different", True),
+        ("Error: Expected image to be the same size as the snapshot (800x600), but was different", True),
+        ("New snapshot was not written.\n    at Object.toMatchImageSnapshot (src/a.test.js:3:1)", True),
+        ("Error: expect(page).toHaveScreenshot(expected) failed\n\n  2046 pixels are different", True),
+        ("Error: Expect element to match existing screenshot baseline.\n at toMatchScreenshot (a.test.ts)", True),
+        ("expect(received).toMatchSnapshot()\n\nSnapshot name: `Menu 1`", False),
+        ("Error: expect(page).toMatchAriaSnapshot(expected) failed", False),
+        ("expect(received).toBe(expected)", False),
+    ],
+)
+def test_a_failure_by_a_screenshot_is_known(message: str, drawn: bool) -> None:
+    """With jest-image-snapshot, Playwright and Vitest; snapshots of markup and of accessibility trees are tests."""
+    test = {"ancestorTitles": [], "title": "looks right", "status": "failed", "failureMessages": [message]}
+    suite = {"name": "/repo/a.test.js", "assertionResults": [test]}
+    totals = {"numPassedTests": 0, "numFailedTests": 1, "success": False}
+    found = parser("jest-json").read(json.dumps({"testResults": [suite], **totals}).encode(), "/repo")
+    assert found.by_screenshot == ({"a.test.js > looks right"} if drawn else set())
+    result = {"errors": [{"message": message}]}
+    spec = {"file": "a.spec.ts", "title": "looks right", "tests": [{"status": "unexpected", "results": [result]}]}
+    stats = {"expected": 0, "unexpected": 1, "flaky": 0, "skipped": 0}
+    data = {"config": {"rootDir": "/repo"}, "suites": [{"title": "", "specs": [spec]}], "stats": stats, "errors": []}
+    found = parser("playwright-json").read(json.dumps(data).encode(), "/repo")
+    assert bool(found.by_screenshot) == drawn

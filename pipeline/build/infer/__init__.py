@@ -56,6 +56,7 @@ def infer(
         "test_env": (tests.env, tests.evidence),
         "parser": (tests.parser, "the runner's own"),
         "focus": (named, "what the touched tests need"),
+        "browser": tests.browser,
     }
     fields = inferred | dict(fixed or {})
     evidence = {field: why for field, (value, why) in fields.items() if value not in ((), {})}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from pipeline.build.infer import uses, workspaces
+from pipeline.build.infer.scripts import commands, program
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems.runner_folder import all_runners, runner
@@ -55,14 +56,14 @@ def _own(files: Sequence[str]) -> list[str]:
     """The files that are no other tool's. Raises Unsupported when there is none left."""
     tools = {file: tool for file in files if (tool := tool_of(file))}
     if files and len(tools) == len(files):
-        named = ", ".join(f"{file} ({tool})" for file, tool in sorted(tools.items()))
+        named = ", ".join(f"{file} ({tool['tool']}: {tool['why']})" for file, tool in sorted(tools.items()))
         raise Unsupported("runner_unsupported", f"the tests are another tool's: {named}")
     return [file for file in files if file not in tools]
 
 
-def tool_of(file: str) -> str:
-    """The tool that a test file is for, where that is no runner of ours; empty for all others."""
-    return next((row["tool"] for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), "")
+def tool_of(file: str) -> dict[str, str]:
+    """The row of the tool whose test a file is; empty for none."""
+    return next((row for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), {})
 
 
 def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
@@ -85,7 +86,11 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
 def _nothing(manifest: Manifest) -> str:
     script = manifest.table("scripts").get("test")
     said = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
-    return f"package.json names none of: {', '.join(all_runners())}{said}"
+    scripts = manifest.table("scripts").values()
+    called = {program(word) for text in scripts for words in commands(text) for word in words}
+    others = [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
+    known = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in others)
+    return f"package.json names none of: {', '.join(all_runners())}{said}{known}"
 
 
 def _aggregates(tree: Tree, use: Use, manifest: Manifest) -> bool:

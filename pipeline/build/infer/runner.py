@@ -32,6 +32,7 @@ class Runner(NamedTuple):
     everything: tuple[str, ...]
     env: dict[str, str]
     parser: str
+    browser: Found
     evidence: str
 
 
@@ -59,6 +60,7 @@ def find(
         everything=others,
         env={name: value.replace("{configuration}", configuration.value) for name, value in env.items()},
         parser=merged.parser,
+        browser=_browser(own, here, manifest),
         evidence=f"{use.runner} {version.value}; {use.evidence}",
     )
 
@@ -76,6 +78,15 @@ def _version(tree: Tree, here: Manifest, root: Manifest, own: Known) -> Found:
         if found := _locked(tree, package):
             return Found(found.value, f"{found.evidence}: {package}, brought along by another package")
     return Found("", "no file names one")
+
+
+def _browser(own: Known, *manifests: Manifest) -> Found:
+    """The browser that the tests must find, by what the runner is or by a package beside it; none: they name none."""
+    if own.browser:
+        return Found("chromium", f"{own.name} runs its tests in one")
+    asked = ((one, package) for one in manifests for package in own.browsers if package in one.dependencies)
+    found = next((f"{one.path}: depends on {package}" for one, package in asked), "")
+    return Found("chromium", found) if found else Found("", "nothing asks for one")
 
 
 def _locked(tree: Tree, package: str, wanted: str = "") -> Found | None:

@@ -22,7 +22,7 @@ from pipeline.sandbox.docker.names import DIGEST, IMAGES, LAYER, MADE_HERE, base
 from pipeline.sandbox.images import Kept
 
 #: the kinds of images, by the label of their layer
-KINDS = {"node": "tools", "environment": "environment", "instance": "instance"}
+KINDS = {"browser": "tools", "node": "tools", "environment": "environment", "instance": "instance"}
 #: what an engine says that measures for somebody else, and the seconds for which it is asked again
 MEASURING, PATIENT = "already running", 60
 

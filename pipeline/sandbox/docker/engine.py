@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import IO, Any
@@ -183,8 +183,12 @@ def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
 
 
 @faults()
-def commit(container: Container, image: str, labels: dict[str, str]) -> Image:
-    """Make an image of a container, which inherits its labels: those that say whose container it is are emptied."""
+def commit(container: Container, image: str, labels: dict[str, str], env: Mapping[str, str] | None = None) -> Image:
+    """Make an image of a container, which inherits its labels: those that say whose container it is are emptied.
+
+    Commands in it see `env`, beside what those of its parent saw.
+    """
     repository, _, tag = image.rpartition(":")
     named = {LABEL: "image", **NO_CONTAINER, **labels}
-    return container.commit(repository, tag, message=MADE_HERE, conf={"Labels": named})
+    added = {"Env": [f"{name}={value}" for name, value in env.items()]} if env else {}
+    return container.commit(repository, tag, message=MADE_HERE, conf={"Labels": named, **added})

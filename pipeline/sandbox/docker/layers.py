@@ -1,7 +1,8 @@
 """The layers of images: Node, its package managers, a repository's dependencies, and the sources of an instance.
 
-    base (docker/base/build.sh) -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
-                                -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
+    base (docker/base/build.sh) -> [a11y-bench/browser:SUITE]
+        -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
+        -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
 
 Each is a container, archives put into it and a commit: no Dockerfile, no builder, no image registry. What is the
 host's (its CA bundle) or of no use later (downloads) lies in one folder that is gone before the commit, and the
@@ -25,10 +26,11 @@ from pipeline.core.store import digest as digest_of
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import Limits
-from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker import browser, tar
 from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, put, start
 from pipeline.sandbox.docker.names import (
+    BROWSER,
     DIGEST,
     ENVIRONMENT,
     HOME,
@@ -63,8 +65,8 @@ class Layers:
         """The layer of dependencies. Returns what it was made with, which the image remembers."""
         image = environment_image(digest)
         if (found := self.engine.image(image)) and INSTALLED in found.labels:
-            node, tools, base, deviations = json.loads(found.labels[INSTALLED])
-            return Installed(node, tuple(tools), base, tuple(deviations))
+            node, tools, base, deviations, *browser = json.loads(found.labels[INSTALLED])
+            return Installed(node, tuple(tools), base, tuple(deviations), *browser)
         parent, installed = self._tools(spec, say)
         labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(installed)}
         self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
@@ -97,20 +99,23 @@ class Layers:
         found = node.exact(self.cache, runtime)
         wanted = spec.tools(found.version, architecture)
         managers = [node.exact(self.cache, package) for package in wanted]
-        image = self._node(found, say)
+        start = browser.image(self.engine, self.cache, say) if spec.browser else base_image()
+        image = self._node(found, start, say)
         pairs = zip((runtime, *wanted), (found, *managers), strict=True)
         deviations = tuple(node.deviations({str(a): str(b) for a, b in pairs}))
-        base = self.engine.image(base_image())
-        installed = Installed(found.version, tuple(map(str, managers)), base.id if base else "", deviations)
-        return self._managers(image, managers, say), installed
+        base = self.engine.image(start)
+        labels = base.labels if base else {}
+        ran = (base.id if base else "", deviations, labels.get(BROWSER, ""))
+        return self._managers(image, managers, say), Installed(found.version, tuple(map(str, managers)), *ran)
 
-    def _node(self, package: Package, say: Say) -> str:
+    def _node(self, package: Package, parent: str, say: Say) -> str:
         def fill(container: Container) -> None:
             with telling(say, f"fetching {package}"):
                 program = node.prefix(self.cache, package) / "lib" / "node_modules" / package.name / "bin"
                 put(container, "/usr/local", tar.of_folder(program, "bin", tar.ROOT))
 
-        return self._tool_layer(f"a11y-bench/node:{package.version}", base_image(), [package], fill)
+        name = f"a11y-bench/node:{package.version}" + ("" if parent == base_image() else "-browser")
+        return self._tool_layer(name, parent, [package], fill)
 
     def _managers(self, parent: str, packages: list[Package], say: Say) -> str:
         def fill(container: Container) -> None:
@@ -139,6 +144,8 @@ class Layers:
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
         with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
+        if spec.browser:
+            _settle(container, ["node", browser.LINKS, REPO])
         _settle(container, ["rm", "-rf", scratch])
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])

@@ -13,6 +13,8 @@ TOOLS = "/opt/agent"
 #: labels of images: which layer, the digest of what it is made of, the environment's digest, what it was installed with
 LAYER, DIGEST = "a11y-bench.layer", "a11y-bench.digest"
 ENVIRONMENT, INSTALLED = "a11y-bench.environment", "a11y-bench.installed"
+#: of the image with a browser: the browser as name@version
+BROWSER = "a11y-bench.browser"
 
 #: where the names of our images begin, and the comment of those made here: what is made of them has another
 IMAGES, MADE_HERE = "a11y-bench/", "made by a11y-bench"
@@ -21,6 +23,11 @@ IMAGES, MADE_HERE = "a11y-bench/", "made by a11y-bench"
 def base_image() -> str:
     """The image that all stand on: A11Y_BENCH_BASE_IMAGE, else the one that docker/base/build.sh makes."""
     return os.environ.get("A11Y_BENCH_BASE_IMAGE") or "a11y-bench/base:bookworm"
+
+
+def browser_image() -> str:
+    """The image with a browser: A11Y_BENCH_BROWSER_IMAGE, else one that is made of the base image when it is needed."""
+    return os.environ.get("A11Y_BENCH_BROWSER_IMAGE") or "a11y-bench/browser:bookworm"
 
 
 def environment_image(digest: str) -> str:

@@ -29,7 +29,7 @@ class DockerSandbox:
     """The sandbox for code that nobody has read, and for agents that run code."""
 
     name = "docker"
-    can = frozenset[Ability]({"contain", "reach"})
+    can = frozenset[Ability]({"contain", "reach", "browse"})
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache.absolute()

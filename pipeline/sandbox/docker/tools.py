@@ -49,20 +49,20 @@ def _install(engine: Engine, kit: Kit, target: Path, say: Callable[[str], None])
         put(container, PARENT, tar.of_folder(kit.files, Path(TOOLS).name, tar.ROOT))
         if kit.script:
             with telling(say, "installing the agent"):
-                _run(container, kit.script)
+                code, said = run_script(container, kit.script, TOOLS)
+            if code:
+                raise UserError(f"the agent's install script ended with {code}:\n{said}", field="install")
         with target.open("wb") as file:
             fetch(container, TOOLS, file)
 
 
-def _run(container: Container, script: str) -> None:
-    """Run an agent's install script, with this host's registries and CA bundle."""
+def run_script(container: Container, script: str, folder: str) -> tuple[int, str]:
+    """Run an install script as root in a folder, with this host's registries and CA bundle: its end and its output."""
     ca, scratch = install.host_ca(), "/tmp/a11y-install"
     files = {"a11y-install": None, "a11y-install/install.sh": script.encode()}
     put(container, "/tmp", tar.of_entries(files | ({"a11y-install/ca.crt": ca.read_bytes()} if ca else {}), tar.ROOT))
     trust = dict.fromkeys(install.TRUST, f"{scratch}/ca.crt") if ca else {}
     env = {**COMMON, "DEBIAN_FRONTEND": "noninteractive", "npm_config_registry": node.registry(), **trust}
     command = ["sh", "-eu", f"{scratch}/install.sh"]
-    done = execute(container, command, folder=TOOLS, env=env, limits=install.LIMITS, user="root")
-    if done.code:
-        said = install.mask(done.output.decode(errors="replace"))[-2000:]
-        raise UserError(f"the agent's install script ended with {done.code}:\n{said}", field="install")
+    done = execute(container, command, folder=folder, env=env, limits=install.LIMITS, user="root")
+    return done.code, install.mask(done.output.decode(errors="replace"))[-2000:]

@@ -36,6 +36,8 @@ class LocalImages:
         self._cache, self._running = cache, running
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
+        if spec.browser:
+            raise refused("local", "browse")
         made = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
         packages = tuple(made.get("packages", ()))
         return Installed(made.get("node", ""), packages, deviations=tuple(made["deviations"]))

@@ -233,6 +233,47 @@ def test_without_a_runner_it_is_said_why(files: dict[str, str], said: str) -> No
 
 def test_tests_of_other_tools() -> None:
     """Given to the runner they would fail with and without the fix."""
-    with pytest.raises(Unsupported, match=r"another tool's: cypress/e2e/toast.cy.ts \(Cypress\)"):
+    with pytest.raises(Unsupported, match=r"another tool's: cypress/e2e/toast.cy.ts \(Cypress:"):
         read(tree(), "cypress/e2e/toast.cy.ts")
     assert read(tree(), "cypress/e2e/toast.cy.ts", "src/a.test.ts").runner == "jest"
+
+
+@pytest.mark.parametrize(
+    ("asked", "browser"),
+    [
+        ({"karma": "^6"}, "karma runs its tests in one"),
+        ({"@playwright/experimental-ct-react": "1.40.0"}, "playwright runs its tests in one"),
+        ({"vitest": "^3", "@vitest/browser": "^3"}, "package.json: depends on @vitest/browser"),
+        ({"jest": "^29", "jest-puppeteer": "^9"}, "package.json: depends on jest-puppeteer"),
+        ({"vitest": "^3"}, "nothing asks for one"),
+        ({"jest": "^29", "puppeteer": "^22"}, "nothing asks for one"),
+    ],
+)
+def test_a_browser_is_there_where_the_runner_needs_one(asked: dict[str, str], browser: str) -> None:
+    """Nowhere else: what only starts one somewhere says so in its log."""
+    found = read(tree(devDependencies=asked))
+    assert found.evidence["browser"] == browser
+    assert found.browser == ("" if browser == "nothing asks for one" else "chromium")
+
+
+@pytest.mark.parametrize(
+    ("files", "manifest", "said"),
+    [
+        (["cypress/e2e/menu.cy.ts"], JEST, r"menu.cy.ts \(Cypress: its program comes from a host of its own"),
+        (["src/menu.cy.tsx"], JEST, "Cypress"),
+        (
+            [],
+            {"devDependencies": {}, "scripts": {"test": "cypress run"}},
+            "its scripts call Cypress: its program",
+        ),
+        (
+            [],
+            {"devDependencies": {}, "scripts": {"test": "x", "e2e": "npx detox test"}},
+            "call Detox: it needs",
+        ),
+    ],
+)
+def test_what_can_not_be_run_says_so_before_an_install(files: list[str], manifest: dict[str, Any], said: str) -> None:
+    with pytest.raises(Unsupported, match=said) as end:
+        read(tree(**manifest), *files)
+    assert end.value.reason == "runner_unsupported"

@@ -7,7 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import (
+    SCREENSHOT,
+    STATUSES,
+    Report,
+    Reported,
+    ReportError,
+    audit,
+    collect,
+    load,
+    relative,
+)
 
 #: the runner's own totals; skipped ones stand in two
 _TOTALS = {
@@ -54,6 +64,7 @@ def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -
                 (*filter(None, test.get("ancestorTitles", ())), test["title"]),
                 STATUSES[test["status"]],
                 bool(messages) and all(map(snapshot.search, messages)),
+                any(map(SCREENSHOT.search, messages or ())),
             )
 
 

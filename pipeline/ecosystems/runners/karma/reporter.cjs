@@ -1,5 +1,7 @@
 // Karma with the repository's own configuration, once, in a headless Chromium, and its tests as JSON. The browser is that
-// of CHROME_BIN, else the first on the path; where none starts there is no report.
+// of CHROME_BIN, else the first on the path, started by a launcher of ours with the flags that the configuration has for
+// a Chrome; where none starts there is no report. The order is that of the files: a random one would give equal names to
+// others. Written for every Karma from 1 on, of which only those from 6 on wait for a configuration that is a promise.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -8,8 +10,38 @@ const original = path.resolve(process.env.KARMA_CONFIG);
 const report = process.env.TEST_REPORT;
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-const programs = names.flatMap((name) => process.env.PATH.split(path.delimiter).map((folder) => path.join(folder, name)));
+const folders = process.env.PATH.split(path.delimiter);
+const programs = [].concat(...names.map((name) => folders.map((folder) => path.join(folder, name))));
 process.env.CHROME_BIN = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program)) || "";
+
+// what Karma's own launcher of Chrome passes (karma-chrome-launcher), which need not be installed
+const FLAGS = ["--headless", "--no-sandbox", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
+  ["no-default-browser-check", "disable-default-apps", "disable-popup-blocking", "disable-translate"].map((one) => `--${one}`),
+  ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((one) => `--${one}`),
+);
+const PATIENCE = 300000;
+// plugins that choose browsers themselves, or share tests out among several
+const CHOOSERS = ["detectBrowsers", "parallel"];
+
+function flags(config) {
+  const launchers = config.customLaunchers || {};
+  for (let name of config.browsers || []) {
+    let found = [];
+    for (; launchers[name]; name = launchers[name].base) found = (launchers[name].flags || []).concat(found);
+    if (/chrom|puppeteer/i.test(name)) return found;
+  }
+  return [];
+}
+
+function launcher(more) {
+  function Chromium(decorate) {
+    decorate(this);
+    this._getOptions = (url) => FLAGS.concat(more, `--user-data-dir=${this._tempDir}`, url);
+  }
+  Chromium.prototype = { name: "Chromium", DEFAULT_CMD: { linux: process.env.CHROME_BIN }, ENV_CMD: "CHROME_BIN" };
+  Chromium.$inject = ["baseBrowserDecorator"];
+  return Chromium;
+}
 
 function Reporter() {
   const tests = [];
@@ -20,22 +52,45 @@ function Reporter() {
     });
   this.onRunComplete = (browsers, { success, failed, skipped, error, exitCode }) => {
     if (!browsers.length) return;
-    fs.writeFileSync(report, JSON.stringify({ stats: { success, failed, skipped, error, exitCode }, tests }));
+    const stats = { success, failed, skipped, error, exitCode };
+    fs.writeFileSync(report, JSON.stringify({ bundle: original, stats, tests }));
     fs.writeSync(1, `Test results written to: ${report}\n`);
   };
 }
 
-module.exports = (config) => {
-  const done = require(original)(config);
-  return Promise.resolve(done).then(() =>
-    config.set({
-      basePath: path.resolve(path.dirname(original), config.basePath || ""),
-      plugins: [...(config.plugins || ["karma-*"]), { "reporter:a11y-bench": ["type", Reporter] }],
-      reporters: ["dots", "a11y-bench"],
-      customLaunchers: { Headless: { base: "ChromeHeadless", flags: ["--no-sandbox"] } },
-      browsers: ["Headless"],
-      autoWatch: false,
-      singleRun: true,
+function ours(config) {
+  const client = config.client || {};
+  config.set({
+    basePath: path.resolve(path.dirname(original), config.basePath || ""),
+    frameworks: (config.frameworks || []).filter((name) => !CHOOSERS.includes(name)),
+    plugins: (config.plugins || ["karma-*"]).concat({
+      "reporter:a11y-bench": ["type", Reporter],
+      "launcher:A11yBench": ["type", launcher(flags(config))],
     }),
-  );
+    reporters: ["dots", "a11y-bench"],
+    browsers: ["A11yBench"],
+    client: Object.assign({}, client, { jasmine: Object.assign({}, client.jasmine, { random: false }) }),
+    captureTimeout: PATIENCE,
+    browserNoActivityTimeout: PATIENCE,
+    autoWatch: false,
+    singleRun: true,
+  });
+}
+
+// The configuration as Karma loads it itself: TypeScript where ts-node is there, a module where it is one.
+function load() {
+  if (/\.[cm]?ts$/.test(original)) require(require.resolve("ts-node", { paths: [path.dirname(original)] })).register();
+  try {
+    return require(original);
+  } catch (error) {
+    if (error.code !== "ERR_REQUIRE_ESM") throw error;
+    return import(`file://${original}`);
+  }
+}
+
+module.exports = (config) => {
+  const apply = (loaded) => (loaded.default || loaded)(config);
+  const loaded = load();
+  const done = loaded.then ? loaded.then(apply) : apply(loaded);
+  return done && done.then ? done.then(() => ours(config)) : ours(config);
 };

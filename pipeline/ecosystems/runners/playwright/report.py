@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Report, Reported, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import SCREENSHOT, Report, Reported, ReportError, audit, collect, load, relative
 
 STATUSES = {
     "expected": Status.PASSED,
@@ -41,6 +41,9 @@ def _reported(suite: dict[str, Any], folder: str, path: tuple[str, ...]) -> Iter
     for spec in suite.get("specs", ()):
         for test in spec["tests"]:
             project = (test["projectName"],) if test.get("projectName") else ()
-            yield Reported(folder + spec["file"], (*project, *path, spec["title"]), STATUSES[test["status"]])
+            said = [error.get("message", "") for one in test["results"] for error in one.get("errors", ())]
+            drawn = any(map(SCREENSHOT.search, said))
+            name = (*project, *path, spec["title"])
+            yield Reported(folder + spec["file"], name, STATUSES[test["status"]], by_screenshot=drawn)
     for below in suite.get("suites", ()):
         yield from _reported(below, folder, (*path, below["title"]))

@@ -1,0 +1,84 @@
+"""The layer with a browser, between the base image and Node: made when the first environment needs it, and kept.
+
+Debian's Chromium with its driver, installed by the script beside this, in a container of the base image that has the
+network. All programs that start one find it by variables of the image. It runs without a sandbox of its own: the
+container is one, and gives none of the rights that another would take. Raises InfrastructureError where it can not be
+had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from docker.models.containers import Container
+
+from pipeline.core.cache import lock
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.names import folder_name
+from pipeline.core.store import digest
+from pipeline.sandbox import install
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute
+from pipeline.sandbox.docker.engine import Engine, commit, put, start
+from pipeline.sandbox.docker.names import BROWSER, DIGEST, LAYER, PARENT, base_image, browser_image
+from pipeline.sandbox.docker.tools import INSTALLING, run_script
+from pipeline.sandbox.progress import telling
+
+PROGRAM = "/usr/bin/chromium"
+#: where Playwright's packages look for browsers, and what makes this one look like theirs
+PLACE = "/opt/browsers"
+LINKS = f"{PLACE}/links.cjs"
+
+#: how programs are told where the browser and its driver are, and that nothing is to be downloaded
+ENV = {
+    **dict.fromkeys(("CHROME_BIN", "CHROMIUM_BIN", "CHROME_PATH", "PUPPETEER_EXECUTABLE_PATH"), PROGRAM),
+    **dict.fromkeys(("CHROMEDRIVER_PATH", "SE_CHROMEDRIVER"), "/usr/bin/chromedriver"),
+    **dict.fromkeys(("PUPPETEER_SKIP_DOWNLOAD", "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD"), "true"),
+    **dict.fromkeys(("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS"), "1"),
+    "PLAYWRIGHT_BROWSERS_PATH": PLACE,
+}
+
+_HERE = Path(__file__).parent
+
+
+def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
+    """The name of the image, which is made unless it is there, or was made of another base image.
+
+    Raises UserError for one that was named and is not there.
+    """
+    name, base, script = browser_image(), engine.image(base_image()), (_HERE / "browser.sh").read_text()
+    if not name.startswith("a11y-bench/browser:"):
+        if engine.image(name) is None:
+            raise UserError(f"the engine has no image {name}", hint="make it, or unset A11Y_BENCH_BROWSER_IMAGE")
+        return name
+    links = (_HERE / "links.cjs").read_bytes()
+    labels = {LAYER: "browser", DIGEST: digest(base.id if base else "", script, links, ENV)}
+    with lock(cache / "locks" / folder_name(name)):
+        found = engine.image(name)
+        if not found or not labels.items() <= found.labels.items():
+            with (
+                telling(say, "installing Chromium"),
+                engine.container(base_image(), "build", install.LIMITS, **INSTALLING) as container,
+            ):
+                start(container)
+                _installed(container, script, links)
+                commit(container, name, labels | {BROWSER: _version(container)}, ENV)
+    return name
+
+
+def _installed(container: Container, script: str, links: bytes) -> None:
+    code, said = run_script(container, script, PARENT)
+    if code:
+        raise InfrastructureError(f"Chromium could not be installed: {said}", cause="registry")
+    put(container, PLACE, tar.of_entries({Path(LINKS).name: links}, tar.ROOT))
+
+
+def _version(container: Container) -> str:
+    """`chromium@140.0.7339.80`. Raises InfrastructureError for a browser that does not start."""
+    done = execute(container, [PROGRAM, "--version"], folder=PARENT, env={}, limits=Limits(seconds=60))
+    said = done.output.decode(errors="replace")
+    if done.code or not said.startswith("Chromium "):
+        raise InfrastructureError(f"Chromium does not start: {said}", cause="engine")
+    return f"chromium@{said.split()[1]}"

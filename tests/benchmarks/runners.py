@@ -1,0 +1,57 @@
+"""Every major of every runner that the registry still has, with its own project, in the engine.
+
+`just bench runners [--runner NAME ...] [--version VERSION ...] [--keep FOLDER] [--json FILE]`. The versions are those
+of the table `matrix` in `tests/ecosystems/runners/NAME/expected.toml`. Writes a temporary folder, and what a run that
+says something else has printed to FOLDER; the images that it makes are removed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+import runner_matrix
+
+from benchmarks.goals import Figure, report
+from pipeline.core.cache import cache_root
+from pipeline.core.console import say
+from pipeline.core.errors import A11yBenchError
+from pipeline.ecosystems import all_runners
+from pipeline.sandbox.docker.sandbox import DockerSandbox
+
+
+@click.command()
+@click.option("--runner", "names", multiple=True, help="Only this one (may be given several times).")
+@click.option("--version", "versions", multiple=True, help="Only this version (may be given several times).")
+@click.option(
+    "--keep", type=click.Path(path_type=Path, file_okay=False), help="Folder for the logs of those that fail."
+)
+@click.option("--json", "path", type=click.Path(path_type=Path), help="The figures as JSON.")
+def main(names: tuple[str, ...], versions: tuple[str, ...], keep: Path | None, path: Path | None) -> None:
+    """Run the matrix, and say which versions do not say what they must."""
+    sandbox, figures = DockerSandbox(cache_root()), []
+    sandbox.check()
+    for name in names or tuple(all_runners()):
+        wanted = [one for one in runner_matrix.majors(name) if not versions or one in versions]
+        with TemporaryDirectory(prefix="a11y-bench-runners-") as folder:
+            wrong = [one for one in wanted if not _right(sandbox, Path(folder), name, one, keep)]
+        figures.append(Figure(f"{name}: versions that say otherwise", len(wrong), f"of {len(wanted)}", ("at most", 0)))
+    report("Runners by version", figures, path)
+
+
+def _right(sandbox: DockerSandbox, folder: Path, name: str, version: str, keep: Path | None) -> bool:
+    try:
+        run = runner_matrix.tried(sandbox, folder, name, version)
+        said, log = runner_matrix.differences(name, run), run.log + b"\n----\n" + run.report
+    except A11yBenchError as error:
+        said, log = [f"{type(error).__name__}: {error}"], getattr(error, "log", "").encode()
+    say(f"{name} {version}: {'as expected' if not said else '; '.join(said)}")
+    if said and keep:
+        keep.mkdir(parents=True, exist_ok=True)
+        (keep / f"{name}-{version}.log").write_bytes(log)
+    return not said
+
+
+if __name__ == "__main__":
+    main()

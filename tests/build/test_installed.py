@@ -1,0 +1,83 @@
+"""The runner that is in the image is asked for its version, and is spoken to in the words of that one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from trees import read, tree
+
+from pipeline.build.installed import as_installed
+from pipeline.core.records import Environment
+from pipeline.ecosystems import all_runners, runner
+
+WANTED = {"vitest": "^0.34.0"}
+
+
+@dataclass
+class Images:
+    """A sandbox whose only image holds these files."""
+
+    files: dict[str, str]
+    root: str = "/workspace/repo"
+    opened: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def open(self, image: str, **_: Any) -> Iterator[Images]:
+        self.opened.append(image)
+        yield self
+
+    def read(self, path: str) -> bytes | None:
+        text = self.files.get(path.removeprefix(f"{self.root}/"))
+        return None if text is None else text.encode()
+
+
+def package(version: object) -> str:
+    return json.dumps({"name": "vitest", "version": version})
+
+
+def asked(files: dict[str, str], **fixed: Any) -> Environment:
+    return as_installed(Images(files), "image", read(tree(devDependencies=WANTED), **fixed))
+
+
+@pytest.mark.trap("flag-of-another-version")
+def test_it_is_spoken_to_in_its_own_words() -> None:
+    """The manifest's range begins with another major than the one that was installed."""
+    found = asked({"node_modules/vitest/package.json": package("3.2.4")})
+    assert found.runner_version == "3.2.4"
+    assert found.test == read(tree(devDependencies={"vitest": "3.2.4"})).test
+    assert "installed" in found.evidence["runner_version"]
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", package(3), package("0.34.0")])
+def test_one_that_does_not_say_is_taken_at_the_manifests_word(text: str | None) -> None:
+    wanted = read(tree(devDependencies=WANTED))
+    assert asked({"node_modules/vitest/package.json": text} if text else {}) == wanted
+
+
+def test_it_is_looked_for_where_its_entry_is() -> None:
+    """Of two, the nearer one: as the entry that runs."""
+    files = {
+        "packages/ui/node_modules/vitest/package.json": package("2.0.0"),
+        "node_modules/vitest/package.json": package("3.0.0"),
+    }
+    assert asked(files, folder="packages/ui", runner="vitest").runner_version == "2.0.0"
+    del files["packages/ui/node_modules/vitest/package.json"]
+    assert asked(files, folder="packages/ui", runner="vitest").runner_version == "3.0.0"
+
+
+@pytest.mark.parametrize("name", sorted(all_runners()))
+def test_what_a_person_wrote_stays(name: str) -> None:
+    """A command that an override gives holds none of our words: its version is known, and nothing else changes."""
+    own = read(tree(devDependencies=WANTED), test=("node", "their.js", "{report}"), runner=name)
+    assert runner(name).respoken(own, "1.2.3").test == own.test
+
+
+def test_nothing_is_opened_for_a_runner_that_speaks_one_way() -> None:
+    sandbox = Images({})
+    wanted = read(tree(devDependencies={"karma": "^6"}))
+    assert as_installed(sandbox, "image", wanted) == wanted and sandbox.opened == []

@@ -1,0 +1,89 @@
+"""A runner's own project (`tests/ecosystems/runners/NAME/project`), installed and run in the engine at one version.
+
+Everything is the pipeline's: the environment is inferred from the package.json, its words are the table's, the report
+is read as any other. Needs an engine and the npm registry; the image that it makes is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from histories import History
+
+from pipeline.build.infer import Tree, infer
+from pipeline.build.layers import USEFUL
+from pipeline.core.git import open_clone
+from pipeline.core.records import Environment, Status
+from pipeline.core.store import now
+from pipeline.execution import images
+from pipeline.execution.run import TestRun
+from pipeline.execution.runs import Plan, run_gold
+from pipeline.sandbox.base import Sandbox
+
+RUNNERS = Path(__file__).parent / "ecosystems" / "runners"
+
+
+def expected(name: str) -> dict[str, Any]:
+    """What a runner's project must say, and the versions of its matrix: version -> Node and other packages."""
+    return tomllib.loads((RUNNERS / name / "expected.toml").read_text(encoding="utf-8"))
+
+
+def majors(name: str) -> dict[str, list[str]]:
+    """Version of a runner -> Node, and what else is installed beside it."""
+    return expected(name)["matrix"]
+
+
+def project(name: str, version: str) -> dict[str, str]:
+    """The files of a runner's project that depends on this version."""
+    folder = RUNNERS / name / "project"
+    files = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    _, *others = majors(name)[version]
+    asked = dict(package.rsplit("@", 1) for package in others)
+    package = expected(name).get("package", name)
+    manifest = json.loads(files["package.json"]) | {
+        "devDependencies": {package: version, **asked} if package else asked
+    }
+    return files | {"package.json": json.dumps(manifest)}
+
+
+def environment(name: str, version: str, **fixed: Any) -> Environment:
+    """What is inferred for the project, on the Node of the matrix."""
+    files = project(name, version)
+    given = {"node": majors(name)[version][0]} | fixed
+    return infer(Tree(files, files.get), now(), test_files(name), {key: (one, "given") for key, one in given.items()})
+
+
+def test_files(name: str) -> list[str]:
+    """The project's test files."""
+    told = expected(name)
+    files = {test.partition(" > ")[0] for test in told["tests"]} | set(told["broken"])
+    return told.get("files") or sorted(files)
+
+
+def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any) -> TestRun:
+    """What the runner's project says at a version. Raises InstallFailed."""
+    history = History(folder / f"{name}-{version}")
+    sha = history.commit("all", project(name, version))
+    clone, made_of = open_clone(history.folder), environment(name, version, **fixed)
+    made = images.recipe(clone, made_of, sha, sha)
+    try:
+        images.ensure(sandbox, clone, made, lambda line: None)
+        return run_gold(Plan(sandbox, made.image, made_of, test_files(name)), [], cache="none")
+    finally:
+        own = [one for one in sandbox.images.kept() if one.digest in (made.image, made.environment_digest)]
+        for one in sorted(own, key=lambda one: USEFUL[one.kind]):
+            sandbox.images.remove(one)
+
+
+def differences(name: str, run: TestRun) -> list[str]:
+    """How a run says otherwise than it must, in words; none for a run that says all of it."""
+    told = expected(name)
+    wanted = {one: Status(said) for one, said in told["tests"].items()} | dict.fromkeys(told["broken"], Status.FAILED)
+    found = run.with_files(told["broken"]).results
+    lacking = {one for one in wanted.keys() - found.keys() if one not in told.get("may_lack", ())}
+    others = [f"{one}: {found[one]}" for one in found if found[one] != wanted.get(one)]
+    ended = [f"it ended with {run.end}"] if run.end != "ran" else []
+    return [*ended, *run.faults, *(f"{one} is missing" for one in sorted(lacking)[:3]), *others[:3]]
