@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from pipeline.core.options import (
+    Usd,
     data_option,
     engine_option,
     repos_argument,
@@ -45,6 +47,16 @@ from pipeline.core.options import (
 @engine_option
 @tries_option
 @size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
+@click.option("--setup-agent", metavar="MODEL", help="Let this model propose environments where ours are rejected.")
+@click.option(
+    "--setup-tries", type=click.IntRange(1), default=2, show_default=True, help="Its proposals for one rejection."
+)
+@click.option("--setup-budget", type=Usd(), help="The most that it may cost for REPO, in USD, from its first day.")
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+)
 @sandbox_option
 @trust_local_option
 @data_option
@@ -60,6 +72,10 @@ def command(
     engine: str,
     tries: int,
     disk: int | None,
+    setup_agent: str | None,
+    setup_tries: int,
+    setup_budget: Any,
+    models: Path | None,
     sandbox: str,
     trust_local: bool,
     store: Any,
@@ -73,6 +89,8 @@ def command(
     What is done is skipped; an interrupted build goes on where it was. Ctrl-C ends
     it after what is under way, a second Ctrl-C at once. When the disk is used up,
     layers that nobody waits for are removed; they are made again when needed.
+    --setup-agent asks a model about environments that are rejected (docs/repair.md);
+    its costs stand in DATA/costs.csv under the agent `setup`.
     \b
     Examples: a11y-bench build grommet/grommet --pr 7428
               a11y-bench build grommet/grommet radix-ui/primitives --disk 60GB
@@ -103,6 +121,12 @@ def command(
         candidates_of(store, repo, numbers, reviewed)
     how = {"numbers": numbers, "reviewed": reviewed, "trust_local": trust_local, "jobs": jobs, "disk": disk}
     how |= {"patience": Patience(tries), "engine": engine}
+    if setup_agent:
+        from pipeline.build.setup_agent import Setup
+        from pipeline.llm.models import SHIPPED
+        from pipeline.llm.panel import Asked
+
+        how["setup"] = Setup(Asked(setup_agent, 1, setup_budget, models or SHIPPED), setup_tries)
     for repo in repos:
         say(f"== {repo}")
         build(store, repo, settings, **how)

@@ -5,18 +5,22 @@ Reads `01_raw/<repo>/` and the clone; writes `02_dataset/<repo>.jsonl`, and besi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TYPE_CHECKING
+
+import git
 
 from pipeline.build import overrides
-from pipeline.build.batch import Batch
+from pipeline.build.batch import Batch, describe, save
 from pipeline.build.budget import Budget
 from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
-from pipeline.build.plan import planned, unit_of
+from pipeline.build.plan import Planned, planned, unit_of
 from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
+from pipeline.core import console
 from pipeline.core.console import log_file
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.git import require_commit
@@ -29,6 +33,9 @@ from pipeline.core.store import Store, read_records, write_json
 from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
 from pipeline.sandbox.images import Directory
+
+if TYPE_CHECKING:  # asking a model needs what no other build does
+    from pipeline.build.setup_agent import Setup
 
 
 def build(
@@ -44,13 +51,15 @@ def build(
     repeats: Mapping[int, int] | None = None,
     patience: Patience = PATIENT,
     engine: str = "threads",
+    setup: Setup | None = None,
 ) -> list[Outcome]:
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
 
     `jobs` are worked on side by side, by default as many as the machine has processors and memory for, in threads or
     in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
-    the settings' for single pull requests; what the machine fails at is tried again, with `patience`. Returns every
-    outcome of the repository, old and new. Raises UserError before any work on bad input: a number that is no
+    the settings' for single pull requests; what the machine fails at is tried again, with `patience`. `setup` says
+    which model may propose environments where ours are rejected (setup_agent). Returns every outcome of the
+    repository, old and new. Raises UserError before any work on bad input: a number that is no
     candidate, a commit that the clone lacks. Raises InfrastructureError when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
@@ -76,11 +85,42 @@ def build(
                 batch = Batch(store, memory, budget, progress, engine)
                 for outcome in batch.run([one for one in asked if not one.is_done], jobs):
                     dataset.decide(outcome)
+                if setup:
+                    _set_up(store, repo, clone, setup, asked, dataset, plan, progress)
         finally:
             dataset.write()
             figures = summarize(asked, dataset.decided, budget)
             write_json(store.qualification(repo) / "summary.json", figures)
     return dataset.outcomes()
+
+
+def _set_up(
+    store: Store,
+    repo: Repo,
+    clone: git.Repo,
+    setup: Setup,
+    units: Sequence[Planned],
+    dataset: Dataset,
+    plan: Callable[[Candidate], Planned],
+    progress: Progress,
+) -> None:
+    """Ask the model about the rejections that may be the environment's; what qualifies takes their place."""
+    from pipeline.build.setup_agent import AGENT, SetupAgent, set_up
+    from pipeline.llm.costs import write_costs
+    from pipeline.llm.opening import open_gateway
+
+    agent = SetupAgent(store, repo, clone, setup, progress)
+    rejected = [(one, dataset.decided[one.name]) for one in units if agent.wants(dataset.decided.get(one.name))]
+    say = partial(progress.step, AGENT)
+    log = store.qualification(repo) / "gateway.log"
+    opened = partial(open_gateway, setup.asked.models, store.ledger, say=say, log=log, given=agent.panel.given)
+    try:
+        for unit, result in set_up(agent, opened, rejected):
+            save(store, plan(unit.request.candidate), result)
+            dataset.decide(result.outcome)
+            console.say(f"{unit.name}: {describe(result.outcome)}, set up by {setup.asked.model}")
+    finally:
+        write_costs(store)
 
 
 def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool = False) -> list[Candidate]:

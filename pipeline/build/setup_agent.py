@@ -1,0 +1,252 @@
+"""A model that reads why an environment was rejected and proposes another one, a bounded number of times.
+
+Off unless `build --setup-agent MODEL` asks for it. What it answers is a file of overrides (`proposals`), and a
+candidate that is tried with it is qualified by the same three runs as any other. Its answers are kept in
+`02_dataset/<repo>/answers/`, what they cost stands in the ledger and in `costs.csv` under the agent `setup`. Reads the
+logs of the rejected units; what is tried and does not qualify leaves no trace but its line in `proposals.jsonl`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import NamedTuple
+
+import git
+from pydantic import BaseModel
+
+from pipeline.build import proposals
+from pipeline.build.environments import environment_of, manifest_commit
+from pipeline.build.infer import Unsupported
+from pipeline.build.plan import Planned
+from pipeline.build.proposals import Proposal
+from pipeline.build.qualify import NOT_EVALUATED, Outcome, Qualified, kind
+from pipeline.build.reasons import ENVIRONMENTAL
+from pipeline.core.errors import UserError
+from pipeline.core.git import list_files, show
+from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
+from pipeline.core.records import Candidate, Rejection
+from pipeline.core.store import Store, digest
+from pipeline.core.work import Interrupts, each
+from pipeline.execution import scope
+from pipeline.llm import panel
+from pipeline.llm.asking import BadAnswer
+from pipeline.llm.chat import Message
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.panel import Asked, Panel, Rubric
+
+#: whose money it is, in the ledger and in costs.csv
+AGENT = "setup"
+#: raised whenever answers are asked for or read differently: older ones are stale
+VERSION = 1
+#: characters that are shown: of a log its end, of a manifest its beginning, of an earlier try's log its end
+LOG, MANIFEST, EARLIER = 6000, 4000, 1500
+PARAMETERS = {"temperature": 0.2, "max_tokens": 1024}
+
+PROMPT = files(__package__).joinpath("setup_agent.md").read_text(encoding="utf-8")
+AGAIN = "This can not be used: {}. Answer again, with one file of overrides between ```toml and ```."
+_FENCE = re.compile(r"```(?:toml)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+#: fields of a package.json that say something of its set-up
+_TELLING = (
+    "packageManager", "engines", "volta", "workspaces", "scripts", "jest", "mocha", "devDependencies", "dependencies",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Who is asked, and how often for one rejection."""
+
+    asked: Asked
+    tries: int = 2
+
+
+class Question(NamedTuple):
+    """What the model is shown of one rejected candidate; `earlier` are its own proposals and what came of them."""
+
+    instance_id: str
+    environment: str
+    ended: str
+    log: str
+    repository: str
+    earlier: tuple[tuple[str, str], ...] = ()
+
+
+class Reply(BaseModel):
+    """What is read of an answer: the text of a file of overrides that can be used."""
+
+    text: str
+
+
+def messages(question: Question) -> list[Message]:
+    """What may be set as the system's message, the material as the user's."""
+    parts = [
+        ("The environment that was tried", question.environment),
+        ("How it ended", question.ended),
+        ("The end of the log", question.log),
+        ("The repository", question.repository),
+        *((f"You proposed\n\n{text}\n\nand it ended so", ended) for text, ended in question.earlier),
+    ]
+    material = "\n\n".join(f"# {title}\n\n{text}" for title, text in parts if text)
+    return [{"role": "system", "content": PROMPT}, {"role": "user", "content": material}]
+
+
+def read(text: str) -> Reply:
+    """The last file of overrides in an answer. Raises BadAnswer."""
+    found = _FENCE.findall(text)
+    written = (found[-1] if found else text).strip() + "\n"
+    try:
+        proposals.checked(written)
+    except UserError as error:
+        raise BadAnswer(" ".join(str(error).split())) from None
+    return Reply(text=written)
+
+
+RUBRIC: Rubric[Question] = Rubric(
+    agent=AGENT,
+    decisive=(PROMPT, AGAIN, VERSION),
+    messages=messages,
+    again=AGAIN,
+    read=read,
+    holder=lambda question: question.instance_id,
+    inputs=lambda question: {"question": digest(question)},
+)
+
+
+class SetupAgent:
+    """One model for one repository. Raises UserError at once for a model that can not be asked."""
+
+    def __init__(self, store: Store, repo: Repo, clone: git.Repo, setup: Setup, progress: Progress) -> None:
+        self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
+        self.tries, self.model = setup.tries, setup.asked.model
+        root, asked = store.qualification(repo) / "answers", replace(setup.asked, samples=1)
+        self.panel: Panel[Question] = panel.Panel(store, repo, root, RUBRIC, asked, PARAMETERS)
+
+    def wants(self, outcome: Outcome | None) -> bool:
+        """Whether there is something to try: a rejection that may be the environment's, and tries that are left."""
+        if not isinstance(outcome, Rejection) or outcome.reason not in ENVIRONMENTAL:
+            return False
+        return len(self._tried(outcome)) < self.tries
+
+    def tried(self, gateway: Gateway, unit: Planned, rejection: Rejection) -> Iterator[Qualified]:
+        """What came of each proposal, until one qualifies; the machine's failures end it and are no try."""
+        folder = unit.unit.folder
+        last = {one.name: one.read_bytes() for one in folder.glob("*.log.gz")} if folder.is_dir() else {}
+        question = self._question(unit.request.candidate, rejection, log_of(last))
+        for number in range(1, self.tries + 1):
+            text, why = self._asked(gateway, question)
+            if why:
+                self.progress.note(unit.name, f"the setup agent gives no answer: {why}")
+                return
+            before = next((one for one in self._tried(rejection) if one.number == number), None)
+            if before is None:
+                result = self._qualified(unit, text)
+                if kind(result.outcome) == NOT_EVALUATED:
+                    return
+                self._keep(rejection, number, text, result.outcome)
+                yield result
+                if not isinstance(result.outcome, Rejection):
+                    return
+                before = self._tried(rejection)[-1]
+                told = f"{before.ended}: {log_of(result.files)[-EARLIER:] or before.detail}"
+            else:
+                told = f"{before.ended}: {before.detail[-EARLIER:]}"
+            question = question._replace(earlier=(*question.earlier, (text, told)))
+
+    def _asked(self, gateway: Gateway, question: Question) -> tuple[str, str]:
+        """The text of the proposal, which is empty for an answer that can not be used; and why nothing is known."""
+        owed = self.panel.ask(gateway, [question], self.progress, jobs=1) if self._missing(question) else {}
+        answers = self.panel.samples(question).ratings()
+        return (answers[0]["text"] if answers else ""), "".join(owed.values())
+
+    def _missing(self, question: Question) -> bool:
+        return bool(self.panel.samples(question).missing())
+
+    def _qualified(self, unit: Planned, text: str) -> Qualified:
+        """The candidate with the proposed fields, by the same three runs."""
+        if not text:
+            return Qualified(unit.request.rejected("environment_failed", "the answer was no file of overrides"))
+        fields = proposals.checked(text)
+        asked = replace(unit.request, proposed=fields, set_up_by=self.model, learned=(), environment=digest(text))
+        interrupts = Interrupts(self.progress.stopping, unit.request.sandbox.sandbox().abort)
+        ((_, result),) = each([asked], jobs=1, hear=self.progress.hear, interrupts=interrupts)
+        return result
+
+    def _keep(self, rejection: Rejection, number: int, text: str, outcome: Outcome) -> None:
+        detail = outcome.detail if isinstance(outcome, Rejection) else ""
+        proposals.keep(
+            self.store,
+            self.repo,
+            Proposal(
+                instance_id=rejection.instance_id,
+                model=self.model,
+                number=number,
+                rejected=_digest(rejection),
+                text=text,
+                ended=kind(outcome),
+                detail=detail[-EARLIER:],
+            ),
+        )
+
+    def _tried(self, rejection: Rejection) -> list[Proposal]:
+        """This model's tries for this very rejection."""
+        own = (rejection.instance_id, self.model, _digest(rejection))
+        rows = proposals.read(self.store, self.repo)
+        return [one for one in rows if (one.instance_id, one.model, one.rejected) == own]
+
+    def _question(self, candidate: Candidate, rejection: Rejection, log: str) -> Question:
+        try:
+            found = environment_of(self.clone, candidate).model_dump(mode="json", exclude={"evidence"})
+            environment = json.dumps({name: value for name, value in found.items() if value}, indent=1)
+        except Unsupported as error:
+            environment = f"none could be inferred: {error}"
+        ended = f"{rejection.reason}: {rejection.detail[:EARLIER]}"
+        return Question(candidate.instance_id, environment, ended, log, described(self.clone, candidate))
+
+
+def described(clone: git.Repo, candidate: Candidate) -> str:
+    """What of a repository says how it is set up: its root's files, its package.json, the tests of the candidate."""
+    sha = manifest_commit(candidate)
+    root = sorted({path.partition("/")[0] for path in list_files(clone, sha)})
+    try:
+        manifest = json.loads(show(clone, sha, "package.json") or "{}")
+        telling = {name: manifest[name] for name in _TELLING if name in manifest}
+    except (ValueError, TypeError):
+        telling = {}
+    tests = "\n".join(scope.touched(candidate.test_patch))
+    parts = (f"At its root: {', '.join(root)[:EARLIER]}", f"package.json: {json.dumps(telling)[:MANIFEST]}")
+    return "\n\n".join((*parts, f"Tests:\n{tests}"))
+
+
+def log_of(kept: Mapping[str, bytes]) -> str:
+    """The end of the log that says most of a unit's: the install's, else the first run's that there is."""
+    names = ("install", "fix.1", "test.1", "run.1")
+    found = next((kept[name] for one in names if (name := f"{one}.log.gz") in kept), b"")
+    text = gzip.decompress(found).decode(errors="replace") if found else ""
+    return _COLOURS.sub("", text)[-LOG:]
+
+
+def _digest(rejection: Rejection) -> str:
+    """What was rejected, and why: other tries may help against another reason."""
+    return digest(rejection.instance_id, rejection.reason)
+
+
+def set_up(
+    agent: SetupAgent,
+    opened: Callable[[], AbstractContextManager[Gateway]],
+    rejected: Sequence[tuple[Planned, Rejection]],
+) -> Iterator[tuple[Planned, Qualified]]:
+    """Try what the model proposes for these units; yields each that qualifies, with its result."""
+    if not rejected:
+        return
+    with opened() as gateway:
+        for unit, rejection in rejected:
+            for result in agent.tried(gateway, unit, rejection):
+                if not isinstance(result.outcome, Rejection):
+                    yield unit, result
