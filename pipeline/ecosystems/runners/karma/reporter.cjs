@@ -23,6 +23,9 @@ const PATIENCE = 300000;
 // plugins that choose browsers themselves, or share tests out among several
 const CHOOSERS = ["detectBrowsers", "parallel"];
 
+// nothing ends before its time
+const JASMINE = { random: false, stopOnSpecFailure: false, failFast: false };
+
 function flags(config) {
   const launchers = config.customLaunchers || {};
   for (let name of config.browsers || []) {
@@ -69,7 +72,7 @@ function ours(config) {
     }),
     reporters: ["dots", "a11y-bench"],
     browsers: ["A11yBench"],
-    client: Object.assign({}, client, { jasmine: Object.assign({}, client.jasmine, { random: false }) }),
+    client: Object.assign({}, client, { jasmine: Object.assign({}, client.jasmine, JASMINE) }),
     captureTimeout: PATIENCE,
     browserNoActivityTimeout: PATIENCE,
     autoWatch: false,
@@ -89,6 +92,7 @@ function load() {
 }
 
 module.exports = (config) => {
+  config.set({ autoWatch: false, singleRun: true }); // configurations ask for it
   const apply = (loaded) => (loaded.default || loaded)(config);
   const loaded = load();
   const done = loaded.then ? loaded.then(apply) : apply(loaded);
