@@ -17,13 +17,18 @@ FINE = (Status.PASSED, Status.SKIPPED)
 def measured(run: TestRun, files: Collection[str]) -> Health:
     """What a run says of the files that should be found; of one that left no report, that none of them could be run.
 
-    Of a runner that names no files, all are taken for loaded when any test ran. Without `files`, those count that the
-    runner itself found.
+    Of a runner that names no files, all are taken for loaded when any test ran and its bundle did not break. Without
+    `files`, those count that the runner itself found.
     """
     tests = {name: status for name, status in run.results.items() if name not in run.suites}
     loaded = {file for file, status in run.suites.items() if status is Status.PASSED}
-    if not run.suites and tests:
+    if tests and not _named(run) and Status.FAILED not in run.suites.values():
         loaded = set(files)
     known = set(files) or set(run.suites)
     passed = sum(status in FINE for status in tests.values())
     return Health(files=len(known), loaded=len(loaded & known), tests=len(tests), passed=passed)
+
+
+def _named(run: TestRun) -> bool:
+    """Whether the runner says of its tests in which files they are."""
+    return any(name.partition(" > ")[0] in run.suites for name in run.results if name not in run.suites)

@@ -290,7 +290,7 @@ class _Qualification:
             tree=tree,
             date=committed(self.clone, sha),
             tests=tests,
-            fixed=overrides.fixed(self.candidate),
+            fixed=overrides.fixed(self.candidate) | given(self.request.proposed, self.request.set_up_by),
             environment=sick.state.environment,
             health=sick.health,
             log=sick.log,

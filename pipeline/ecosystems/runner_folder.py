@@ -12,6 +12,7 @@ Reads tables and writes nothing. What a folder lacks lowers the assurance of its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -27,6 +28,8 @@ from pipeline.ecosystems import folders
 from pipeline.ecosystems.folders import Folder, Table
 from pipeline.ecosystems.reports import Report
 
+#: how a project is named in a configuration
+_NAMED = re.compile(r"\bname:\s*['\"`]([^'\"`$]+)['\"`]")
 #: a module that exports what a runner without configuration has
 _NO_CONFIGURATION = "data:text/javascript,export default {}"
 
@@ -169,6 +172,24 @@ class Parser(Table):
         }
 
 
+class Projects(Table):
+    """How a configuration's projects for other browsers than the image's are left out: `others` is a pattern of what
+    names one of these, `word` the word that asks for the project `{name}`."""
+
+    others: str
+    word: str
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The words that ask for the other projects of a configuration; none where it has none for other browsers.
+
+        A project is what stands from one `name` to the next. Does not cover names that are computed.
+        """
+        parts = _NAMED.split(text)[1:]
+        found = list(zip(parts[::2], parts[1::2], strict=True))
+        kept = [name for name, rest in found if not re.search(self.others, name + rest)]
+        return tuple(self.word.format(name=name) for name in kept) if kept and len(kept) < len(found) else ()
+
+
 class Logged(Table):
     """What the runner's logs say of a known fault of the table (`build/faults.toml`)."""
 
@@ -191,6 +212,7 @@ class Runner(Folder):
     positional: bool = Field(default=False, description="words without a dash name tests")
     protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
     browser: bool = Field(default=False, description="whether its tests always run in a browser")
+    projects: Projects | None = Field(default=None, description="of its configuration, where they name browsers")
     browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
     parser: str
     words: tuple[Words, ...]

@@ -46,6 +46,7 @@ def find(
     configuration = _configuration(tree, use, here, own)
     merged = own.merged(version.value)
     kept, others = _arguments(use, own)
+    kept += _projects(tree, use, own, configuration.value, kept)
     start = ("{entry}", *_through(use), *merged.words) if own.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
     env = wrapped | use.call.env | (_node_options(use) if own.entries else {}) | merged.env
@@ -87,6 +88,13 @@ def _browser(own: Known, *manifests: Manifest) -> Found:
     asked = ((one, package) for one in manifests for package in own.browsers if package in one.dependencies)
     found = next((f"{one.path}: depends on {package}" for one, package in asked), "")
     return Found("chromium", found) if found else Found("", "nothing asks for one")
+
+
+def _projects(tree: Tree, use: Use, own: Known, configuration: str, kept: Sequence[str]) -> tuple[str, ...]:
+    """The words that leave projects for browsers out that are not there, unless the call chooses projects itself."""
+    if own.projects is None or any(word.startswith("--project") for word in kept):
+        return ()
+    return own.projects.words(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
 
 
 def _locked(tree: Tree, package: str, wanted: str = "") -> Found | None:

@@ -277,3 +277,32 @@ def test_what_can_not_be_run_says_so_before_an_install(files: list[str], manifes
     with pytest.raises(Unsupported, match=said) as end:
         read(tree(**manifest), *files)
     assert end.value.reason == "runner_unsupported"
+
+
+CONFIGURED = """
+export default defineConfig({
+  projects: [
+    { name: "chromium", use: { ...devices["Desktop Chrome"] } },
+    { name: 'firefox', use: { ...devices["Desktop Firefox"] } },
+    { name: "Mobile", use: { ...devices["iPhone 13"] } },
+    { name: "dark", use: { colorScheme: "dark" } },
+  ],
+});
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "script", "words"),
+    [
+        (CONFIGURED, "playwright test", ["--project=chromium", "--project=dark"]),
+        (CONFIGURED, "playwright test --project firefox", ["--project", "firefox"]),
+        (CONFIGURED.replace("firefox", "edge").replace("Firefox", "Chrome").replace("iPhone", "Pixel"), "x", []),
+        ("export default { name: 'webkit' };", "playwright test", []),
+        ("", "playwright test", []),
+    ],
+)
+def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script: str, words: list[str]) -> None:
+    """They would fail with the fix, too, and gold would be rejected for it."""
+    asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
+    found = read(tree({"playwright.config.ts": text}, **asked))
+    assert [word for word in found.test if "project" in word or word == "firefox"] == words
