@@ -21,14 +21,13 @@ import git
 from pydantic import BaseModel
 
 from pipeline.build import proposals
-from pipeline.build.environments import environment_of, manifest_commit
+from pipeline.build.environments import environment_of, tree_of
 from pipeline.build.infer import Unsupported
 from pipeline.build.plan import Planned
 from pipeline.build.proposals import Proposal
 from pipeline.build.qualify import NOT_EVALUATED, Outcome, Qualified, kind
 from pipeline.build.reasons import ENVIRONMENTAL
 from pipeline.core.errors import UserError
-from pipeline.core.git import list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Rejection
@@ -212,14 +211,11 @@ class SetupAgent:
 
 def described(clone: git.Repo, candidate: Candidate) -> str:
     """What of a repository says how it is set up: its root's files, its package.json, the tests of the candidate."""
-    sha = manifest_commit(candidate)
-    root = sorted({path.partition("/")[0] for path in list_files(clone, sha)})
-    try:
-        manifest = json.loads(show(clone, sha, "package.json") or "{}")
-        telling = {name: manifest[name] for name in _TELLING if name in manifest}
-    except (ValueError, TypeError):
-        telling = {}
-    tests = "\n".join(scope.touched(candidate.test_patch))
+    tree = tree_of(clone, candidate)
+    root = sorted({path.partition("/")[0] for path in tree.paths})
+    manifest = tree.manifest("")
+    telling = {name: manifest.data[name] for name in _TELLING if name in manifest.data} if manifest else {}
+    tests = "\n".join(scope.touched(tree.paths, candidate.test_patch, tree.text("package.json")))
     parts = (f"At its root: {', '.join(root)[:EARLIER]}", f"package.json: {json.dumps(telling)[:MANIFEST]}")
     return "\n\n".join((*parts, f"Tests:\n{tests}"))
 

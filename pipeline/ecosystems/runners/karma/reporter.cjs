@@ -15,7 +15,7 @@ const programs = [].concat(...names.map((name) => folders.map((folder) => path.j
 process.env.CHROME_BIN = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program)) || "";
 
 // what Karma's own launcher of Chrome passes (karma-chrome-launcher), which need not be installed
-const FLAGS = ["--headless", "--no-sandbox", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
   ["no-default-browser-check", "disable-default-apps", "disable-popup-blocking", "disable-translate"].map((one) => `--${one}`),
   ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((one) => `--${one}`),
 );
