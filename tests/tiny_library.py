@@ -7,9 +7,10 @@ Writes below the folder that it is given. `Bench` collects and builds it with th
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.sandbox.base import DEFAULT, Cache, Limits, Workspace
+from pipeline.sandbox.base import DEFAULT, Cache, Completed, Limits, Workspace
 from pipeline.sandbox.local.sandbox import LocalSandbox
 
 #: a run that writes more is at its end; time is not limited closely, since machines differ
@@ -125,7 +126,7 @@ def _files(folder: Path, name: str, fix: str | None, tests: str | None) -> dict[
 
 
 class WatchedSandbox(LocalSandbox):
-    """Counts the workspaces that it opens. Those of the images in `broken` are not opened: their error is raised."""
+    """Counts the workspaces in which something is run. Those of the images in `broken` are not opened: their error is raised."""
 
     def __init__(self, cache: Path) -> None:
         super().__init__(cache)
@@ -136,9 +137,24 @@ class WatchedSandbox(LocalSandbox):
     def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[Workspace]:
         if digest in self.broken:
             raise self.broken[digest]
-        self.opened.append(digest)
         with super().open(digest, cache=cache, limits=limits) as workspace:
-            yield workspace
+            yield _Watched(workspace, partial(self.opened.append, digest))
+
+
+class _Watched:
+    """A workspace that says when something is first run in it."""
+
+    def __init__(self, workspace: Workspace, say: Callable[[], None]) -> None:
+        self._workspace, self._say, self._said = workspace, say, False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._workspace, name)
+
+    def run(self, *args: Any, **options: Any) -> Completed:
+        if not self._said:
+            self._say()
+        self._said = True
+        return self._workspace.run(*args, **options)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The runner that is in the image, asked for its version: its command is put in the words of that one.
 
 Manifests say what is wanted; a range, a lock file that was thawed or a package that brings a runner along may give
-another version. Reads the package.json files of the runner in the image; writes nothing.
+another version. A lock file that is installed as it is need not be asked. Reads the package.json files of the runner in the image; writes nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import posixpath
 
 from pipeline.core.records import Environment
+from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, runner
 from pipeline.sandbox.base import Sandbox, Workspace
 
@@ -17,7 +18,7 @@ from pipeline.sandbox.base import Sandbox, Workspace
 def as_installed(sandbox: Sandbox, image: str, environment: Environment) -> Environment:
     """The environment for the runner that its image has; the same where it has that one, or none that says."""
     own = runner(environment.runner)
-    if not any(row.versions for row in own.words):
+    if not any(row.versions for row in own.words) or _is_locked(environment):
         return environment
     with sandbox.open(image, cache="none") as workspace:
         found = _version(workspace, environment, own)
@@ -25,6 +26,12 @@ def as_installed(sandbox: Sandbox, image: str, environment: Environment) -> Envi
         return environment
     evidence = environment.evidence | {"runner_version": "the package.json of the one that is installed"}
     return own.respoken(environment, found).model_copy(update={"evidence": evidence})
+
+
+def _is_locked(environment: Environment) -> bool:
+    told = environment.evidence.get("runner_version", "").partition(":")[0]
+    locks = (lock for one in all_managers().values() for lock in one.locks)
+    return not environment.edits and posixpath.basename(told) in locks
 
 
 def _version(workspace: Workspace, environment: Environment, own: Runner) -> str:

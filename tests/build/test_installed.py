@@ -81,3 +81,11 @@ def test_nothing_is_opened_for_a_runner_that_speaks_one_way() -> None:
     sandbox = Images({})
     wanted = read(tree(devDependencies={"karma": "^6"}))
     assert as_installed(sandbox, "image", wanted) == wanted and sandbox.opened == []
+
+
+def test_nothing_is_opened_where_a_lock_file_says_it() -> None:
+    locked = {"": {}, "node_modules/vitest": {"version": "3.2.4"}}
+    lock = json.dumps({"lockfileVersion": 3, "packages": locked})
+    sandbox, wanted = Images({}), read(tree({"package-lock.json": lock}, devDependencies=WANTED))
+    assert wanted.runner_version == "3.2.4"
+    assert as_installed(sandbox, "image", wanted) == wanted and sandbox.opened == []
