@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -17,11 +17,12 @@ from pipeline.build import asked
 from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
+from pipeline.build.observe import Observation
 from pipeline.build.remedies import LINES, Situation, nearest
 from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment, Health
 from pipeline.core.store import digest
-from pipeline.ecosystems import manager, versions
+from pipeline.ecosystems import manager, runner, versions
 
 #: fields that a way of running tests decides: the others are the install's
 WAY = (
@@ -70,7 +71,7 @@ class Case:
     log: str
     root: str
     there: Situation
-    observe: Callable[[], list[Use]]
+    observe: Callable[[], list[Observation]]
     known: Sequence[tuple[tuple[str, ...], ...]] = ()
 
     def by(self, use: Use) -> Environment | None:
@@ -82,6 +83,11 @@ class Case:
         evidence = self.environment.evidence | {name: found.evidence[name] for name in WAY if name in found.evidence}
         return self.environment.model_copy(update={name: getattr(found, name) for name in WAY} | {"evidence": evidence})
 
+    @cached_property
+    def observed(self) -> list[Observation]:
+        """What the repository's own test command comes down to."""
+        return self.observe()
+
     @property
     def missing(self) -> asked.Missing:
         """What its log asks for."""
@@ -90,9 +96,31 @@ class Case:
 
 def observed(case: Case) -> Iterator[Hypothesis]:
     """As the repository's own test command starts the runner."""
-    for use in case.observe()[:MOST]:
-        if environment := case.by(use):
-            yield Hypothesis("observed", environment, use.evidence)
+    for seen in case.observed[:MOST]:
+        if environment := case.by(seen.use):
+            yield Hypothesis("observed", environment, seen.use.evidence)
+
+
+def by_script(case: Case) -> Iterator[Hypothesis]:
+    """By the repository's own command, where a script of its loads the runner: with our files and our reporter, which
+    every process is given. What the script sets up by itself is then there."""
+    for use, command, loaded in case.observed[:MOST]:
+        own = runner(use.runner)
+        if not (loaded and own.by_script):
+            continue
+        environment = case.environment.model_copy(
+            update={
+                "runner": use.runner,
+                "folder": command.folder,
+                "entries": (),
+                "test": ("node", "{reporter}", *command.argv, "--", "{files}"),
+                "selection": ("{files}",),
+                "everything": (),
+                "test_env": own.merged("").env,
+                "parser": own.parser,
+            }
+        )
+        yield Hypothesis("by-script", environment, f"by {command.evidence}, with our files and reporter")
 
 
 def read_otherwise(case: Case) -> Iterator[Hypothesis]:
@@ -241,7 +269,7 @@ def other_node(case: Case) -> Iterator[Hypothesis]:
 
 
 #: in the order in which they are tried; the later ones install anew
-WAYS: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (observed, read_otherwise, one_project, prepared)
+WAYS: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (observed, by_script, read_otherwise, one_project, prepared)
 ANEW: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (other_peers, with_modules, other_node)
 #: names of hypotheses that install anew
 INSTALLING = frozenset(one.__name__.replace("_", "-") for one in ANEW)

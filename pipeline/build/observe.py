@@ -34,6 +34,14 @@ class Command(NamedTuple):
     evidence: str
 
 
+class Observation(NamedTuple):
+    """The use of a runner that a command comes down to; `loaded`: a script loads the runner, and may configure it."""
+
+    use: Use
+    command: Command
+    loaded: bool
+
+
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     """The commands that may test these files: scripts of the nearest package and of the root, then those of
     continuous integration."""
@@ -48,13 +56,14 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     return [*found[: MOST - 1], *jobs, *found[MOST - 1 :]][:MOST]
 
 
-def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Use]:
+def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:
     """The uses of runners that the repository's own commands come down to, those first that run these tests."""
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
-            found = [use for seen in _seen(workspace, command) if (use := use_of(seen, workspace.root, command))]
-        if covering := [use for use in found if _covers(use, tests)]:
-            return sorted({_key(use): use for use in covering}.values(), key=lambda use: -len(use.folder))
+            seen = [(use_of(one, workspace.root, command), one) for one in _seen(workspace, command)]
+        found = [Observation(use, command, one.get("how") == "library") for use, one in seen if use]
+        if covering := {_key(one.use): one for one in found if _covers(one.use, tests)}:
+            return sorted(covering.values(), key=lambda one: -len(one.use.folder))
     return []
 
 

@@ -209,6 +209,7 @@ class Runner(Folder):
     command: str = Field(default="", description="the first word of a call that tests")
     keep: tuple[str, ...] = Field(default=(), description="arguments of a script that shape how tests run")
     flags: tuple[str, ...] = Field(default=(), description="those that take no value")
+    by_script: bool = Field(default=False, description="the reporter starts commands, and takes over what they start")
     positional: bool = Field(default=False, description="words without a dash name tests")
     protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
     browser: bool = Field(default=False, description="whether its tests always run in a browser")

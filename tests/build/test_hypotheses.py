@@ -14,10 +14,12 @@ from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
 from pipeline.build.infer.uses import Use
+from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import Situation
 from pipeline.core.records import Health
 
 SICK = Health(files=1)
+NPM_TEST = Command(("npm", "run", "--silent", "test"), "", "package.json: scripts.test")
 
 
 def case(files: Tree, log: str = "", tests: tuple[str, ...] = ("src/a.test.js",), **more: Any) -> Case:
@@ -39,10 +41,24 @@ def words(found: list[Hypothesis]) -> list[str]:
 def test_what_was_observed_comes_first() -> None:
     """Its words are filtered as those of a script are: a reporter of its own is none of ours."""
     call = Call("jest", ("--config", "build/unit.js", "--reporters=x"), {"NODE_ENV": "test"}, (), "observed: npm test")
-    first = next(hypotheses.following(case(tree(), uses=[Use("", "jest", "observed: npm test", call)]), installs=True))
+    seen = Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)
+    first = next(hypotheses.following(case(tree(), uses=[seen]), installs=True))
     assert first.name == "observed" and "--config build/unit.js" in " ".join(first.environment.test)
     assert "--reporters=x" not in first.environment.test
     assert first.environment.test_env["NODE_ENV"] == "test"
+
+
+def test_a_script_that_loads_the_runner_is_started_itself() -> None:
+    """What it sets up by itself stands in no configuration. One that only starts a program is not needed for that."""
+    uses = [Use("", name, "", Call(name, (), {}, (), "")) for name in ("mocha", "mocha", "jest")]
+    seen = [
+        Observation(uses[0], NPM_TEST, True),
+        Observation(uses[1], NPM_TEST, False),
+        Observation(uses[2], NPM_TEST, True),
+    ]
+    (found,) = named(case(tree(devDependencies={"mocha": "^3", "jest": "^29"}), uses=seen), "by-script")
+    assert found.environment.test == ("node", "{reporter}", "npm", "run", "--silent", "test", "--", "{files}")
+    assert (found.environment.entries, found.environment.test_env) == ((), {"TEST_REPORT": "{report}"})
 
 
 def test_a_configuration_that_only_another_script_names() -> None:

@@ -71,7 +71,8 @@ class Folder:
 
 def uses(tmp_path: Path, files: dict[str, str], *tests: str) -> list[Use]:
     sandbox: Any = Folder(tmp_path.resolve(), files)
-    return observe.observed(sandbox, "image", Tree(files, files.get), tests or ("src/a.test.js",))
+    found = observe.observed(sandbox, "image", Tree(files, files.get), tests or ("src/a.test.js",))
+    return [one.use for one in found]
 
 
 def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:

@@ -1,55 +1,107 @@
 // Mocha's own `spec` output, and the same tests as JSON: their files and groups are in no reporter of all its versions.
 // A file that can not be loaded fails by itself; Mocha would end without a result for the others.
+//
+// Where a repository hands Mocha its configuration in a script of its own, that script is started instead:
+// `node reporter.cjs COMMAND… -- FILES…`. Whatever Mocha it comes to then runs these files and reports here.
 "use strict";
 const fs = require("fs");
-const Mocha = require(require.resolve("mocha", { paths: [process.cwd()] }));
+const Module = require("module");
+const path = require("path");
+const FILES = "A11Y_MOCHA_FILES";
 
-const path = (test) => (test.parent && !test.parent.root ? path(test.parent) : []).concat(test.title);
-const file = (test) => test.file || (test.parent ? file(test.parent) : "");
-const broken = [];
+if (require.main === module) start(process.argv.slice(2));
+else if (process.env[FILES]) take(JSON.parse(process.env[FILES]));
+else module.exports = reporting(require(require.resolve("mocha", { paths: [process.cwd()] })));
 
-function failed(name, error) {
-  console.error(error);
-  broken.push(fs.realpathSync(name));
+/** Start a command with this file in every process of Node's; its exit code is what the report says. */
+function start(words) {
+  const end = words.lastIndexOf("--");
+  const env = Object.assign({}, process.env, {
+    [FILES]: JSON.stringify(words.slice(end + 1).map((name) => path.resolve(name))),
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS || ""} --require=${__filename}`.trim(),
+  });
+  const done = require("child_process").spawnSync(words[0], words.slice(1, end), { env, stdio: "inherit" });
+  const report = process.env.TEST_REPORT;
+  const failed = fs.existsSync(report) && JSON.parse(fs.readFileSync(report, "utf8"));
+  process.exit(failed ? Number(failed.stats.failures + failed.broken.length > 0) : done.status || 1);
 }
 
-const { loadFiles, loadFilesAsync } = Mocha.prototype;
-
-Mocha.prototype.loadFiles = function (done) {
-  for (const name of this.files)
-    try {
-      loadFiles.call(Object.assign(Object.create(this), { files: [name] }));
-    } catch (error) {
-      failed(name, error);
+/** Let every Mocha that this process loads run these files, and no others. */
+function take(files) {
+  const load = Module._load;
+  Module._load = function () {
+    const own = load.apply(this, arguments);
+    const type = typeof own === "function" && own.prototype && own.prototype.addFile && own.prototype.run;
+    if (type && !own.prototype[FILES]) {
+      const { run } = own.prototype;
+      const reporter = reporting(own);
+      const chosen = (mocha) => Object.assign(mocha, { files: files.filter(fs.existsSync) });
+      const replaced = own.prototype.loadFiles;
+      const later = own.prototype.loadFilesAsync;
+      own.prototype[FILES] = true;
+      own.prototype.loadFiles = function (done) {
+        return replaced.call(chosen(this), done);
+      };
+      own.prototype.loadFilesAsync = function (options) {
+        return later.call(chosen(this), options);
+      };
+      own.prototype.run = function (done) {
+        this.reporter(reporter);
+        return run.call(this.files.length ? this : chosen(this), done);
+      };
     }
-  if (done) done();
-};
+    return own;
+  };
+}
 
-Mocha.prototype.loadFilesAsync = async function (options) {
-  if (this.lazyLoadFiles) this.lazyLoadFiles(true);
-  else this.loadAsync = true; // Mocha 7
-  for (const name of this.files)
-    try {
-      await loadFilesAsync.call(Object.assign(Object.create(this), { files: [name] }), options);
-    } catch (error) {
-      failed(name, error);
-    }
-};
+function reporting(Mocha) {
+  const titles = (test) => (test.parent && !test.parent.root ? titles(test.parent) : []).concat(test.title);
+  const file = (test) => test.file || (test.parent ? file(test.parent) : "");
+  const broken = [];
 
-module.exports = class extends Mocha.reporters.Spec {
-  constructor(runner, options) {
-    super(runner, options);
-    const report = process.env.TEST_REPORT;
-    const tests = [];
-    const keep = (status) => (test) =>
-      tests.push({ file: file(test), path: path(test), hook: test.type === "hook", status });
-    runner.on("pass", keep("passed"));
-    runner.on("pending", keep("pending"));
-    runner.on("fail", keep("failed"));
-    runner.on("end", () => {
-      runner.failures += broken.length;
-      fs.writeFileSync(report, JSON.stringify({ stats: this.stats, tests, broken }));
-      fs.writeSync(1, `Test results written to: ${report}\n`);
-    });
+  function failed(name, error) {
+    console.error(error);
+    broken.push(fs.realpathSync(name));
   }
-};
+
+  const { loadFiles, loadFilesAsync } = Mocha.prototype;
+
+  Mocha.prototype.loadFiles = function (done) {
+    for (const name of this.files)
+      try {
+        loadFiles.call(Object.assign(Object.create(this), { files: [name] }));
+      } catch (error) {
+        failed(name, error);
+      }
+    if (done) done();
+  };
+
+  Mocha.prototype.loadFilesAsync = async function (options) {
+    if (this.lazyLoadFiles) this.lazyLoadFiles(true);
+    else this.loadAsync = true; // Mocha 7
+    for (const name of this.files)
+      try {
+        await loadFilesAsync.call(Object.assign(Object.create(this), { files: [name] }), options);
+      } catch (error) {
+        failed(name, error);
+      }
+  };
+
+  return class extends Mocha.reporters.Spec {
+    constructor(runner, options) {
+      super(runner, options);
+      const report = process.env.TEST_REPORT;
+      const tests = [];
+      const keep = (status) => (test) =>
+        tests.push({ file: file(test), path: titles(test), hook: test.type === "hook", status });
+      runner.on("pass", keep("passed"));
+      runner.on("pending", keep("pending"));
+      runner.on("fail", keep("failed"));
+      runner.on("end", () => {
+        runner.failures += broken.length;
+        fs.writeFileSync(report, JSON.stringify({ stats: this.stats, tests, broken }));
+        fs.writeSync(1, `Test results written to: ${report}\n`);
+      });
+    }
+  };
+}

@@ -1,0 +1,96 @@
+"""A script that loads Mocha itself is started with our reporter: it runs our files, with what the script had set up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.ecosystems import parser
+
+#: as much of Mocha as the reporter touches
+MOCHA = """
+const { EventEmitter } = require("events");
+class Mocha {
+  constructor() { this.files = []; }
+  addFile(file) { this.files.push(file); return this; }
+  reporter(type) { this.type = type; return this; }
+  loadFiles() { this.files.forEach((file) => require(file)); }
+  run(done) {
+    const tests = [];
+    global.test = (title, body) => tests.push({ title, body, file: this.current });
+    this.loadFiles();
+    const runner = Object.assign(new EventEmitter(), { failures: 0 });
+    const stats = { tests: tests.length, passes: 0, pending: 0, failures: 0 };
+    new this.type(runner, {}).stats = stats;
+    for (const one of tests)
+      try {
+        one.body();
+        stats.passes++;
+        runner.emit("pass", one);
+      } catch (error) {
+        stats.failures++;
+        runner.emit("fail", one, error);
+      }
+    runner.emit("end");
+    done(stats.failures);
+  }
+}
+Mocha.reporters = { Spec: class {} };
+module.exports = Mocha;
+"""
+TASK = """
+global.window = { ready: true };
+const Mocha = require("mocha");
+new Mocha().addFile(__dirname + "/other.js").run(() => process.exit(7));
+"""
+FILES = {
+    "node_modules/mocha/index.js": MOCHA,
+    "task.js": TASK,
+    "passes.js": 'test("has a window", () => { if (!window.ready) throw new Error(); });',
+    "fails.js": 'test("fails", () => { throw new Error(); });',
+    "broken.js": 'require("./gone");',
+    "other.js": 'throw new Error("not asked for");',
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "tests", "broken", "code"),
+    [
+        (["passes.js"], ["passed"], 0, 0),
+        (["passes.js", "fails.js"], ["passed", "failed"], 0, 1),
+        (["broken.js", "passes.js"], ["passed"], 1, 1),
+        (["passes.js", "gone.js"], ["passed"], 0, 0),
+    ],
+)
+def test_our_files_run_as_the_script_would(
+    tmp_path: Path, files: list[str], tests: list[str], broken: int, code: int
+) -> None:
+    """The script's own exit code says nothing of the tests; ours agrees with the report, as readers ask for."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    reporter, report = parser("mocha-json").reporter_file(), tmp_path / "report.json"
+    assert reporter
+    copy = tmp_path / "reporter.cjs"
+    copy.write_bytes(reporter.read_bytes())
+    command = ["node", str(copy), "node", "task.js", "--", *files]
+    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(report)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    said = json.loads(report.read_text())
+    assert [one["status"] for one in said["tests"]] == tests, done.stderr
+    assert (len(said["broken"]), done.returncode) == (broken, code)
+    assert f"Test results written to: {report}" in done.stdout
+
+
+def test_a_command_that_comes_to_no_mocha_fails(tmp_path: Path) -> None:
+    reporter = parser("mocha-json").reporter_file()
+    assert reporter
+    (tmp_path / "reporter.cjs").write_bytes(reporter.read_bytes())
+    command = ["node", "reporter.cjs", "node", "-e", "0", "--", "a.js"]
+    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(tmp_path / "report.json")}
+    assert subprocess.run(command, cwd=tmp_path, env=env, check=False).returncode == 1
