@@ -82,6 +82,7 @@ PULLS = {
         "qualified", "needs dist/made.js\nworks | dist/made.js | old\nnamed | dist/made.js | new\n",
         "needs dist/made.js\nworks | dist/made.js | old\n",
     ),
+    "born": Pull("qualified", "needs dist/made.js\nnamed | {src} | new\n", tests_before=None, fix_before=None),
     "sick": Pull("environment_failed", NAMED.replace("{src}", "gone"), "works | gone | old\n"),
     "icon": Pull("qualified", NAMED, others={
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),

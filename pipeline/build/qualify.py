@@ -260,6 +260,8 @@ class _Qualification:
         except Rejected as end:
             if self.sick is None or not self._is_sick(end):
                 raise
+            if not self.health or not self.health.files:  # gold's run tells what the base's can not
+                self.sick = self.sick._replace(log=end.log)
             return self._hypothesized(end, self._case(self.sick, there), there, attempt)
 
     def _repaired(self, known: Repair, inferred: images.Recipe, there: Situation, attempt: repair.Attempt) -> Instance:
@@ -310,7 +312,7 @@ class _Qualification:
         before = self.sick, dict(self.files), self.stored
         further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
-        found = self._hypotheses(case)
+        found = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
         for number in count(1):
             hypothesis = next(further, None) or next(found, None)
             if hypothesis is None:
@@ -333,27 +335,25 @@ class _Qualification:
         self.sick, self.stored, self.health = sick, before[2], case.health
         raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
-    def _hypotheses(self, case: Case) -> Iterator[Hypothesis]:
+    def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
         """A bounded number of them, no environment twice; a base that is well in part is not installed anew."""
-        seen, installs = {digest(case.environment.decisive)}, 0
-        for one in islice(hypotheses.following(case, installs=not case.health.well), 4 * MOST_HYPOTHESES):
+        seen, installed = {digest(case.environment.decisive)}, 0
+        for one in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
             key = digest(one.environment.decisive)
             anew = one.name in hypotheses.INSTALLING
-            if key in seen or (anew and installs >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
+            if key in seen or (anew and installed >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
                 continue
             seen.add(key)
-            installs += anew
+            installed += anew
             yield one
 
     def _is_better(self, case: Case, other: Rejected) -> bool:
-        """Whether it is the candidate that decides now: the base is well, and more of it than before."""
-        now = self.health
-        return bool(
-            now
-            and now.well
-            and other.reason != "no_report"
-            and (now.loaded, now.passed) > (case.health.loaded, case.health.passed)
-        )
+        """Whether it is the candidate that decides now: more of the base is well than before; of one without test
+        files, that tests ran and some passed."""
+        now, before = self.health, case.health
+        if now is None or other.reason in ("environment_failed", "no_report", "no_tests_run"):
+            return False
+        return before.files == 0 or (now.well and (now.loaded, now.passed) > (before.loaded, before.passed))
 
     def _attempt(self, inferred: images.Recipe, state: Repair) -> Instance:
         """Install and run in one environment; what it took is told as soon as it is known to work."""

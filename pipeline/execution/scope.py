@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pipeline.core.patches import is_test_file, paths
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
 
@@ -50,9 +50,14 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
     """The files of the test patch, and tests that read what it changes of their data, in order of their names. The
     runner itself leaves out what is no test (fixtures)."""
     changed = paths(test_patch)
-    code = {_test_of(path) for path in changed if _CODE.search(_test_of(path))}
+    code = {_test_of(path) for path in changed if _CODE.search(_test_of(path)) and not _sets_up(path)}
     data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not path.endswith(".snap")]
     return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
+
+
+def _sets_up(path: str) -> bool:
+    """Whether a file is configuration or set-up by its name (`setupTests.js`), and so no test that a runner runs."""
+    return is_configuration(path) and not _TEST_WORD.search(PurePosixPath(path).stem)
 
 
 def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:

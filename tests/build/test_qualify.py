@@ -11,7 +11,7 @@ from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
 from pipeline.build.learned import Learned, preparations, recall
-from pipeline.build.qualify import Settings, request
+from pipeline.build.qualify import Settings, recipe, request
 from pipeline.build.reasons import REASONS
 from pipeline.build.remedies import Situation
 from pipeline.core.git import open_clone, show
@@ -78,7 +78,7 @@ def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
 @pytest.mark.parametrize("name", QUALIFIED)
 def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
     wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
-    wanted |= {"hash": {"repaired.1"}, "made": {"sick"}}.get(name, set())
+    wanted |= {"hash": {"repaired.1"}, "made": {"sick"}, "born": {"sick"}}.get(name, set())
     assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
     assert "Test results written to" in log(tiny, name, "fix.1")
 
@@ -184,13 +184,22 @@ def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None
 
 
 @pytest.mark.rule("base-is-well")
+def test_where_no_test_was_there_before_gold_says_whether_the_environment_is_well(tiny: Bench) -> None:
+    """Its only test file is new: with gold it fails as well until what it needs is made."""
+    born = tiny.outcomes["born"]
+    assert born.environment.prepare and born.health == Health(files=0)
+    assert born.f2p_tests == {"src/born.test.js > named": Triple(run=NONE, test=FAILED, fix=PASSED)}
+
+
+@pytest.mark.rule("base-is-well")
 def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
     (row,) = [
         one
         for one in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
         if one.fault == "base-sick"
     ]
-    environment, nothing = tiny.outcomes["menu"].environment, Situation({}, lambda name: [])
+    environment = recipe(open_clone(tiny.library), tiny.candidate("menu")).environment
+    nothing = Situation({}, lambda name: [])
     assert recall([row], environment, nothing).environment == environment, "not all tests need what one needs"
     assert preparations([row], environment) == [tiny.outcomes["made"].environment.prepare]
     assert preparations([row], environment.model_copy(update={"folder": "packages/other"})) == []
