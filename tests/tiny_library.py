@@ -127,7 +127,7 @@ def _files(folder: Path, name: str, fix: str | None, tests: str | None) -> dict[
 
 
 class WatchedSandbox(LocalSandbox):
-    """Counts the workspaces in which something is run. Those of the images in `broken` are not opened: their error is raised."""
+    """Counts the workspaces in which something is run. Images in `broken` are not opened: their error is raised."""
 
     def __init__(self, cache: Path) -> None:
         super().__init__(cache)
