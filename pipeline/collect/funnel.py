@@ -84,7 +84,7 @@ def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
 
 
 def _path_filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
-    """What the paths say; where the source splits the patch itself, which part is a test is its makers' matter."""
+    """What the paths say; a source that brings the test patch along has said which files are tests."""
     if merged.patches:
         return {"no_source_changes": bool(merged.patches.fix), "no_test_changes": bool(merged.patches.test)}
     tests = sum(map(patterns.tests, merged.files))

@@ -24,28 +24,32 @@ class Span(NamedTuple):
     removed: int
 
 
-def whole(merged: Merged, span: Callable[[int], Span | None]) -> Span:
+def whole(merged: Merged, span: Callable[[int], Span | None], commits: Callable[[], int]) -> Span:
     """The whole change; `span(n)` is that of the last n commits, None where a merge or the root is among them.
 
-    That of one commit is taken where its lines are the pull request's, else the longer one whose lines are; where none
-    fits to the line (the branch had moved on), the nearest. Raises Unavailable where no change has all its paths.
+    `commits` says how many there were on the branch, and is asked where the last one does not fit. The change of one
+    commit is taken where its lines are the pull request's, else the longer one whose lines are; where none fits to the
+    line (the branch had moved on), the nearest. Raises Unavailable where no change has all its paths.
     """
     first = span(1)
     if first is None:
         raise Unavailable("base_missing", f"{merged.pull.merge_sha} has no parent")
     wanted = set(merged.files)
-    spans = [one for one in _tried(merged, first, span) if wanted <= one.files]
+    spans = [one for one in _tried(merged, first, span, commits) if wanted <= one.files]
     if not spans:
         raise Unavailable("spread", "; ".join(sorted(wanted - first.files)[:5]))
     return min(spans, key=lambda one: _distance(merged, one))
 
 
-def _tried(merged: Merged, first: Span, span: Callable[[int], Span | None]) -> Iterator[Span]:
+def _tried(
+    merged: Merged, first: Span, span: Callable[[int], Span | None], commits: Callable[[], int]
+) -> Iterator[Span]:
     """The change of one commit, then, until one fits, those of more: all commits first, fewer where some were empty."""
     yield first
-    if merged.commits < 2 or (_distance(merged, first) == 0 and set(merged.files) <= first.files):
+    if _distance(merged, first) == 0 and set(merged.files) <= first.files:
         return
-    for number in range(merged.commits, max(1, merged.commits - _TRIES), -1):
+    most = commits()
+    for number in range(most, max(1, most - _TRIES), -1):
         if one := span(number):
             yield one
             if _distance(merged, one) == 0:

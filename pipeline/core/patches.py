@@ -19,6 +19,15 @@ _MOVED = re.compile(r"^(?:rename|copy) to (.+)$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+#: a test file that can be run; one that is called a test; one that stands where helpers stand, or is called so
+_CODE = re.compile(r"\.(?:[cm]?[jt]sx?|coffee)$", re.IGNORECASE)
+_CALLED = re.compile(r"(?:[-_.](?:tests?|specs?|cy|e2e|pw|itest)|[a-z0-9](?:Tests?|Specs?))(?:\.\w+)*\.\w+$")
+_HELPER = re.compile(
+    r"(?:^|/)(?:_*(?:helpers?|fixtures?|mocks?|testfixtures)_*|support|page-?objects?|test-?data)/"
+    r"|(?:^|/)(?:tests?[-_.]?)?(?:helpers?|set-?up|fixtures?|mocks?)(?:\.\w+)?\.\w+$"
+    r"|(?:^|/)tests?[-_.]?util(?:s|ities)?\.\w+$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,11 @@ def is_test_file(path: str) -> bool:
     return shipped_tests()(path)
 
 
+def is_runnable(path: str) -> bool:
+    """Whether a test file is one that a runner runs, not a helper, a fixture or a mock that belongs to tests."""
+    return bool(is_test_file(path) and _CODE.search(path) and (_CALLED.search(path) or not _HELPER.search(path)))
+
+
 def sections(patch: str) -> Iterator[tuple[str, str]]:
     """Each file of a git patch by its new name, with its part of the text."""
     return ((_path(part), part) for part in _SECTION.split(patch) if part.startswith("diff --git "))
@@ -75,7 +89,7 @@ def paths(patch: str) -> list[str]:
 def diff_counts(patch: str) -> tuple[int, int]:
     """The lines that a patch adds and removes."""
     bodies = [text.partition("\n@@ ")[2] for _, text in sections(patch)]
-    lines = [line[:1] for body in bodies for line in body.split("\n")]
+    lines = [line[:1] for body in bodies for line in body.split("\n")[1:]]
     return lines.count("+"), lines.count("-")
 
 

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from pipeline.core.patches import is_test_file, paths
+from pipeline.core.patches import is_runnable, is_test_file, paths
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
@@ -28,12 +28,12 @@ VERSION = 3
 _HEIGHT = 2
 #: folders that are not called like what they hold
 _PLAIN_FOLDERS = ("src", "lib")
-_TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "spec")
+_TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "specs", "spec", "unit")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
 #: what the one file is called that runs all that lies below its folder
 _STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
-_TEST_WORD = re.compile(r"[.\-_](?:test|tests|spec|cy)$")
+_TEST_WORD = re.compile(r"(?:[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|Specs?))$")
 
 
 def files(
@@ -51,13 +51,14 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
     runner itself leaves out what is no test (fixtures)."""
     changed = paths(test_patch)
     code = {_test_of(path) for path in changed if _CODE.search(_test_of(path)) and not _sets_up(path)}
+    code = set(filter(is_runnable, code)) or code
     data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not path.endswith(".snap")]
     return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
 
 
 def _sets_up(path: str) -> bool:
     """Whether a file is configuration or set-up by its name (`setupTests.js`), and so no test that a runner runs."""
-    return is_configuration(path) and not _TEST_WORD.search(PurePosixPath(path).stem)
+    return is_configuration(path) and not re.search(r"[.\-_](?:test|spec|cy)\.", PurePosixPath(path).name)
 
 
 def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:
@@ -132,7 +133,7 @@ def is_test(path: str) -> bool:
     """Whether a path is a test that a runner runs: by its own name, or by its folder's."""
     pure = PurePosixPath(path)
     by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS
-    return bool(_CODE.search(path) and is_test_file(path) and by_name and "node_modules" not in pure.parts)
+    return bool(_CODE.search(path) and is_runnable(path) and by_name and "node_modules" not in pure.parts)
 
 
 def _home(test: PurePosixPath) -> PurePosixPath:

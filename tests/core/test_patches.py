@@ -8,7 +8,7 @@ import pytest
 from histories import History, git
 
 from pipeline.core.git import diff, open_clone
-from pipeline.core.patches import is_test_file, paths, sections, select
+from pipeline.core.patches import diff_counts, is_runnable, is_test_file, paths, sections, select
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
 #: every kind of change and of name that git writes differently
@@ -134,6 +134,33 @@ def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
     assert is_protected(path) is (expected or is_configuration(path))
 
 
+@pytest.mark.rule("test-files")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("test/unit/menu.js", True),
+        ("spec/MenuSpec.js", True),
+        ("src/Menu/Menu-test.js", True),
+        ("src/Menu/__tests__/menu.ts", True),
+        ("test/helpers/open.spec.ts", True),
+        ("lib/menu/test/index.js", True),
+        ("test/utils.js", True),
+        ("test/helpers/open.js", False),
+        ("test/fixtures/menu.js", False),
+        ("src/Menu/__mocks__/menu.ts", False),
+        ("src/Menu/test-helpers.js", False),
+        ("src/Menu/test-utils.tsx", False),
+        ("cypress/support/commands.js", False),
+        ("src/Menu/__snapshots__/Menu-test.js.snap", False),
+        ("test/menu.html", False),
+        ("src/Menu/Menu.js", False),
+    ],
+)
+def test_what_a_runner_runs(path: str, expected: bool) -> None:
+    """A helper in a folder of tests is on their side, and no test: a runner that is given it by name would run it."""
+    assert is_runnable(path) is expected
+
+
 @pytest.mark.rule("protected-files")
 @pytest.mark.parametrize(
     ("path", "expected"),
@@ -194,6 +221,14 @@ def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str
     patch = history.git("-c", "core.quotepath=true", "diff", "-M", base, head)
     assert "rename to src/new name.ts" in patch
     assert set(paths(patch)) == {*AFTER, "src/run.sh"} - {"src/old name.ts"}
+
+
+def test_lines_are_counted_as_git_counts_them(change: tuple[History, str, str, str]) -> None:
+    """Of what looks like a header, too: a removed line of `-- three` is no name of a file."""
+    history, base, head, patch = change
+    rows = [row.split("\t")[:2] for row in history.git("diff", "--numstat", "--no-renames", base, head).splitlines()]
+    counted = [sum(int(row[side]) for row in rows if row[side] != "-") for side in (0, 1)]
+    assert list(diff_counts(patch)) == counted
 
 
 def test_an_empty_patch_has_no_files() -> None:

@@ -32,8 +32,9 @@ class Outline(NamedTuple):
 class Recipe(NamedTuple):
     """What was put into a pull request.
 
-    `evidence` names its places. `closes` and `mentions` are issues named in its body, `linked` one that GitHub alone
-    knows of, `dangling` a reference to nothing, `foreign` whether another repository's issue is named.
+    `evidence` names its places; an issue that is only mentioned is none where another is closed. `closes` and
+    `mentions` are issues named in its body, `linked` one that GitHub alone knows of, `dangling` a reference to nothing,
+    `foreign` whether another repository's issue is named.
     """
 
     state: str
@@ -94,7 +95,7 @@ class Generator:
             state=self.outline[number].state,
             source=source or not tests,
             tests=tests,
-            evidence=own + tuple(self._issue_evidence(closes + mentions + linked)),
+            evidence=own + tuple(self._issue_evidence(closes + linked or mentions)),
             closes=closes,
             mentions=mentions,
             linked=linked,

@@ -20,6 +20,7 @@ from pipeline.core.git import ancestors, changed_files, has_commit, line_counts
 from pipeline.core.patches import diff_counts, is_test_file, paths, select
 
 IsTest = Callable[[str], bool]
+Commits = Callable[[], int]
 
 _BINARY = re.compile(r"^Binary files .* differ$", re.MULTILINE)
 #: the diff in a mail of `git format-patch`: all from its first file to the signature
@@ -28,25 +29,25 @@ _MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40
 _REFUSED = {404: "base_missing", 422: "base_missing", 406: "too_large"}
 
 
-def clone_changes(clone: git.Repo, merged: Merged, is_test: IsTest = is_test_file) -> Patches:
-    """From a clone, exact to the byte. Raises Unavailable."""
+def clone_changes(clone: git.Repo, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
+    """From a clone, exact to the byte; `commits` tells how many its branch had. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge or not has_commit(clone, merge) or not has_commit(clone, f"{merge}^1"):
         raise Unavailable("base_missing", f"the clone lacks the merge commit {merge} or its parent")
-    line = ancestors(clone, merge, merged.commits)
 
     def span(number: int) -> Span | None:
+        line = ancestors(clone, merge, number)
         if number >= len(line):
             return None
         counts = line_counts(clone, line[number], merge)
         return Span(line[number], frozenset(changed_files(clone, line[number], merge)), *counts)
 
-    found = whole(merged, span)
+    found = whole(merged, span, commits)
     return clone_patches(clone, found.base, merge, found.files, is_test)
 
 
-def rest_changes(rest: Rest, name: str, merged: Merged, is_test: IsTest = is_test_file) -> Patches:
-    """As GitHub prints it. Raises Unavailable."""
+def rest_changes(rest: Rest, name: str, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
+    """As GitHub prints it; `commits` tells how many its branch had. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge:
         raise Unavailable("base_missing", "GitHub names no merge commit")
@@ -60,7 +61,7 @@ def rest_changes(rest: Rest, name: str, merged: Merged, is_test: IsTest = is_tes
         return Span(base, frozenset(paths(texts[base])), *diff_counts(texts[base]))
 
     try:
-        base = whole(merged, span).base
+        base = whole(merged, span, commits).base
         patch = _with_binaries(rest, name, base, merge, texts[base])
     except GithubException as error:
         if error.status not in _REFUSED:

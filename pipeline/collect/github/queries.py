@@ -1,7 +1,6 @@
 """The questions, as text.
 
-A page of 100 costs 4 points by GitHub's rule: 1 connection, and 100 each of labels, files, commits and closing
-references. The
+A page of 100 costs 3 points by GitHub's rule: 1 connection, and 100 each of labels, files and closing references. The
 issues of a page cost 1 more for each hundred.
 """
 
@@ -14,7 +13,7 @@ LIMIT = "rateLimit { cost remaining resetAt }"
 _PULL = """
 fragment Pull on PullRequest {
   number title body state mergedAt updatedAt baseRefName baseRefOid
-  additions deletions commits(first: 1) { totalCount }
+  additions deletions
   author { __typename login }
   mergeCommit { oid }
   labels(first: 100) { nodes { name } }
@@ -42,6 +41,13 @@ KNOWN = f"""
 query Known($owner: String!, $name: String!) {{
   {LIMIT}
   repository(owner: $owner, name: $name) {{ nameWithOwner }}
+}}
+"""
+
+COMMITS = f"""
+query Commits($owner: String!, $name: String!, $number: Int!) {{
+  {LIMIT}
+  repository(owner: $owner, name: $name) {{ pullRequest(number: $number) {{ commits(first: 1) {{ totalCount }} }} }}
 }}
 """
 

@@ -97,9 +97,13 @@ class GitHubSource:
     def patches(self, merged: Merged) -> Patches:
         from pipeline.collect.github.patches import clone_changes, rest_changes
 
+        def commits() -> int:
+            answer = self._graphql.ask(queries.COMMITS, **self._where, number=merged.pull.number)
+            return _part(answer, "pullRequest", "commits")["totalCount"]
+
         if self.clone:
-            return clone_changes(self.clone, merged, self.is_test)
-        return rest_changes(self._rest, str(self.repo), merged, self.is_test)
+            return clone_changes(self.clone, merged, commits, self.is_test)
+        return rest_changes(self._rest, str(self.repo), merged, commits, self.is_test)
 
     def status(self) -> str:
         return f"{self._graphql.tokens.points:,} points left"
@@ -137,7 +141,6 @@ class GitHubSource:
             closing=tuple(number for name, number in linked if name.lower() == str(self.repo).lower()),
             closing_elsewhere=tuple(f"{name}#{n}" for name, n in linked if name.lower() != str(self.repo).lower()),
             updated_at=node["updatedAt"],
-            commits=node["commits"]["totalCount"],
             added=node["additions"],
             removed=node["deletions"],
         )

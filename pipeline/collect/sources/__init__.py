@@ -42,8 +42,8 @@ class Merged(NamedTuple):
     """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
 
     Its `resolved_issues` and `patches` are there where the source brings them along, as are the bytes of its pictures
-    (`assets`); so are the numbers of its commits (0: unknown) and of lines added and removed (None: unknown). One that
-    is `chosen` is taken whatever the filters say: its source holds only what somebody chose.
+    (`assets`); so are the numbers of the lines that it adds and removes (None: unknown). One that is `chosen` is taken
+    whatever the filters say: its source holds only what somebody chose.
     """
 
     pull: PullRequest
@@ -54,7 +54,6 @@ class Merged(NamedTuple):
     patches: Patches | None = None
     assets: tuple[bytes, ...] = ()
     chosen: bool = False
-    commits: int = 0
     added: int | None = None
     removed: int | None = None
 
