@@ -5,6 +5,7 @@ from __future__ import annotations
 from factories import make_candidate
 
 from pipeline.collect.entries import entry
+from pipeline.core.names import commit_number
 
 BINARY = """\
 diff --git a/logo.png b/logo.png
@@ -27,3 +28,9 @@ def test_files_are_there_where_lines_can_not_be_counted() -> None:
     shown = entry(make_candidate(fix_patch=BINARY, test_patch="diff --git a/x b/x\nnonsense\n@@ -1 +1 @@\n")).files
     assert [(one.path, one.test, one.added) for one in shown][0] == ("logo.png", False, None)
     assert [one.path for one in shown] == ["logo.png", "x"]
+
+
+def test_a_commit_without_a_number_is_shown_as_a_commit() -> None:
+    sha = "0123456789abcdef" + "0" * 24
+    assert entry(make_candidate(7)).url == "https://github.com/acme/ui/pull/7"
+    assert entry(make_candidate(commit_number(sha), merge_sha=sha)).url == f"https://github.com/acme/ui/commit/{sha}"

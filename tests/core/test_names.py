@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name, named_by, parse_instance_id, parse_repo
+from pipeline.core.names import Repo, commit_number, folder_name, is_of_commit, named_by, parse_instance_id, parse_repo
 
 GROMMET = Repo("grommet", "grommet")
 
@@ -147,3 +147,13 @@ def test_no_two_names_share_a_folder() -> None:
 def test_an_empty_name_names_no_folder() -> None:
     with pytest.raises(UserError, match="can not name a folder"):
         folder_name("")
+
+
+@pytest.mark.parametrize("sha", ["0" * 40, "f" * 40, "0123456789abcdef" * 2 + "0" * 8])
+def test_a_commit_has_a_number_that_no_issue_has(sha: str) -> None:
+    """The commit can be told from it, JSON holds it exactly, and an instance's name takes it."""
+    number = commit_number(sha)
+    assert f"{number:x}" == f"1{sha[:13]}"
+    assert 10**15 < number == int(float(number)) < 1 << 53
+    assert is_of_commit(number) and not is_of_commit(10**9)
+    assert parse_instance_id(GROMMET.instance_id(number)) == (GROMMET, number)

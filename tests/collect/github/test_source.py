@@ -38,6 +38,17 @@ def test_a_pull_request_has_everything(source: Any, world: World) -> None:
     assert (one.files, one.closing) == (tuple(FILES), (10,))
 
 
+@pytest.mark.rule("no-persons-work")
+def test_a_bot_is_told_by_its_kind(source: Any, world: World, store: Store) -> None:
+    """GraphQL gives a bot's name without `[bot]`: whoever is called like one is none."""
+    repo = world.repository(str(REPO))
+    for number, author in ((1, "helper[bot]"), (2, "helper"), (3, None)):
+        repo.pull(number, title="Aria", files=FILES, author=author)
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "bot", 2: "candidate", 3: "candidate"}
+    assert outcomes(store)[2].author == "helper"
+
+
 @pytest.mark.trap("newest-skipped")
 @pytest.mark.parametrize("number", [1, 100, 101, 250])
 def test_every_merged_pull_request_is_there(source: Any, world: World, number: int) -> None:
