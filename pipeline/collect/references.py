@@ -44,20 +44,24 @@ _NAMED = re.compile(
 _LIST = re.compile(r"[)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:(?:issues?|bugs?|gh)\b)?[\s(\[<#-]*", re.IGNORECASE)
 
 #: what goes on behind digits: a word, a fraction, a share; a word of its own where nothing says what the number is
-_PART = re.compile(r"[\w%]|[.,]\d|-[a-z]", re.IGNORECASE)
+_PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
 _WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
 _UNIT = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
 #: three, four, six or eight digits behind `#` may be a colour
 _DIGITS, _LONG = (3, 4, 6, 8), 6
+#: what no issue is: hexadecimal letters, or six digits and more
+_SURELY = r"#(?:(?=\d*[a-f])[0-9a-f]{3,8}|\d{6}|\d{8})\b"
 _COLOUR_BEFORE = re.compile(
-    r"(?:\b(?:colou?rs?|background|foreground|bg|fill|stroke|border|outline|hex|gr[ae]y|black|white|red|green|blue|shade)"
-    r"(?:\s+(?:from|to|is|of|code|value))?[\s:=('\"]*|:\s*|#[0-9a-f]{3,8}\s*(?:to|on|->|→|=>|/|and|with|vs\.?)\s*|=\s*['\"]?)$",
+    r"(?:\b(?:colou?rs?|background|foreground|bg|fill|stroke|border|outline|hex|gr[ae]y|black|white|red|green|blue|shade|solid)"
+    r"(?:\s+(?:from|to|is|of|code|value))?[\s:=('\"]*"
+    rf"|{_SURELY}\s*(?:to|on|->|→|=>|/|and|with|vs\.?)\s*"
+    r"|\bfrom\s+#\d+\s*(?:to|->|→|=>)\s*)$",
     re.IGNORECASE,
 )
-_COLOUR_AFTER = re.compile(
-    r"\s*(?:to|on|->|→|=>|/|and|with|vs\.?)\s*#[0-9a-f]{3,8}\b|\s*(?:;|!important)", re.IGNORECASE
-)
+_COLOUR_AFTER = re.compile(rf"\s*(?:to|on|->|→|=>|/|,|and|with|vs\.?)\s*{_SURELY}|\s*!important", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\s+$", re.IGNORECASE)
+_TO = re.compile(r"\s*(?:to|->|→|=>)\s*#\d", re.IGNORECASE)
 _COLOUR_LINE = re.compile(
     r"\b(?:colou?rs?|background|contrast|hex|gr[ae]y|palette|shades?|foreground)\b|#[0-9a-f]{6}\b", re.IGNORECASE
 )
@@ -145,11 +149,14 @@ def _is_colour(text: str, start: int, end: int, newest: int) -> bool:
     if text[start - 1 : start] != "#" or len(digits) not in _DIGITS:
         return False
     line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
-    if len(digits) >= _LONG and (_COLOUR_LINE.search(line) or int(digits) > 2 * newest + _YOUNGER):
-        return True
     before = text[max(0, start - 1 - _REACH) : start - 1]
+    if digits[0] == "0" or (len(digits) >= _LONG and int(digits) > 2 * newest + _YOUNGER):
+        return True
+    if _KEYWORD.search(before) or _NAMED.search(before):
+        return False
     around = _COLOUR_BEFORE.search(before) or _COLOUR_AFTER.match(text, end)
-    return digits[0] == "0" or bool(around and not _KEYWORD.search(before))
+    between = _FROM.search(before) and _TO.match(text, end)
+    return bool(around or between or (len(digits) >= _LONG and _COLOUR_LINE.search(line)))
 
 
 def _number(one: _Found, pull: PullRequest) -> int:
