@@ -92,10 +92,13 @@ def references(pull: PullRequest, patterns: Patterns | None = None) -> Reference
     texts = (unquoted(pull.title), unquoted(pull.body))
     ranked = [pair for text in texts for pair in _ranked(text, _find(text, pull, patterns or shipped()))]
     ranked.sort(key=itemgetter(0))
-    here = {_number(one, pull): rank for rank, one in reversed(ranked) if _number(one, pull)}
+    here: dict[int, int] = {}
+    for rank, one in ranked:
+        if number := _number(one, pull):
+            here.setdefault(number, rank)
     elsewhere = [f"{one.place}#{one.digits}" for _, one in ranked if not _own(one, pull.repository)]
-    numbers = tuple(reversed(here))
-    return References(numbers, tuple(dict.fromkeys(elsewhere)), tuple(n for n in numbers if here[n] == _CLOSED))
+    closed = tuple(number for number, rank in here.items() if rank == _CLOSED)
+    return References(tuple(here), tuple(dict.fromkeys(elsewhere)), closed)
 
 
 def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Found]:

@@ -142,6 +142,7 @@ def test_a_pull_request_does_not_refer_to_itself() -> None:
 def test_closed_issues_come_first() -> None:
     """The first issue of a task is the one that it is about."""
     assert refer("Like #1, see #2.\n\nFixes #3") == [3, 2, 1]
+    assert refer("Like #1 and #3, see #2.\n\nFixes #3. More on #3") == [3, 2, 1]
 
 
 @pytest.mark.rule("evidence")
