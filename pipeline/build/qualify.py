@@ -239,6 +239,8 @@ class _Qualification:
         def look_up(packages: Iterable[Locked]) -> Looked:
             wanted = [one for one in packages if one.version[:1].isdigit()]
             looked = Registry(node.registry(), cache_root()).look_up(wanted) if wanted else Looked()
+            if looked.gone:
+                self.say(f"gone from the registry: {', '.join(' '.join(one) for one in looked.gone)}")
             if looked.unknown:
                 self.say(f"{looked.unknown} locked versions were not looked up: {looked.why or 'no answer'}")
             return looked

@@ -43,10 +43,13 @@ class Format(Table):
 
 
 class RunsOn(Table):
-    """The lines of Node that the writer of a lock file ran on: on another one there would have been another manager."""
+    """The lines of Node that the writer of a lock file ran on: on another one there would have been another manager.
 
-    path: str
-    pattern: str
+    Without a path: those on which an install without a lock file can be held to a day.
+    """
+
+    path: str = ""
+    pattern: str = ""
     says: str
     node: str
 

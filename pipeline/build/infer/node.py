@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipeline.build.infer import ci, lines
 from pipeline.build.infer.tree import Found, Manifest, Tree, table
 from pipeline.ecosystems import versions
-from pipeline.ecosystems.manager_folder import all_managers
+from pipeline.ecosystems.manager_folder import RunsOn, all_managers
 
 
 def find(tree: Tree, manifest: Manifest, date: str) -> Found:
@@ -55,14 +55,21 @@ def _allows(manifest: Manifest, version: str) -> bool:
 def _likely(tree: Tree, manifest: Manifest, date: str) -> Found:
     """No file names one version. The likeliest line that engines allow, and that the lock file's manager ran on."""
     candidates, why = _by_types(manifest, date)
-    for row in (row for one in all_managers().values() for row in one.runs_on):
+    for row in (row for one in all_managers().values() for row in one.runs_on if _applies(tree, row)):
         fitting = [line for line in candidates if versions.satisfies(line.last, row.node)]
-        if re.search(row.pattern, tree.text(row.path)[:2000], re.MULTILINE) and fitting != candidates:
-            candidates, why = fitting, f"{why}; {row.path} is of {row.says}"
+        if fitting != candidates:
+            candidates, why = fitting, f"{why}; {row.path or 'no lock file'}: {row.says}"
     wanted = manifest.table("engines").get("node", "")
     if wanted and (allowed := lines.within(wanted, candidates) or lines.within(wanted, lines.preferred(date))):
         return Found(allowed, f"package.json: engines.node {wanted}; {why}")
     return Found(str(candidates[0].major), why)
+
+
+def _applies(tree: Tree, row: RunsOn) -> bool:
+    """Whether the lock file is of such a manager; a row without one is for commits that have none of any manager."""
+    if not row.path:
+        return not any(one.lock_of(tree.paths) for one in all_managers().values())
+    return bool(re.search(row.pattern, tree.text(row.path)[:2000], re.MULTILINE))
 
 
 def _by_types(manifest: Manifest, date: str) -> tuple[list[lines.Line], str]:

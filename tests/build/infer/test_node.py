@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from trees import BERRY, DATE, read, tree
+from trees import BERRY, DATE, of, read, tree
 
 from pipeline.build.infer import Tree
 from pipeline.build.infer.lines import lines, named
@@ -131,3 +131,12 @@ def test_the_lines_are_in_order() -> None:
 def test_what_is_no_version_names_none() -> None:
     for text in ("", "lts/unknown", "system", "lts/", "${{ matrix.node }}"):
         assert named(text, DATE) == ""
+
+
+def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> None:
+    """The npm of Node 4 takes `--before` for nothing, and installs what is there today."""
+    made = of({"package.json": '{"devDependencies": {"jest": "^19.0.0"}}'})
+    environment = read(made, date="2015-12-01T00:00:00Z")
+    assert environment.node == "6"
+    assert environment.evidence["node"].endswith("no lock file: npm 6, the first that can install as of a day")
+    assert read(tree(), date="2015-12-01T00:00:00Z").node == "4"
