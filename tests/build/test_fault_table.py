@@ -102,7 +102,7 @@ INSTALL = [
     (
         "lock-file-outdated",
         {},
-        "npm ERR! cipm can only install packages when your package.json and package-lock.json or npm-shrinkwrap.json are",
+        "npm ERR! cipm can only install packages when your package.json and package-lock.json are in sync. Please",
     ),
     (
         "checksum",
