@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.build.infer import Tree, focus
@@ -53,10 +53,20 @@ class Situation:
     look_up: Callable[[Iterable[locks.Locked]], Looked] = _unasked
     tests: tuple[str, ...] = ()
     day: str = ""
+    _known: dict[tuple[Edit, ...], Situation] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     def after(self, environment: Environment) -> Situation:
-        """The same once the edits of an environment are made."""
-        return replace(self, files=edits.apply(environment.edits, self.files, lambda: "https://registry/"))
+        """The same once the edits of an environment are made, each on what those before it made: there may be many."""
+        return self._edited(environment.edits)
+
+    def _edited(self, several: tuple[Edit, ...]) -> Situation:
+        if not several:
+            return self
+        if several not in self._known:
+            before = self._edited(several[:-1])
+            files = edits.apply(several[-1:], before.files, lambda: "https://registry/")
+            self._known[several] = replace(before, files=files)
+        return self._known[several]
 
     def members(self) -> dict[str, Manifest]:
         """The packages of the workspace by folder, the root among them; none without one that can be read."""

@@ -21,6 +21,8 @@ from pipeline.core.store import digest
 
 #: the fault of a locked version that the registry has no longer
 GONE = "version-gone"
+#: more versions than this that are gone together are a family (nightly builds of a tool), which goes as a whole
+FAMILY = 8
 #: attempts of one candidate: a lock file of the oldest era met four faults
 MOST = 12
 
@@ -82,16 +84,19 @@ def foreseen(state: Repair, there: Situation) -> Repair:
     """
     fault = next(one for one in faults.table() if one.name == GONE)
     now = there.after(state.environment)
-    left, after = [], state
-    for name, version in now.look_up(now.fetched(state.environment)).gone:
-        finding = Finding(fault, {"name": name, "old": version})
-        if any((edit.name, edit.old) == (name, version) for edit in after.environment.edits):
+    gone = now.look_up(now.fetched(state.environment)).gone
+    left, after, fetched = [], state, set(gone)
+    for name, version in gone:
+        pinned = any((edit.name, edit.old) == (name, version) for edit in after.environment.edits)
+        if pinned or (name, version) not in fetched:
             continue
-        if changed := next(_each_remedy(after, finding, there), None):
+        finding = Finding(fault, {"name": name, "old": version})
+        family = apply(after, finding, "prune", {}, there) if len(gone) > FAMILY else None
+        if changed := family or next(_each_remedy(after, finding, there), None):
             after = changed
-        elif (name, version) in (
-            (one.name, one.version) for one in there.after(after.environment).fetched(after.environment)
-        ):
+            following = there.after(after.environment).fetched(after.environment)
+            fetched = {(one.name, one.version) for one in following}
+        else:
             left.append(f"{name} {version} is gone from the registry{_chain(now, name, version)}")
     if left:
         raise Rejected(fault.reason, "\n".join(left), log="\n".join(left), stage="install")

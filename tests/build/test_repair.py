@@ -181,3 +181,20 @@ def test_several_faults_of_single_packages_are_met_at_once() -> None:
         ("drop", "tool"),
     ]
     assert len(attempts.tried) == 2
+
+
+def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
+    """Seventy nightly builds of a tool: each replaced by another version would be seventy changes, and no tool."""
+    names = [f"tool-{number}" for number in range(20)]
+    lock = '# yarn lockfile v1\n\n\nbundler@1.0.0:\n  version "1.0.0"\n  dependencies:\n'
+    lock += "".join(f'    {name} "1.0.0"\n' for name in names)
+    lock += "".join(f'\n{name}@1.0.0:\n  version "1.0.0"\n' for name in names)
+    files = {"package.json": b'{"devDependencies": {"bundler": "1.0.0"}}', "yarn.lock": lock.encode()}
+
+    def look_up(wanted: Iterable[Locked]) -> Looked:
+        return Looked(tuple((one.name, one.version) for one in wanted if one.name in names))
+
+    attempts = Attempts()
+    there = Situation(files, lambda name: ["1.1.0"], look_up)
+    end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+    assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("drop", "bundler")]
