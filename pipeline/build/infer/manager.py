@@ -51,15 +51,17 @@ def _manager(tree: Tree, manifest: Manifest) -> Found:
 
 
 def _development(manifest: Manifest) -> str:
-    """`devEngines.packageManager`, as `pnpm@^9`."""
+    """`devEngines.packageManager`, as `pnpm@^9`; the first of several."""
     engines = manifest.data.get("devEngines")
     named = engines.get("packageManager") if isinstance(engines, dict) else None
+    named = next(iter(named), None) if isinstance(named, list) else named
     return f"{named.get('name', '')}@{named.get('version', '')}" if isinstance(named, dict) else ""
 
 
 def _version(tree: Tree, manifest: Manifest, own: Manager, lock: str, node: str) -> Found:
-    if match := re.match(rf"{own.name}@(\d+\.\d+\.\d+)", manifest.text("packageManager")):
-        return Found(match[1], "package.json: packageManager")
+    for name, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
+        if match := re.match(rf"{own.name}@(\d+\.\d+\.\d+)", text):
+            return Found(match[1], f"package.json: {name}")
     if versions.exact(pinned := manifest.table("volta").get(own.name, "")):
         return Found(versions.exact(pinned), f"package.json: volta.{own.name}")
     if release := _release(tree, own):

@@ -142,3 +142,18 @@ def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[
         read(of(files))
     assert error.value.reason == "environment_failed"
     assert read(of(files | {"package-lock.json": "{}"})).evidence["install"] == "package-lock.json"
+
+
+@pytest.mark.parametrize(
+    ("asked", "version"),
+    [
+        ({"name": "npm", "version": "11.4.2"}, "11.4.2"),
+        ([{"name": "npm", "version": "11.4.2"}, {"name": "yarn"}], "11.4.2"),
+        ({"name": "npm", "version": "^11.4.2"}, "10"),
+        ([], "10"),
+    ],
+)
+def test_the_version_that_developers_ask_for(asked: object, version: str) -> None:
+    """A range is left to the manager, which says what it misses."""
+    made = tree({"package-lock.json": '{"lockfileVersion": 3}'}, devEngines={"packageManager": asked})
+    assert read(made).manager_version == version
