@@ -7,8 +7,7 @@ is run once. Verdicts follow from what is kept: other tags of axe-core that coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -54,6 +53,7 @@ class Evaluation:
     jobs: int = 2
     engine: str = "threads"
     limits: Limits = Limits()
+    law: str = field(default_factory=page_law)
 
     def evaluate(self) -> list[PageVerdict]:
         """Run what is not kept, judge all, and write. Raises UserError where there is no browser."""
@@ -64,10 +64,6 @@ class Evaluation:
             verdicts = [self._verdict(one, faults) for one in answers]
             self._write(answers, verdicts)
         return verdicts
-
-    @cached_property
-    def law(self) -> str:
-        return page_law()
 
     def inputs(self, answer: PageAnswer) -> dict[str, str]:
         """What decides what the engine sees of a page."""
@@ -164,8 +160,10 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
         raise UserError("this run has no verdicts", path=path, hint=f"run: just pages-eval --run {run.name}")
     settings = read_json(run.evaluated / "settings.json")
     run = with_cases(run, run.evaluated / "cases") if (run.evaluated / "cases").exists() else run
-    evaluation = Evaluation(run, tuple(settings["axe"]["apart"]), limits=Limits(**settings["limits"]))
-    return evaluation, read_records(path, PageVerdict)
+    verdicts = read_records(path, PageVerdict)
+    laws = {one.law for one in verdicts} or {page_law()}
+    evaluation = Evaluation(run, tuple(settings["axe"]["apart"]), limits=Limits(**settings["limits"]), law=laws.pop())
+    return evaluation, verdicts
 
 
 def with_k(run: Run, ks: tuple[int, ...]) -> Run:

@@ -1,0 +1,211 @@
+"""Verdicts and report of a run: what the engine saw is put in its place here, so that no browser is needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from pages_bench import make_case, page
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store, digest, read_records, write_bytes, write_records
+from pipeline.pages.cases import load_cases
+from pipeline.pages.engine import Looked
+from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
+from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
+from pipeline.pages.records import Assertion, Element, Observed, PageAnswer, PageVerdict, Usage, Violation
+from pipeline.pages.report import Other, write
+from pipeline.pages.runs import Asked, Run, load_run, open_run
+
+HELD, BROKEN = Assertion(name="Has a heading", status="pass"), Assertion(name="Has a heading", status="fail")
+ADVICE = Assertion(name="There is one", status="fail", type="BP")
+IMAGE = Violation(
+    id="image-alt",
+    help="Images must have alternative text",
+    tags=("wcag2a", "wcag111"),
+    count=2,
+    nodes=(Element(html="<img src='</script><script>alert(1)</script>'>", target=("img",)),),
+)
+REGION = Violation(id="region", help="All content", tags=("best-practice",), count=1)
+PNG = bytes.fromhex("89504e470d0a1a0a") + b"picture"
+
+#: what the engine sees, by sample
+SEEN = [
+    Observed(assertions=(HELD, ADVICE), audits=2),
+    Observed(assertions=(HELD,), violations=(REGION,), audits=2),
+    Observed(assertions=(BROKEN, ADVICE), violations=(IMAGE,), audits=2, incidents={"network": 3, "console": 2}),
+    Observed(ended="time", detail="it never ends"),
+    Observed(machine="browser: gone"),
+]
+Make = Callable[..., Evaluation]
+
+
+def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), name: str = "run") -> Run:
+    """A run with five answers of each model to one case."""
+    make_case(folder / "harbour")
+    asked = Asked(models, len(SEEN), (1, 3), 42)
+    run = open_run(store, "harbours", load_cases(folder), asked, {}, name)
+    answers = []
+    for key in run.keys:
+        html = page(script=f"/* {key[1:]} <!-- </pre> */")
+        write_bytes(run.folder / run.html(*key), html.encode())
+        usage = Usage(tokens_in=10, tokens_out=100, cost_usd=Decimal("0.00000001")) if key[2] else Usage()
+        about = {"case": key[0], "model": key[1], "sample": key[2], "html": str(run.html(*key))}
+        answers.append(PageAnswer(**about, digest=digest(html), usage=usage))
+    write_records(run.folder / "answers.jsonl", answers)
+    return run
+
+
+def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
+    """Put what the engine saw of each sample in its place, but for what the machine failed at."""
+    for one in evaluation.run.answers():
+        if not seen[one.sample].machine:
+            evaluation._keep(one, Looked(seen[one.sample], PNG), "page")
+    return evaluation
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
+    """A run whose fifth page the machine fails at."""
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[4]))
+    return keep(Evaluation(make_run(Store(tmp_path / "data"), tmp_path / "cases", ("one", "<b>other</b>"))))
+
+
+def test_every_answer_gets_a_verdict(evaluation: Evaluation) -> None:
+    verdicts = evaluation.evaluate()
+    ends = [(one.result, one.cause) for one in verdicts if one.model == "one"]
+    assert ends == [("passed", ""), ("passed", ""), ("failed", ""), ("failed", "time"), ("error", "machine")]
+    assert read_records(evaluation.run.evaluated / "verdicts.jsonl", PageVerdict) == verdicts
+    assert verdicts[2].incidents == ("network",) and verdicts[1].advice == (REGION,)
+    assert {one.law for one in verdicts} == {page_law()}
+
+
+@pytest.mark.rule("pages-regrade")
+def test_other_tags_that_count_judge_anew_and_run_nothing(evaluation: Evaluation) -> None:
+    evaluation.evaluate()
+    strict = Evaluation(evaluation.run, apart=())
+    assert [one.result for one in strict.evaluate()][:2] == ["passed", "failed"]
+    archived = list((evaluation.run.store.root / "archive").rglob("verdicts.jsonl"))
+    assert len(archived) == 1, "what is replaced is archived first"
+    assert evaluated(load_run(evaluation.run.store))[0].apart == ()
+
+
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_what_the_machine_failed_at_is_not_kept_and_run_again(evaluation: Evaluation, monkeypatch) -> None:
+    evaluation.evaluate()
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
+    again = Evaluation(evaluation.run).evaluate()
+    assert [one.result for one in again if one.sample == 4] == ["passed", "passed"]
+
+
+def test_results_are_the_public_harnesss_and_more(evaluation: Evaluation) -> None:
+    evaluation.evaluate()
+    found = json.loads((evaluation.run.evaluated / "results.json").read_text())
+    record = found["results"][2]
+    assert {"run_id", "models", "tests", "prompts", "results", "aggregates", "meta"} <= set(found)
+    assert (record["result"], record["sample_index"], record["axe"]["violation_count"]) == ("FAIL", 2, 2)
+    assert record["axe"]["violations"][0]["criteria"] == ["1.1.1"] and record["cause"] is None
+    assert (record["generation"]["cost"], record["generation"]["total_tokens"]) == ("0.00000001", 110)
+    assert found["results"][0]["generation"]["cost_usd"] is None
+    assert record["screenshot_path"] == "screenshots/harbour__one__s2.png"
+    aggregate = found["aggregates"][0]
+    assert (aggregate["n_samples"], aggregate["n_pass"], aggregate["n_error"]) == (4, 2, 1)
+    assert aggregate["pass_at_k"] == {"1": 0.5, "3": 1.0}
+
+
+def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> None:
+    with pytest.raises(UserError, match="pass@6 needs at least 6 samples"):
+        with_k(evaluation.run, (6,))
+    one, five = pass_at("one", (1, 5), evaluation.evaluate())
+    assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0, 1)
+    assert (five.value, five.cases) == (None, 0)
+
+
+def test_rates_of_requirements_and_best_practices(evaluation: Evaluation) -> None:
+    verdicts = evaluation.evaluate()
+    row = model_row("one", evaluation.run.answers(), verdicts)
+    assert (row.samples, row.errors, row.passed) == (5, 1, (2, 4))
+    assert row.requirements == (2, 4), "a page that was cut short holds none"
+    assert row.best_practices == (0, 2), "of the pages whose case has some"
+    assert (row.money.usd, row.money.unknown) == (Decimal("0.00000004"), 1)
+
+
+def test_rules_and_criteria_count_pages(evaluation: Evaluation) -> None:
+    verdicts = evaluation.evaluate()
+    first, second = rules(verdicts)
+    assert (first.rule, first.counts, first.pages, first.elements) == (
+        *("image-alt", True),
+        {"one": 1, "<b>other</b>": 1},
+        4,
+    )
+    assert (second.rule, second.counts) == ("region", False)
+    assert by_criterion(verdicts) == {"1.1.1": {"one": 1, "<b>other</b>": 1}}
+
+
+def test_two_runs_are_compared_page_by_page(evaluation: Evaluation) -> None:
+    verdicts = evaluation.evaluate()
+    turned = [one.model_copy(update={"result": "passed"}) for one in verdicts if one.model == "one"]
+    (found,) = compared(verdicts, turned)
+    assert (found.pages, found.only_first, found.only_second, found.both) == (4, 0, 2, 2)
+    assert found.p == 0.5
+
+
+# -- the report --------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def report(evaluation: Evaluation) -> Path:
+    verdicts = evaluation.evaluate()
+    return write(evaluation, verdicts, Other("<i>before</i>", verdicts))
+
+
+def test_the_report_says_what_counts_and_what_is_missing(report: Path) -> None:
+    text = BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser").get_text(" ")
+    assert "with the tag best-practice are counted apart" in text
+    assert "Not evaluated, and in no rate: 2 pages" in text and "Of 2 answers the provider did not say" in text
+
+
+def test_the_report_has_its_tables_figures_and_samples(report: Path) -> None:
+    soup = BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser")
+    titles = [one.get_text() for one in soup.select("h3")]
+    assert titles[:2] == ["Models", "pass@k"] and "Rules" in titles and "Cost of the answers" in titles
+    assert all(one["alt"] for one in soup.select("figure img"))
+    assert len(soup.select("figure img")) == 2, "what is not known of the cost is not drawn"
+    links = [one["href"] for one in soup.select("tbody a")]
+    assert len(links) == 10 and all((report.parent / one).exists() for one in links)
+    assert (report.parent / "figures" / "pass-at-k.svg").exists()
+
+
+def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:
+    sample = next((report.parent / "samples").glob("harbour__one__s2.html"))
+    for path in (report, sample, *(report.parent / "samples").glob("*other*s0.html")):
+        html = path.read_text(encoding="utf-8")
+        soup = BeautifulSoup(html, "html.parser")
+        assert len(soup.select("script")) == 1 and not soup.select("main b, main i, header b")
+        policy = soup.select_one("meta[http-equiv]")["content"]
+        assert policy.startswith("default-src 'none'; img-src data:")
+    shown = BeautifulSoup(sample.read_text(encoding="utf-8"), "html.parser")
+    assert shown.select_one("pre").get_text("\n").startswith("<!doctype html>")
+    assert shown.select_one("figure img")["src"].startswith("data:image/png;base64,")
+    assert "network: 3" in shown.get_text() and "paid by" in shown.get_text()
+
+
+def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
+    from pipeline.pages.runs import with_cases
+
+    make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
+    other = keep(Evaluation(with_cases(evaluation.run, tmp_path / "stricter")), SEEN[:1] * 5)
+    assert {one.result for one in other.evaluate()} == {"passed"}
+    again, verdicts = evaluated(load_run(evaluation.run.store))
+    assert write(again, verdicts).exists() and again.run.cases[0].code != evaluation.run.cases[0].code
+
+
+@pytest.mark.rule("bad-input")
+def test_a_run_without_verdicts_has_no_report(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no run of pages"):
+        load_run(Store(tmp_path / "none"))
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
+    with pytest.raises(UserError, match="this run has no verdicts"):
+        evaluated(run)
