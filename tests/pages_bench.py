@@ -1,13 +1,18 @@
-"""What tests of the track of pages share: a small case, pages for it, and running one."""
+"""What tests of the track of pages share: a small case, pages for it, running one, and a run that was looked at."""
 
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
-from pipeline.pages.cases import Case, load_case
+from pipeline.core.store import Store, digest, write_bytes, write_records
+from pipeline.pages.cases import Case, load_case, load_cases
 from pipeline.pages.engine import Job, Limits, Looked, look
+from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.records import Assertion, Element, Observed, PageAnswer, Usage, Violation
 from pipeline.pages.running import code_of
+from pipeline.pages.runs import Asked, Run, open_run
 
 #: what a page is asked for here: a heading, and a button that is named
 PROMPT = "Make a page about a harbour, with a heading and a button that has the class `ferry`."
@@ -52,3 +57,50 @@ def make_case(folder: Path, test: str = TEST, prompt: str = PROMPT, **examples: 
 
 def look_at(html: str, case: Case, limits: Limits = SHORT, screenshot: bool = False) -> Looked:
     return look(Job(html, code_of(case), screenshot, limits))
+
+
+# -- a run without a browser: what the engine saw is put in its place --------------------------------------------------
+HELD, BROKEN = Assertion(name="Has a heading", status="pass"), Assertion(name="Has a heading", status="fail")
+ADVICE = Assertion(name="There is one", status="fail", type="BP")
+IMAGE = Violation(
+    id="image-alt",
+    help="Images must have alternative text",
+    tags=("wcag2a", "wcag111"),
+    count=2,
+    nodes=(Element(html="<img src='</script><script>alert(1)</script>'>", target=("img",)),),
+)
+REGION = Violation(id="region", help="All content", tags=("best-practice",), count=1)
+PNG = bytes.fromhex("89504e470d0a1a0a") + b"picture"
+
+#: what the engine sees, by sample
+SEEN = [
+    Observed(assertions=(HELD, ADVICE), audits=2),
+    Observed(assertions=(HELD,), violations=(REGION,), audits=2),
+    Observed(assertions=(BROKEN, ADVICE), violations=(IMAGE,), audits=2, incidents={"network": 3, "console": 2}),
+    Observed(ended="time", detail="it never ends"),
+    Observed(machine="browser: gone"),
+]
+
+
+def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), name: str = "run") -> Run:
+    """A run with five answers of each model to one case."""
+    make_case(folder / "harbour")
+    asked = Asked(models, len(SEEN), (1, 3), 42)
+    run = open_run(store, "harbours", load_cases(folder), asked, {}, name)
+    answers = []
+    for key in run.keys:
+        html = page(script=f"/* {key[1:]} <!-- </pre> */")
+        write_bytes(run.folder / run.html(*key), html.encode())
+        usage = Usage(tokens_in=10, tokens_out=100, cost_usd=Decimal("0.00000001")) if key[2] else Usage()
+        about = {"case": key[0], "model": key[1], "sample": key[2], "html": str(run.html(*key))}
+        answers.append(PageAnswer(**about, digest=digest(html), usage=usage))
+    write_records(run.folder / "answers.jsonl", answers)
+    return run
+
+
+def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
+    """Put what the engine saw of each sample in its place, but for what the machine failed at."""
+    for one in evaluation.run.answers():
+        if not seen[one.sample].machine:
+            evaluation._keep(one, Looked(seen[one.sample], PNG), "page")
+    return evaluation

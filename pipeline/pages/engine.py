@@ -177,7 +177,7 @@ class Worker:
             os.chown(self._home, NOBODY, NOBODY)
         (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
         self._rest = b""
-        node, playwright = _playwright()
+        node, playwright = playwright_core()
         command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours)]
         with (self._home / "errors").open("wb") as errors:
             self._process = subprocess.Popen(
@@ -274,7 +274,7 @@ def _tail(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")[-1000:].strip() or "it says nothing"
 
 
-def _playwright() -> tuple[str, str]:
+def playwright_core() -> tuple[str, str]:
     """Node and playwright-core as the Python package brings them: the browser floor's own, at one version."""
     from playwright._impl._driver import compute_driver_executable
 

@@ -74,18 +74,15 @@ def pass_at_k(samples: int, resolved: int, k: int) -> float:
 
 
 def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> tuple[float, Interval]:
-    """The mean of pass@k over pairs of samples and passed, with its percentile interval (Efron 1979): each pair's
-    samples are resampled, the pairs stay. Raises UserError as `pass_at_k` does, and for no pairs at all."""
+    """The mean of pass@k over subjects, given as samples and passed, with the percentile interval of subjects that are
+    resampled (Efron 1979): what varies within a subject is in how its estimate varies. One subject alone gives an
+    interval of no width. Raises UserError as `pass_at_k` does, and for no subject at all."""
     if not counts:
         raise UserError(f"pass@{k} needs samples", field="k")
-    each = [pass_at_k(samples, passed, k) for samples, passed in counts]
-    random = np.random.default_rng(SEED)
-    drawn = []
-    for samples, passed in counts:
-        known = np.array([pass_at_k(samples, hits, k) for hits in range(samples + 1)])
-        drawn.append(known[random.binomial(samples, passed / samples, size=RESAMPLES)])
-    low, high = np.quantile(np.mean(drawn, axis=0), (0.025, 0.975))
-    return fmean(each), Interval(float(low), float(high))
+    each = np.array([pass_at_k(samples, passed, k) for samples, passed in counts])
+    drawn = np.random.default_rng(SEED).integers(len(each), size=(RESAMPLES, len(each)))
+    low, high = np.quantile(each[drawn].mean(axis=1), (0.025, 0.975))
+    return float(each.mean()), Interval(float(low), float(high))
 
 
 def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pages_bench import SEEN, keep, make_run
 
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_records
+from pipeline.pages.evaluating import Evaluation
 from tests.analysis_data import generate
 from tests.analyze.conftest import check_by_hand
 
@@ -29,6 +31,7 @@ def data(tmp_path_factory) -> Path:
         next(store.root.glob("03_predictions/repair/magentless/acme__ui/*/*/*.jsonl")), Prediction
     )
     patch = next(one for one in predictions if one.model_patch)
+    keep(Evaluation(make_run(store, tmp_path_factory.mktemp("cases"))), [*SEEN[:4], SEEN[0]]).evaluate()
     check_by_hand(store, int(patch.instance_id.rpartition("-")[2]), "fixes", patch=patch.model_patch)
     return store.root
 

@@ -3,69 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from pages_bench import make_case, page
+from pages_bench import REGION, SEEN, keep, make_case, make_run
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, digest, read_records, write_bytes, write_records
-from pipeline.pages.cases import load_cases
+from pipeline.core.store import Store, read_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import Assertion, Element, Observed, PageAnswer, PageVerdict, Usage, Violation
+from pipeline.pages.records import PageVerdict
 from pipeline.pages.report import Other, write
-from pipeline.pages.runs import Asked, Run, load_run, open_run
-
-HELD, BROKEN = Assertion(name="Has a heading", status="pass"), Assertion(name="Has a heading", status="fail")
-ADVICE = Assertion(name="There is one", status="fail", type="BP")
-IMAGE = Violation(
-    id="image-alt",
-    help="Images must have alternative text",
-    tags=("wcag2a", "wcag111"),
-    count=2,
-    nodes=(Element(html="<img src='</script><script>alert(1)</script>'>", target=("img",)),),
-)
-REGION = Violation(id="region", help="All content", tags=("best-practice",), count=1)
-PNG = bytes.fromhex("89504e470d0a1a0a") + b"picture"
-
-#: what the engine sees, by sample
-SEEN = [
-    Observed(assertions=(HELD, ADVICE), audits=2),
-    Observed(assertions=(HELD,), violations=(REGION,), audits=2),
-    Observed(assertions=(BROKEN, ADVICE), violations=(IMAGE,), audits=2, incidents={"network": 3, "console": 2}),
-    Observed(ended="time", detail="it never ends"),
-    Observed(machine="browser: gone"),
-]
-Make = Callable[..., Evaluation]
-
-
-def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), name: str = "run") -> Run:
-    """A run with five answers of each model to one case."""
-    make_case(folder / "harbour")
-    asked = Asked(models, len(SEEN), (1, 3), 42)
-    run = open_run(store, "harbours", load_cases(folder), asked, {}, name)
-    answers = []
-    for key in run.keys:
-        html = page(script=f"/* {key[1:]} <!-- </pre> */")
-        write_bytes(run.folder / run.html(*key), html.encode())
-        usage = Usage(tokens_in=10, tokens_out=100, cost_usd=Decimal("0.00000001")) if key[2] else Usage()
-        about = {"case": key[0], "model": key[1], "sample": key[2], "html": str(run.html(*key))}
-        answers.append(PageAnswer(**about, digest=digest(html), usage=usage))
-    write_records(run.folder / "answers.jsonl", answers)
-    return run
-
-
-def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
-    """Put what the engine saw of each sample in its place, but for what the machine failed at."""
-    for one in evaluation.run.answers():
-        if not seen[one.sample].machine:
-            evaluation._keep(one, Looked(seen[one.sample], PNG), "page")
-    return evaluation
+from pipeline.pages.runs import load_run
 
 
 @pytest.fixture
@@ -121,7 +73,7 @@ def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> No
     with pytest.raises(UserError, match="pass@6 needs at least 6 samples"):
         with_k(evaluation.run, (6,))
     one, five = pass_at("one", (1, 5), evaluation.evaluate())
-    assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0, 1)
+    assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0.5, 0.5)
     assert (five.value, five.cases) == (None, 0)
 
 

@@ -25,6 +25,19 @@ const RUN = async ({ top, ofPages, most }) => {
   });
 };
 
+// From now on the world knows whether its document was touched. What is in frames and shadow roots it can not see.
+const WATCH = () => {
+  const touched = () => (globalThis.touched = true);
+  const all = { subtree: true, childList: true, attributes: true, characterData: true };
+  new MutationObserver(touched).observe(document, all);
+  for (const kind of ["focusin", "focusout", "input", "change", "toggle", "scroll"]) document.addEventListener(kind, touched, true);
+  globalThis.touched = Boolean([...document.querySelectorAll("*")].some((one) => one.shadowRoot));
+};
+
+// Whether a page is as it was when it was audited first.
+const isUntouched = async (page) =>
+  page.frames().length === 1 && (await page.evaluate(() => globalThis.touched === false).catch(() => false));
+
 // A host shows its closed root to the isolated world, and to no other one.
 const openRoots = async (page, devtools) => {
   const { root } = await devtools.send("DOM.getDocument", { depth: -1, pierce: true });
@@ -65,6 +78,7 @@ const audited = async ({ page, devtools }, source) => {
     await injectAxe(frame, source);
     const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
     violations.push(...found.map((one) => ({ ...one, frame: place })));
+    if (place === 0) await frame.evaluate(WATCH);
   }
   return violations;
 };
@@ -82,4 +96,4 @@ const audit = async (watched, source) => {
   }
 };
 
-module.exports = { audit, injectAxe };
+module.exports = { audit, injectAxe, isUntouched };

@@ -3,7 +3,7 @@
 // All that a case evaluates "in the page" is evaluated in an isolated world: it has the document, and axe-core where the
 // case names it, but nothing that the page's own scripts define, so that a page can fake neither.
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
-const { audit, injectAxe } = require("./audit.js");
+const { audit, injectAxe, isUntouched } = require("./audit.js");
 
 const ORIGIN = "https://pages.invalid/";
 const VIEW = { width: 1280, height: 800 };
@@ -233,7 +233,7 @@ const steps = async (watched, job, tools, seen) => {
     const gives = await timed("case", () => found.run({ page, assert, utils }));
     await timed("case", settle);
     collected.push(...returned(gives));
-    await audited();
+    if (!(await isUntouched(page))) await audited();
     if (typeof found.runAxe === "function") await timed("case", () => found.runAxe({ page, utils }));
   } catch (error) {
     seen.threw = said(error);

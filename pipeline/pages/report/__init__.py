@@ -2,6 +2,7 @@
 
     tables            the tables
     plots             the figures
+    frames            both for notebooks
     report.html.j2    the file; sample.html.j2 a sample's page: assertions, violations, screenshot, source, cost
 
 The parts, the policy and the look are the report floor's. Makes text; `write` writes `report.html`, `samples/` and

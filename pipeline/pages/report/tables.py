@@ -92,7 +92,7 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
         Heading("model", "A name of the model list."),
         Heading("k", "Samples that are drawn.", True),
         Heading("pass@k %", "How likely one of k samples passes: the mean over cases (Chen et al. 2021).", True),
-        Heading("interval", "95 %, by resampling the samples of each case.", True),
+        Heading("interval", "95 %, by resampling the cases.", True),
         Heading("cases", "Cases with at least k samples that got a verdict, of all.", True),
     ]
     rows = [_at(model, one) for model in run.asked.models for one in pass_at(model, run.asked.ks, verdicts)]

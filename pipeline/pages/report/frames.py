@@ -1,0 +1,38 @@
+"""The tables and figures of a run of pages for notebooks: the report's, as data frames. Writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.core.store import Store
+from pipeline.pages.evaluating import evaluated
+from pipeline.pages.report.plots import plots
+from pipeline.pages.report.tables import tables
+from pipeline.pages.runs import load_run
+from pipeline.report.figures.style import Plot
+from pipeline.report.tables import Table
+
+
+class Shown(NamedTuple):
+    """A run by name, with its tables and figures by theirs."""
+
+    run: str
+    tables: dict[str, pd.DataFrame]
+    figures: dict[str, Plot]
+
+
+def load(data: str | Path, run: str = "") -> Shown:
+    """A run that was evaluated, the newest unless told. Raises UserError where there is none."""
+    evaluation, verdicts = evaluated(load_run(Store(Path(data)), run))
+    answers = evaluation.run.answers()
+    found = [table for chapter in tables(evaluation.run, answers, verdicts).values() for table in chapter]
+    drawn = plots(evaluation.run, answers, verdicts)
+    return Shown(evaluation.run.name, {one.name: _frame(one) for one in found}, {one.name: one for one in drawn})
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    names = [one.name for one in table.headings]
+    return pd.DataFrame([row.cells for row in table.rows], columns=names).set_index(names[0])
