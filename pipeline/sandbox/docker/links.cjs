@@ -1,27 +1,35 @@
 // Makes the image's Chromium stand where the Playwright packages below a folder look for theirs: by the revision in their
-// `browsers.json`, at all places in which one of their versions expects the program. Firefox and WebKit stay missing.
+// `browsers.json`, at all places in which one of their versions expects the program. The headless one has that of the
+// whole one, or a revision of its own. Firefox and WebKit stay missing.
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
 const path = require("path");
 
-const PLACES = {
-  chromium: ["chrome-linux/chrome", "chrome-linux64/chrome"],
-  "chromium-headless-shell": [
-    "chrome-linux/headless_shell",
-    "chrome-linux/chrome-headless-shell",
-    "chrome-headless-shell-linux64/chrome-headless-shell",
-  ],
+const WHOLE = ["chrome-linux/chrome", "chrome-linux64/chrome"];
+const HEADLESS = [
+  "chrome-linux/headless_shell",
+  "chrome-linux/chrome-headless-shell",
+  "chrome-headless-shell-linux64/chrome-headless-shell",
+];
+// name in a list -> folders, and where the program is in each
+const FOLDERS = {
+  chromium: { chromium: WHOLE, chromium_headless_shell: HEADLESS },
+  "chromium-headless-shell": { chromium_headless_shell: HEADLESS },
 };
+
+function link(folder, places) {
+  for (const place of places) {
+    const program = path.join(folder, place);
+    fs.mkdirSync(path.dirname(program), { recursive: true });
+    if (!fs.existsSync(program)) fs.symlinkSync(process.env.CHROME_BIN, program);
+  }
+  fs.writeFileSync(path.join(folder, "INSTALLATION_COMPLETE"), "");
+}
 
 const named = ["-path", "*/node_modules/*playwright*/browsers.json"];
 const lists = execFileSync("find", [process.argv[2], ...named], { maxBuffer: 1 << 28 }).toString();
 for (const list of lists.split("\n").filter(Boolean))
   for (const { name, revision } of JSON.parse(fs.readFileSync(list, "utf8")).browsers || [])
-    for (const place of PLACES[name] || []) {
-      const folder = path.join(process.env.PLAYWRIGHT_BROWSERS_PATH, `${name.replace(/-/g, "_")}-${revision}`);
-      const program = path.join(folder, place);
-      fs.mkdirSync(path.dirname(program), { recursive: true });
-      if (!fs.existsSync(program)) fs.symlinkSync(process.env.CHROME_BIN, program);
-      fs.writeFileSync(path.join(folder, "INSTALLATION_COMPLETE"), "");
-    }
+    for (const [folder, places] of Object.entries(FOLDERS[name] || {}))
+      link(path.join(process.env.PLAYWRIGHT_BROWSERS_PATH, `${folder}-${revision}`), places);

@@ -44,9 +44,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DockerSandb
     installed = sandbox.images.environment(installation(asked), environment, manifests, lambda line: None)
     sandbox.images.instance(environment, instance, manifests)
     yield sandbox, instance, installed
-    for one in sorted(sandbox.images.kept(), key=lambda one: USEFUL[one.kind]):
-        if one.digest in (environment, instance):
-            sandbox.images.remove(one)
+    own = [one for one in sandbox.images.kept() if one.digest in (environment, instance)]
+    for one in sorted(own, key=lambda one: USEFUL[one.kind]):
+        sandbox.images.remove(one)
 
 
 @pytest.fixture
