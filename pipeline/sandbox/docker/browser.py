@@ -19,17 +19,19 @@ from pipeline.core.names import folder_name
 from pipeline.core.store import digest
 from pipeline.sandbox import install
 from pipeline.sandbox.base import Limits
-from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import execute
-from pipeline.sandbox.docker.engine import Engine, commit, put, start
+from pipeline.sandbox.docker.engine import Engine, commit, start
 from pipeline.sandbox.docker.names import BROWSER, DIGEST, LAYER, PARENT, base_image, browser_image
 from pipeline.sandbox.docker.tools import INSTALLING, run_script
 from pipeline.sandbox.progress import telling
 
 PROGRAM = "/usr/bin/chromium"
-#: where Playwright's packages look for browsers, and what makes this one look like theirs
+#: where Playwright's packages look for browsers, and what makes this one look like theirs: after an install, since each
+#: of them looks for a revision of its own
 PLACE = "/opt/browsers"
-LINKS = f"{PLACE}/links.cjs"
+LINKS = Path(__file__).with_name("links.cjs")
+
+SCRIPT = Path(__file__).with_name("browser.sh")
 
 #: how programs are told where the browser and its driver are, and that nothing is to be downloaded
 ENV = {
@@ -40,21 +42,18 @@ ENV = {
     "PLAYWRIGHT_BROWSERS_PATH": PLACE,
 }
 
-_HERE = Path(__file__).parent
-
 
 def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
     """The name of the image, which is made unless it is there, or was made of another base image.
 
     Raises UserError for one that was named and is not there.
     """
-    name, base, script = browser_image(), engine.image(base_image()), (_HERE / "browser.sh").read_text()
+    name, base, script = browser_image(), engine.image(base_image()), SCRIPT.read_text()
     if not name.startswith("a11y-bench/browser:"):
         if engine.image(name) is None:
             raise UserError(f"the engine has no image {name}", hint="make it, or unset A11Y_BENCH_BROWSER_IMAGE")
         return name
-    links = (_HERE / "links.cjs").read_bytes()
-    labels = {LAYER: "browser", DIGEST: digest(base.id if base else "", script, links, ENV)}
+    labels = {LAYER: "browser", DIGEST: digest(base.id if base else "", script, ENV)}
     with lock(cache / "locks" / folder_name(name)):
         found = engine.image(name)
         if not found or not labels.items() <= found.labels.items():
@@ -63,16 +62,15 @@ def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
                 engine.container(base_image(), "build", install.LIMITS, **INSTALLING) as container,
             ):
                 start(container)
-                _installed(container, script, links)
+                _install(container, script)
                 commit(container, name, labels | {BROWSER: _version(container)}, ENV)
     return name
 
 
-def _installed(container: Container, script: str, links: bytes) -> None:
+def _install(container: Container, script: str) -> None:
     code, said = run_script(container, script, PARENT)
     if code:
         raise InfrastructureError(f"Chromium could not be installed: {said}", cause="registry")
-    put(container, PLACE, tar.of_entries({Path(LINKS).name: links}, tar.ROOT))
 
 
 def _version(container: Container) -> str:

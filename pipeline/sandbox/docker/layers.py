@@ -145,7 +145,8 @@ class Layers:
         with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         if spec.browser:
-            _settle(container, ["node", browser.LINKS, REPO])
+            put(container, scratch, tar.of_entries({browser.LINKS.name: browser.LINKS.read_bytes()}))
+            _settle(container, ["node", f"{scratch}/{browser.LINKS.name}", REPO])
         _settle(container, ["rm", "-rf", scratch])
         # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
