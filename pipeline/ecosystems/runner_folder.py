@@ -203,6 +203,8 @@ class Runner(Folder):
     packages: tuple[str, ...] = Field(description="what package.json depends on")
     entries: tuple[str, ...] = Field(description="the runner's own file, in node_modules; none: Node itself")
     configuration: str = Field(description="pattern of its files, from its folder")
+    finds: str = Field(default="", description="pattern of those that it finds itself; none: all")
+    configured: str = Field(default="", description="the word that hands it another {configuration}")
     key: str = Field(default="", description="its field in package.json")
     aggregate: str = Field(default="", description="what a configuration says that runs the packages' tests")
     imports: str = Field(default="", description="pattern of how tests name it")

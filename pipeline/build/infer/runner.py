@@ -46,6 +46,7 @@ def find(
     configuration = _configuration(tree, use, here, own)
     merged = own.merged(version.value)
     kept, others = _arguments(use, own)
+    kept += _configured(own, configuration, kept)
     kept += _projects(tree, use, own, configuration.value, kept)
     start = ("{entry}", *_through(use), *merged.words) if own.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
@@ -88,6 +89,14 @@ def _browser(own: Known, *manifests: Manifest) -> Found:
     asked = ((one, package) for one in manifests for package in own.browsers if package in one.dependencies)
     found = next((f"{one.path}: depends on {package}" for one, package in asked), "")
     return Found("chromium", found) if found else Found("", "nothing asks for one")
+
+
+def _configured(own: Known, configuration: Found, kept: Sequence[str]) -> tuple[str, ...]:
+    """The word for a configuration that the runner does not find by itself, and that its call does not name."""
+    named = any(configuration.value in word for word in kept)
+    if not (own.configured and configuration.value) or named or re.search(own.finds, configuration.value):
+        return ()
+    return (own.configured.format(configuration=configuration.value),)
 
 
 def _projects(tree: Tree, use: Use, own: Known, configuration: str, kept: Sequence[str]) -> tuple[str, ...]:

@@ -306,3 +306,20 @@ def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script:
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
     assert [word for word in found.test if "project" in word or word == "firefox"] == words
+
+
+@pytest.mark.parametrize(
+    ("file", "script", "words"),
+    [
+        ("playwright-ct.config.ts", "playwright test", ["--config=playwright-ct.config.ts"]),
+        ("playwright-ct.config.ts", "playwright test -c playwright-ct.config.ts", ["playwright-ct.config.ts"]),
+        ("playwright.config.ts", "playwright test", []),
+    ],
+)
+def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
+    file: str, script: str, words: list[str]
+) -> None:
+    """Older versions of Playwright's component tests start without any, and none of them finds its browser."""
+    asked = {"devDependencies": {"@playwright/experimental-ct-react": "1.40.0"}, "scripts": {"test": script}}
+    found = read(tree({file: ""}, **asked))
+    assert [word for word in found.test if "config" in word] == words
