@@ -82,7 +82,7 @@ class ScriptedSandbox:
     """`respond(argv, files)` ends a command; it may raise, and may write to the workspace's `files` (path -> bytes)."""
 
     name = "scripted"
-    can = frozenset[Ability]({"contain", "reach"})
+    can = frozenset[Ability]({"contain", "reach", "browse"})
 
     def __init__(self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None) -> None:
         self.respond, self.aborted = respond, False

@@ -388,6 +388,15 @@ def test_tools_are_made_once_and_can_be_read_and_not_changed(any_bench: Bench, k
         assert seen.output.decode().splitlines()[:3] == ["works", "installed", "0"] and b"not mine" in seen.output
 
 
+def test_tests_find_a_browser_or_none_is_promised(any_bench: Bench) -> None:
+    """What a sandbox can not give it refuses before an install: tests without a browser would fail one by one."""
+    spec = installation(any_bench.spec.model_copy(update={"browser": "chromium"}))
+    if "browse" in any_bench.sandbox.can:
+        return  # test_browser.py, in docker/
+    with pytest.raises(UserError, match="give tests a browser"):
+        any_bench.sandbox.images.environment(spec, "no-such-digest", any_bench.manifests, print)
+
+
 def test_install_of_tools_that_fails_is_said(bench: Bench, kit: Kit) -> None:
     with pytest.raises(UserError):
         bench.sandbox.images.tools(kit._replace(script="echo the reason; exit 3"), print)
