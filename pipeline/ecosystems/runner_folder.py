@@ -13,7 +13,7 @@ Reads tables and writes nothing. What a folder lacks lowers the assurance of its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -35,9 +35,11 @@ _NO_CONFIGURATION = "data:text/javascript,export default {}"
 
 
 class Words(Table):
-    """Words of a command line for a range of versions. The rows that fit are put together."""
+    """Words of a command line for a range of versions. The rows that fit are put together; one does not fit where the
+    repository's own call has an option of `unless`."""
 
     versions: str = ""
+    unless: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     selection: tuple[str, ...] | None = None
     env: dict[str, str] = {}
@@ -228,14 +230,15 @@ class Runner(Folder):
         named = {name: one.model_copy(update={"name": name, "runner": self.name}) for name, one in self.parsers.items()}
         object.__setattr__(self, "parsers", named)
 
-    def merged(self, version: str) -> Words:
-        """The rows that fit a version, put together; the later win. An unknown version is a new one."""
+    def merged(self, version: str, call: Iterable[str] = ()) -> Words:
+        """The rows that fit a version and the words of a call, put together; the later win. An unknown version is a
+        new one."""
         from pipeline.ecosystems import versions
 
         exact = versions.full(version) if version else "99.0.0"
-        all_of_it = Words(parser=self.parser)
+        all_of_it, given = Words(parser=self.parser), {word.partition("=")[0] for word in call}
         for row in self.words:
-            if not row.versions or versions.satisfies(exact, row.versions):
+            if not given & set(row.unless) and (not row.versions or versions.satisfies(exact, row.versions)):
                 selection = all_of_it.selection if row.selection is None else row.selection
                 words, env = all_of_it.words + row.words, all_of_it.env | row.env
                 all_of_it = Words(words=words, selection=selection, env=env, parser=row.parser or all_of_it.parser)

@@ -44,10 +44,10 @@ def find(
     own, here = known(use.runner), tree.manifest(use.folder) or manifest
     version = Found(node, "Node's own") if not own.entries else _version(tree, here, manifest, own)
     configuration = _configuration(tree, use, here, own)
-    merged = own.merged(version.value)
     kept, others = _arguments(use, own)
     kept += _configured(own, configuration, kept)
     kept += _projects(tree, use, own, configuration.value, kept)
+    merged = own.merged(version.value, kept)
     start = ("{entry}", *_through(use), *merged.words) if own.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
     env = wrapped | use.call.env | (_node_options(use) if own.entries else {}) | merged.env

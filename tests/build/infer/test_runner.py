@@ -111,6 +111,21 @@ def test_mocha_runs_some_files_or_what_its_script_names() -> None:
     assert found.test_env == {"NODE_ENV": "test", "TEST_REPORT": "{report}"}
 
 
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("mocha", ["--timeout=60000"]),
+        ("mocha --timeout=9000", ["--timeout=9000"]),
+        ("mocha --timeout 9000", ["--timeout", "9000"]),
+        ("mocha -t 9000", ["-t", "9000"]),
+    ],
+)
+def test_mocha_has_time_under_load(script: str, expected: list[str]) -> None:
+    """Its two seconds fail tests of a loaded machine, as a repository that needs longer knows for itself."""
+    found = read(tree(devDependencies={"mocha": "^8"}, scripts={"test": script}))
+    assert [word for word in found.test if "-t" in word or word == "9000"] == expected
+
+
 def test_node_runs_itself() -> None:
     found = read(tree(devDependencies={}, scripts={"test": "node --import tsx --test 'test/*.ts'"}))
     assert (found.entries, found.runner_version) == ((), "20")
