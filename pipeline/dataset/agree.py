@@ -19,7 +19,7 @@ from pipeline.build.plan import stored_triples, unit_of
 from pipeline.collect.sources.dataset.forms import Expected
 from pipeline.collect.sources.dataset.reading import Row, read
 from pipeline.core.errors import UserError
-from pipeline.core.git import list_files, show
+from pipeline.core.git import list_files, read_contents
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Candidate, Instance, Rejection, Status
@@ -37,6 +37,8 @@ CLASSES = {
     "not_built": "there is no instance, for the reason that stands there",
     "ours_wrong": "its file is run here and it is not seen, or it is read otherwise",
 }
+#: how files of code end
+_CODE = (".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs")
 UNEXPLAINED = "unexplained"
 FIXED, KEPT, UNLISTED = "fixed", "kept", "-"
 NOT_BUILT = "not built"
@@ -185,9 +187,9 @@ class _Comparison:
     @cached_property
     def _sources(self) -> dict[str, str]:
         """The test code of the base by path."""
-        paths = [path for path in list_files(self.clone, self.ours.base) if is_test_file(path)]
-        code = [path for path in paths if path.endswith((".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs"))]
-        return {path: show(self.clone, self.ours.base, path) or "" for path in code[:2000]}
+        base = self.ours.base
+        code = [path for path in list_files(self.clone, base) if is_test_file(path) and path.endswith(_CODE)]
+        return {path: (data or b"").decode(errors="replace") for path, data in read_contents(self.clone, base, code)}
 
     def _unlisted(self, listed: Mapping[str, str]) -> Iterator[Difference]:
         """Tests that the gold patch mends here and that no name of theirs means."""
