@@ -152,6 +152,7 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
 @click.option("--path", type=click.Path(path_type=Path), help="The repository's clone (never changed).")
 @click.option("--github", is_flag=True, help="Issues from GitHub (GITHUB_TOKEN); without --path, the clone, too.")
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
+@click.option("--dataset", type=click.Path(path_type=Path), help="The foreign benchmark whose records are listed.")
 @json_option
 @sandbox_option
 @trust_local_option
@@ -162,6 +163,7 @@ def rebuild(
     path: Path | None,
     github: bool,
     issues: Path | None,
+    dataset: Path | None,
     as_json: bool,
     sandbox: str,
     trust_local: bool,
@@ -177,17 +179,16 @@ def rebuild(
     Exit code: 0 it is the same, 1 it differs, or the machine failed for some (run it again).
     """
     from pipeline.build.qualify import Settings
-    from pipeline.collect.sources import Options, open_source
     from pipeline.core.cache import cache_root
     from pipeline.dataset import present
-    from pipeline.dataset.rebuild import clone_of, read_list
+    from pipeline.dataset.rebuild import clone_of, read_list, source_of
     from pipeline.dataset.rebuild import rebuild as make_again
     from pipeline.sandbox import open_sandbox
 
     repo, entries = read_list(file)
     settings = Settings(open_sandbox(sandbox, cache_root()))
     place = path or (clone_of(store, repo) if github else None)
-    source = open_source("github" if github else "git", repo, Options(place, issues))
+    source = source_of(repo, entries, place, issues, dataset, github=github)
     found = make_again(store, source, repo, entries, settings, jobs=jobs, trust_local=trust_local)
     present.differences(found, len(entries), as_json=as_json)
     if found:

@@ -33,6 +33,7 @@ class Lock(Versioned):
     fix_patch: str = Field(description="SHA-256 of its bytes")
     test_patch: str = Field(description="SHA-256 of its bytes")
     statement_source: Literal["issue", "pull_request"]
+    origin: str = Field(default="", description="the foreign benchmark whose record it is: its base and patches")
     node: str
     manager: str
     runner: str
@@ -57,6 +58,7 @@ def lock(instance: Instance) -> Lock:
         fix_patch=_sha256(instance.fix_patch),
         test_patch=_sha256(instance.test_patch),
         statement_source=instance.statement_source,
+        origin=instance.origin,
         node=environment.node,
         manager=f"{environment.manager} {environment.manager_version}".strip(),
         runner=f"{environment.runner} {environment.runner_version}",

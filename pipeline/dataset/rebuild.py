@@ -16,7 +16,7 @@ import git
 
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
-from pipeline.collect.sources import Source
+from pipeline.collect.sources import Options, Source, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.cache import once
 from pipeline.core.errors import InfrastructureError, UserError
@@ -61,6 +61,20 @@ def clone_of(store: Store, repo: Repo) -> Path:
 
     once(folder, make)
     return folder / "bare.git"
+
+
+def source_of(
+    repo: Repo, entries: Sequence[Lock], clone: Path | None, issues: Path | None, dataset: Path | None, *, github: bool
+) -> Source:
+    """Where the pull requests of a list are collected from. Raises UserError for one of a foreign benchmark's records
+    without the benchmark, and as the sources do."""
+    origins = sorted({entry.origin for entry in entries} - {""})
+    if origins and dataset is None:
+        hint = "name the file or folder that it was collected from by --dataset"
+        raise UserError(f"a list of records of {', '.join(origins)}", field="--dataset", hint=hint)
+    if dataset:
+        return open_source("dataset", repo, Options(dataset, clone=clone))
+    return open_source("github" if github else "git", repo, Options(clone, issues))
 
 
 def rebuild(

@@ -13,13 +13,16 @@ from histories import git
 from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
 from pipeline.build.qualify import Settings
+from pipeline.build.stage import build
 from pipeline.collect.sources import Options, open_source
+from pipeline.collect.stage import collect_from
 from pipeline.core.clones import find
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, read_json, read_records, write_bytes
+from pipeline.dataset import forms
 from pipeline.dataset.lock import Lock, lines, lock
-from pipeline.dataset.rebuild import ABSENT, Difference, clone_of, differences, read_list, rebuild
+from pipeline.dataset.rebuild import ABSENT, Difference, clone_of, differences, read_list, rebuild, source_of
 
 FILES = {"menu": ["src/menu.js", "src/menu.test.js"], "badge": ["src/badge.js", "src/badge.test.js"]}
 
@@ -75,6 +78,23 @@ def test_a_pull_request_that_the_source_lacks_is_said_before_any_work(tiny: Benc
     with pytest.raises(UserError, match="no merged pull request #77 of acme/ui"):
         again(bench, [entry])
     assert not bench.store.dataset(REPO).exists()
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_path: Path) -> None:
+    """Made again from the benchmark, on its base, and never from the history by number."""
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_bytes(forms.lines("swe-bench", [tiny.instance("menu")]))
+    opened = open_source("dataset", REPO, Options(theirs, clone=bench.library))
+    collect_from(bench.store, REPO, opened)
+    (built,) = build(bench.store, REPO, Settings(bench.sandbox, 1, LIMITS), trust_local=True)
+    entries = [lock(built)]
+    assert (entries[0].origin, entries[0].merge) == ("theirs.jsonl", tiny.instance("menu").merge_sha)
+    with pytest.raises(UserError, match="a list of records of theirs.jsonl"):
+        source_of(REPO, entries, bench.library, None, None, github=False)
+    fresh = Bench(tmp_path / "fresh", tiny.library, tiny.cache)
+    source = source_of(REPO, entries, bench.library, None, theirs, github=False)
+    assert rebuild(fresh.store, source, REPO, entries, Settings(fresh.sandbox, limits=LIMITS), trust_local=True) == []
 
 
 @pytest.mark.rule("rebuild")
