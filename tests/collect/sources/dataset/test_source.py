@@ -200,3 +200,12 @@ def test_a_broken_file_is_refused(store: Store, tmp_path: Path, rows: list[Any],
 def test_a_file_that_is_not_there(path: Path | None) -> None:
     with pytest.raises(UserError, match="no such file"):
         open_source("dataset", REPO, Options(path))
+
+
+@pytest.mark.rule("test-files")
+def test_a_dataset_says_itself_which_files_are_tests(store: Store, tmp_path: Path) -> None:
+    """Whatever their names: what its authors split is not split again, and a rebase comes whole."""
+    odd = TEST_PATCH.replace("src/Menu.test.tsx", "checks/menu.js")
+    collect(store, write(tmp_path, MULTI | {"test_patch": odd}, SWE | {"test_patch": ""}))
+    assert reasons(store) == {7: "candidate", 8: "no_test_changes"}
+    assert outcomes(store)[7].test_patch == odd
