@@ -35,7 +35,7 @@ def _scan(patterns: Patterns, ones: Sequence[PullRequest | Issue]) -> Iterator[t
         ("body", patterns.body, range(len(ones)), [one.body for one in ones], filled),
         ("label", patterns.label, [index for index, _ in labels], [label for _, label in labels], str),
     ):
-        for index, match in scanner.find([patterns.without_names(searched(text)) for text in texts]):
+        for index, match in scanner.find(patterns.without_names([searched(text) for text in texts])):
             one = ones[owners[index]]
             owner = f"issue {one.number} " if isinstance(one, Issue) else ""
             text = texts[index][match.start() : match.end()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,9 +39,11 @@ class Patterns(NamedTuple):
             [self.names.pattern] if self.names else [],
         ]
 
-    def without_names(self, text: str) -> str:
-        """A text in which names that only sound like evidence are blanked out."""
-        return self.names.sub(lambda match: " " * len(match[0]), text) if self.names else text
+    def without_names(self, texts: Sequence[str]) -> Sequence[str]:
+        """Texts of the same length in which names that only sound like evidence are blanked out."""
+        if self.names is None or not self.names.search("\n".join(texts)):
+            return texts
+        return [self.names.sub(lambda match: " " * len(match[0]), text) for text in texts]
 
 
 @cache

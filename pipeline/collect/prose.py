@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: what can only be in a text that has something to blank out
-_MARKS = re.compile(r"[<`~>#\[]|\n(?: {4}|\t)|^(?: {4}|\t)|\*\*|\n[=-]")
+#: one of these is in every text that has something to blank out
+_MARKS = re.compile(
+    r"`|<(?:!--|pre|code|blockquote|script|style)|\[\s?\]|~~~|\*\*|__"
+    r"|(?:\A|\n)(?: {0,3}(?:[>#]|==|--)| {4}|\t|\s+>)",
+    re.IGNORECASE,
+)
 #: a comment that does not end hides the rest, as on GitHub
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ELEMENT = re.compile(r"<(pre|code|blockquote|script|style)\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
@@ -60,8 +64,12 @@ def prose(text: str) -> str:
 
 def filled(text: str) -> str:
     """The prose of a text without headings that nothing follows."""
+    if not _MARKS.search(text):
+        return text
     text = prose(text)
     found = sorted(_headings(text))
+    if not found:
+        return text
     ends = [start for start, _, _ in found[1:]] + [len(text)]
     for index in range(len(found) - 1, -1, -1):
         start, end, level = found[index]

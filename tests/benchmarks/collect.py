@@ -25,6 +25,8 @@ from github_double import World
 
 from benchmarks.goals import Figure, report
 from pipeline.collect.evidence import evidence
+from pipeline.collect.patterns import shipped
+from pipeline.collect.prose import filled
 from pipeline.collect.sources.clone import paged
 from pipeline.core.names import parse_repo
 from pipeline.core.patches import patterns
@@ -144,11 +146,15 @@ def _evidence(pulls: Sequence[PullRequest]) -> list[tuple[Evidence, ...]]:
 
 def _naive(pull: PullRequest) -> Iterator[Evidence]:
     """What is meant: every pattern on every text, by Python's `re` alone."""
-    rows = patterns()["a11y"]
-    for field, text, keys in (("title", pull.title, ("text", "label")), ("body", pull.body, ("text",))):
-        for pattern in (row for key in keys for row in rows[key]):
-            for match in re.finditer(pattern, text, re.IGNORECASE):
-                yield Evidence(field=field, pattern=pattern, text=match[0], place=match.start())
+    rows, ours = patterns()["a11y"], shipped()
+    for field, text, searched, keys in (
+        ("title", pull.title, pull.title, ("text", "label")),
+        ("body", pull.body, filled(pull.body), ("text",)),
+    ):
+        for pattern in dict.fromkeys(row for key in keys for row in rows[key]):
+            for match in re.finditer(pattern, *ours.without_names([searched]), re.IGNORECASE):
+                found = text[match.start() : match.end()]
+                yield Evidence(field=field, pattern=pattern, text=found, place=match.start())
 
 
 def _messages(clone: Path) -> list[PullRequest]:
