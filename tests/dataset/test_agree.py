@@ -10,13 +10,14 @@ import pytest
 from click.testing import CliRunner
 from factories import FIX_PATCH, REPO, TEST_PATCH, make_candidate, make_instance
 from histories import History
-from tiny_library import Bench, instance_id
+from tiny_library import QUALIFIED, Bench, instance_id
 
 from pipeline.collect.sources import Options, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.errors import UserError
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store, write_records
+from pipeline.dataset import forms
 from pipeline.dataset.agree import Agreement, agree, totals
 from pipeline.dataset.cli import command
 
@@ -134,6 +135,16 @@ def test_a_rejected_candidate_is_compared_where_it_ran(tiny: Bench, tmp_path: Pa
     ((one,), _) = agree(bench.store, REPO, path)
     assert one.outcome == "rejected: gold_does_not_fix"
     assert [(each.test, each.ours) for each in one.differences] == [("works", "PPP")]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize("form", ["swe-bench", "multi-swe-bench"])
+def test_our_own_export_agrees_with_itself(tiny: Bench, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "ours.jsonl"
+    path.write_bytes(forms.lines(form, [tiny.instance(name) for name in QUALIFIED]))
+    (compared, problems) = agree(tiny.store, REPO, path)
+    assert problems == []
+    assert {one.word for one in compared} == {"agrees"} and len(compared) == len(QUALIFIED)
 
 
 @pytest.mark.rule("foreign-benchmarks")

@@ -22,6 +22,7 @@ def patch(*paths: str) -> str:
         (["__snapshots__/a b.test.mjs.snap"], ["a b.test.mjs"]),
         (["src/Menu.test.tsx", "src/__snapshots__/Menu.test.tsx.snap"], ["src/Menu.test.tsx"]),
         (["b.test.ts", "a.test.ts"], ["a.test.ts", "b.test.ts"]),
+        (["setupTests.js", "jest.config.js", "test/menu.js"], ["test/menu.js"]),
         (["test/fixture.json", "test/logo.png", "src/__snapshots__/page.html.snap", "test/README"], []),
         ([], []),
     ],
