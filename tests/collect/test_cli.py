@@ -14,6 +14,7 @@ from github_double import GitHubDouble
 from histories import History
 
 from pipeline.cli import program
+from pipeline.core.errors import UserError
 from pipeline.core.store import Store
 
 
@@ -54,6 +55,21 @@ def test_the_readmes_command(run, store: Store, history: History) -> None:
     done = run("collect", str(REPO), "--source", "git", "--path", str(history.folder), "--pr", "1")
     assert done.exit_code == 0, done.output
     assert reasons(store) == {1: "by hand"}
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_missing_number_is_told_and_the_others_are_taken(run, store: Store, history: History) -> None:
+    done = run("collect", str(REPO), "--path", str(history.folder), "--pr", "1", "--pr", "77")
+    assert done.exit_code == 1
+    assert "left out: no merged pull request #77 of acme/ui" in done.stderr
+    assert reasons(store) == {1: "by hand"}
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("option", [("--clone", "clone"), ("--filtered",)])
+def test_options_of_a_dataset_are_its_own(run, history: History, option: tuple[str, ...]) -> None:
+    done = run("collect", str(REPO), "--path", str(history.folder), *option)
+    assert isinstance(done.exception, UserError) and option[0] in str(done.exception)
 
 
 def test_other_patterns(run, store: Store, history: History, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ what that needs (requirements.txt), nothing of the pipeline.
 import argparse
 import base64
 import json
-import mimetypes
 import os
 import signal
 import sys
@@ -43,6 +42,8 @@ REFUSALS = (
     ("404", "unknown_model"),
 )
 TOO_LONG = (400, 413)
+#: the end of a picture's name -> its media type
+MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 
 
 class ProviderFailure(Exception):
@@ -92,9 +93,8 @@ def shown(messages: list[dict], pictures: list[dict]) -> list[dict]:
 def load(folder: Path) -> list[dict]:
     """The pictures of a folder, in the order of their numbers, as parts of a message."""
     paths = sorted(folder.iterdir(), key=lambda path: int(path.stem)) if folder.is_dir() else []
-    media = {path: mimetypes.guess_type(path.name)[0] for path in paths}
-    texts = {path: base64.b64encode(path.read_bytes()).decode() for path in paths}
-    return [{"type": "image_url", "image_url": {"url": f"data:{media[path]};base64,{texts[path]}"}} for path in paths]
+    addresses = (f"data:{MEDIA[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}" for path in paths)
+    return [{"type": "image_url", "image_url": {"url": address}} for address in addresses]
 
 
 def _refused(answer: requests.Response) -> Exception:
