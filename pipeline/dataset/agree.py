@@ -132,13 +132,11 @@ class _Comparison:
         if not self.ours.triples:
             gone = Difference(self.instance, "", "", self.ours.outcome, "not_built", _first(self.ours.detail))
             return Agreement(self.instance, self.ours.outcome, len(listed), 0, 0, (gone,))
-        judged = {name: self._judge(name, word) for name, word in listed.items()}
-        outside = [name for name, one in judged.items() if one and one.ours == UNLISTED and one.theirs == KEPT]
-        outside = [name for name in outside if judged[name].kind == "theirs_too_wide"]
-        differences = [one for name, one in judged.items() if one and name not in outside]
-        same = sum(one is None for one in judged.values())
-        more = self._unlisted(listed)
-        return Agreement(self.instance, self.ours.outcome, len(listed), same, len(outside), (*differences, *more))
+        judged = [self._judge(name, word) for name, word in listed.items()]
+        told = [one for one in judged if one]
+        differences = [one for one in told if not _is_not_run(one)]
+        counts = len(listed), len(judged) - len(told), len(told) - len(differences)
+        return Agreement(self.instance, self.ours.outcome, *counts, (*differences, *self._unlisted(listed)))
 
     def _judge(self, name: str, word: str) -> Difference | None:
         """What differs in one name of theirs; None for nothing."""
@@ -176,10 +174,10 @@ class _Comparison:
             return "theirs_too_wide", f"of {holding[0]}, which is not run"
         if holding:
             return "ours_wrong", f"its words stand in {holding[0]}, which is run"
-        return ("theirs_too_wide", "of no file that is run") if self.theirs_is_wider else (UNEXPLAINED, "")
+        return ("theirs_too_wide", "of no file that is run") if self._theirs_is_wider else (UNEXPLAINED, "")
 
-    @property
-    def theirs_is_wider(self) -> bool:
+    @cached_property
+    def _theirs_is_wider(self) -> bool:
         """Whether they list tests of many more files than are run here: the whole suite."""
         known = sum(bool(self.names.of(name)) for name in self.theirs.kept)
         return len(self.theirs.kept) - known > len(self.theirs.kept) // 4
@@ -201,6 +199,11 @@ class _Comparison:
             if kind_of(triple) == FIXED and test not in meant and test not in files:
                 ours = letters(triple)
                 yield Difference(self.instance, test, UNLISTED, ours, "theirs_too_narrow", "no name of theirs means it")
+
+
+def _is_not_run(one: Difference) -> bool:
+    """Whether it says only that a test which both keep is not run here."""
+    return (one.theirs, one.ours, one.kind) == (KEPT, UNLISTED, "theirs_too_wide")
 
 
 def combined(triples: Sequence[Triple]) -> Triple:
