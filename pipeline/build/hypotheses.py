@@ -44,6 +44,9 @@ _MAKES = (
     "build",
 )
 _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
+#: runs a script of a package; runs a text for a shell in a folder
+_NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
+_IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
 
@@ -212,8 +215,7 @@ def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
 
 def _script(folder: str, name: str) -> tuple[str, ...]:
     """The words that run a script of a package, with the root's programs."""
-    bins = 'PATH="$PWD/node_modules/.bin:$PATH"'
-    return ("sh", "-c", f'{bins} exec npm --prefix "$0" run "$1"', folder or ".", name)
+    return (*_NPM_RUN, folder or ".", name)
 
 
 def _step(step: ci.Step) -> tuple[str, ...]:
@@ -221,7 +223,7 @@ def _step(step: ci.Step) -> tuple[str, ...]:
 
 
 def _shell(text: str, folder: str) -> tuple[str, ...]:
-    return ("sh", "-ec", f'cd "$0"\nPATH="$PWD/node_modules/.bin:$PATH"\n{text}', folder or ".")
+    return (*_IN_FOLDER, folder or ".", text)
 
 
 def with_modules(case: Case) -> Iterator[Hypothesis]:
