@@ -25,8 +25,8 @@ LISTING = ".git/a11y-bench-made"
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)
 
 _OTHERS = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
-_PACK = 'mkdir -p "$1" && tar -cf - --null -T "$0" | tar -xf - -C "$1"'
-_REMOVE = 'xargs -0 rm -f -- < "$0"'
+_PACK = ("sh", "-c", 'mkdir -p "$1" && tar -cf - --null -T "$0" | tar -xf - -C "$1"')
+_REMOVE = ("sh", "-c", 'xargs -0 rm -f -- < "$0"')
 
 
 def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources: Path) -> None:
@@ -42,7 +42,7 @@ def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources
             raise InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
         listing, packed = f"{workspace.scratch}/made", f"{workspace.scratch}/packed"
         workspace.write(listing, _joined(made))
-        workspace.run(["sh", "-c", _PACK, listing, packed])
+        workspace.run([*_PACK, listing, packed])
         workspace.fetch(packed, Path(folder, "made"))
         kept = list(_copied(Path(folder, "made"), sources))
     (sources / LISTING).write_bytes(_joined(kept))
@@ -60,7 +60,7 @@ def renew(workspace: Workspace, environment: Environment, changed: Collection[st
     made = made_in(workspace) if environment.prepare and changed else frozenset()
     if not made or not _concerned(workspace, made, changed):
         return b""
-    workspace.run(["sh", "-c", _REMOVE, f"{workspace.root}/{LISTING}"])
+    workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"])
     done = [(argv, workspace.run(argv)) for argv in environment.prepare]
     return b"".join(_said(argv, one) for argv, one in done)
 
