@@ -32,10 +32,10 @@ STATUSES = {
 }
 
 
-#: how a failure by a screenshot reads: jest-image-snapshot, Playwright, Vitest 4
+#: how a failure by a screenshot reads: jest-image-snapshot, Playwright, Vitest 4, what counts pixels
 SCREENSHOT = re.compile(
     r"to(?:MatchImageSnapshot|HaveScreenshot|MatchScreenshot)\b|Screenshot comparison failed"
-    r"|Expected image to (?:match|be the same size)"
+    r"|Expected image to (?:match|be the same size)|\bDifference: \d+ ?px\b|\d+ pixels? (?:\(ratio|are different)"
 )
 
 

@@ -243,6 +243,7 @@ def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
         ("New snapshot was not written.\n    at Object.toMatchImageSnapshot (src/a.test.js:3:1)", True),
         ("Error: expect(page).toHaveScreenshot(expected) failed\n\n  2046 pixels are different", True),
         ("Error: Expect element to match existing screenshot baseline.\n at toMatchScreenshot (a.test.ts)", True),
+        ("Fixture test failed:\n  Difference: 1204px / 2.3%\n  Threshold: 10%", True),
         ("expect(received).toMatchSnapshot()\n\nSnapshot name: `Menu 1`", False),
         ("Error: expect(page).toMatchAriaSnapshot(expected) failed", False),
         ("expect(received).toBe(expected)", False),

@@ -7,8 +7,20 @@ the configuration.
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, audit, collect, load, relative
+from pipeline.ecosystems.reports import (
+    SCREENSHOT,
+    STATUSES,
+    Report,
+    Reported,
+    ReportError,
+    audit,
+    collect,
+    load,
+    relative,
+)
 
 _TOTALS = {Status.PASSED: "success", Status.FAILED: "failed", Status.SKIPPED: "skipped"}
 
@@ -18,10 +30,15 @@ def read(text: bytes, root: str) -> Report:
     data = load(text)
     try:
         stats = data["stats"]
-        reported = [Reported("", tuple(test["path"]), STATUSES[test["status"]]) for test in data["tests"]]
+        reported = [_reported(test) for test in data["tests"]]
         audit((one.status for one in reported), {status: stats[key] or 0 for status, key in _TOTALS.items()})
         bundle = relative(data["bundle"], root)
         suites = {bundle: Status.FAILED if stats["error"] else Status.PASSED}
         return collect(reported, suites, stats["exitCode"] == 0)
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
+
+
+def _reported(test: dict[str, Any]) -> Reported:
+    drawn = bool(SCREENSHOT.search(test["said"]))
+    return Reported("", tuple(test["path"]), STATUSES[test["status"]], by_screenshot=drawn)

@@ -20,6 +20,8 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debuggin
   ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((one) => `--${one}`),
 );
 const PATIENCE = 300000;
+// characters of what a test that failed has said
+const SAID = 2000;
 // plugins that choose browsers themselves, or share tests out among several
 const CHOOSERS = ["detectBrowsers", "parallel"];
 
@@ -52,6 +54,7 @@ function Reporter() {
     tests.push({
       path: result.suite.concat(result.description),
       status: result.skipped ? "pending" : result.success ? "passed" : "failed",
+      said: (result.log || []).join("\n").slice(0, SAID),
     });
   this.onRunComplete = (browsers, { success, failed, skipped, error, exitCode }) => {
     if (!browsers.length) return;
