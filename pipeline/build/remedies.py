@@ -199,8 +199,8 @@ def unset(seen: Diagnosis) -> Environment | None:
 
 def peers_left(seen: Diagnosis) -> Environment | None:
     """Do not ask for peers where the lock file has none: its writer left them out, and lacks nothing else."""
-    asked = {name for _, name, _ in seen.there.asked()}
-    if seen.environment.manager != seen.more["manager"] or seen.found["name"] in asked:
+    missing = set(re.findall(r"Missing: (\S+)@", seen.found["missing"]))
+    if seen.environment.manager != seen.more["manager"] or missing & {name for _, name, _ in seen.there.asked()}:
         return None
     return _with(seen.environment, "install_env", seen.more["set"])
 

@@ -116,9 +116,9 @@ INSTALL = [
     ),
     (
         "peers-not-locked",
-        {"name": "@a/b"},
+        {"missing": "npm ERR! Missing: @a/b@1.2.0 from lock file\nnpm ERR! Missing: c@1.0.0 from lock file"},
         "npm ERR! `npm ci` can only install packages when your package.json and package-lock.json are in sync.\n"
-        "npm ERR! \nnpm ERR! Missing: @a/b@1.2.0 from lock file",
+        "npm ERR! \nnpm ERR! Missing: @a/b@1.2.0 from lock file\nnpm ERR! Missing: c@1.0.0 from lock file",
     ),
     (
         "manager-of-the-developers",

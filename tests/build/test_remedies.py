@@ -275,9 +275,11 @@ def test_what_a_lock_file_lacks_is_of_the_commits_day() -> None:
 def test_peers_that_the_lock_file_never_had_are_left_out() -> None:
     more = {"manager": "npm", "set": {"npm_config_legacy_peer_deps": "true"}}
     there = situation({"devDependencies": KIT})
-    after = REMEDIES["peers_left"](Diagnosis(npm(), {"name": "react"}, more, there))
+    peers = "npm ERR! Missing: react@18.0.0 from lock file\nnpm ERR! Missing: @x/dom@18.0.0 from lock file\n"
+    after = REMEDIES["peers_left"](Diagnosis(npm(), {"missing": peers}, more, there))
     assert after.install_env == {"npm_config_legacy_peer_deps": "true"}
-    assert REMEDIES["peers_left"](Diagnosis(npm(), {"name": "kit"}, more, there)) is None
+    own = {"missing": f"{peers}npm ERR! Missing: kit@1.0.0 from lock file\n"}
+    assert REMEDIES["peers_left"](Diagnosis(npm(), own, more, there)) is None
 
 
 def test_all_of_a_workspace_is_installed_once() -> None:
