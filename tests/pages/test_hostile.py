@@ -66,8 +66,8 @@ def test_an_assertion_that_takes_too_long_fails_and_the_next_one_is_asked(tmp_pa
     asked = '"Has a heading", async () =>'
     slow = make_case(tmp_path / "slow", TEST.replace(asked, f"{asked} await new Promise(() => {{}}) ||"))
     seen = look_at(page(), slow).observed
-    said = [(one.status, one.message) for one in seen.assertions]
-    assert said == [("fail", "it took longer than 2 s"), ("pass", ""), ("pass", "")]
+    assert [one.status for one in seen.assertions] == ["fail", "pass", "pass"]
+    assert seen.assertions[0].message == "it took longer than 2 s"
 
 
 def test_a_page_that_is_too_large_is_not_run(case: Case) -> None:

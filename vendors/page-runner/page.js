@@ -17,7 +17,7 @@ const CONTEXT = {
   timezoneId: "UTC",
 };
 // Incidents of one kind that end a page, and how many of them are told.
-const MOST = { popup: 20, dialog: 100, reload: 20, navigation: 100, download: 20, network: 5000, console: 10000, error: 5000 };
+const MOST = { popup: 20, dialog: 100, reload: 50, navigation: 100, download: 20, network: 5000, console: 10000, error: 5000 };
 const TOLD = 10;
 const CONSOLE_TOLD = 50;
 // Seconds for what must not take any time: to close a page, to stop its script.
@@ -61,7 +61,7 @@ const isOwn = (url) => {
 
 class Watched {
   constructor(context, page, html, limits) {
-    Object.assign(this, { context, page, html, limits, waited: 0, loading: false, arrived: false, used: false });
+    Object.assign(this, { context, page, html, limits, waited: 0, awaited: false, arrived: false, used: false });
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
   }
@@ -89,7 +89,8 @@ class Watched {
       const request = route.request();
       const main = request.isNavigationRequest() && request.frame() === this.page.mainFrame();
       if (main && isOwn(request.url())) {
-        if (!this.loading) this.incidents.note("reload", request.url());
+        if (!this.awaited) this.incidents.note("reload", request.url());
+        this.awaited = false;
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
       this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
@@ -131,12 +132,8 @@ class Watched {
   }
 
   async load() {
-    this.loading = true;
-    try {
-      await this.page.goto(ORIGIN, { waitUntil: "load" });
-    } finally {
-      this.loading = false;
-    }
+    this.awaited = true;
+    await this.page.goto(ORIGIN, { waitUntil: "load" });
   }
 
   // Ends the script that runs now. A page that does not answer is left to its limits.
