@@ -287,6 +287,7 @@ def _settings(home: Path, playwright: str) -> dict[str, Any]:
     if program is None:
         raise UserError("there is no browser to look at pages", hint="run: just browser-install")
     return {
+        "home": str(home),
         "playwright": playwright,
         "merge": str(MERGE.file()),
         "axe": str(AXE.file()),

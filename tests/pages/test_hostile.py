@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import tomllib
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any
 import pytest
 from pages_bench import SHORT, TEST, look_at, make_case, page
 
-from pipeline.pages.cases import Case
-from pipeline.pages.engine import GRACE, Job, look
+from pipeline.pages.cases import Case, load_case
+from pipeline.pages.engine import GRACE, Job, close, look
 from pipeline.pages.running import LARGEST, Doubts, RunPage, code_of
 from pipeline.pages.verdict import judge
 
@@ -68,6 +69,30 @@ def test_an_assertion_that_takes_too_long_fails_and_the_next_one_is_asked(tmp_pa
     seen = look_at(page(), slow).observed
     assert [one.status for one in seen.assertions] == ["fail", "pass", "pass"]
     assert seen.assertions[0].message == "it took longer than 2 s"
+
+
+@pytest.mark.invariant(6)
+def test_a_test_sees_its_own_files_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    close()  # the next process is started with this environment
+    monkeypatch.setenv("A11Y_BENCH_PROXY_KEY", "sk-canary")
+    (tmp_path / "secret.txt").write_text("canary")
+    (tmp_path / "secret.txt").chmod(0o600)
+    test = """
+      const fs = require("fs");
+      module.exports.run = async ({ assert }) => {
+        await assert("it is not root", () => process.getuid() !== 0);
+        await assert("our variables are not there", () => !JSON.stringify(process.env).includes("canary"));
+        await assert("our files can not be read", () => {
+          try { return !fs.readFileSync(SECRET, "utf8"); } catch { return true; }
+        });
+        await assert("its helper is there", () => require("./helper.js").here);
+      };""".replace("SECRET", repr(str(tmp_path / "secret.txt")))
+    case = make_case(tmp_path / "nosy", test)
+    (case.folder / "helper.js").write_text("exports.here = true;")
+    seen = look_at(page(), load_case(case.folder)).observed
+    close()
+    failed = {one.name for one in seen.assertions if one.status == "fail"}
+    assert failed <= (set() if os.geteuid() == 0 else {"our files can not be read"}) and len(seen.assertions) == 4
 
 
 def test_a_page_that_is_too_large_is_not_run(case: Case) -> None:

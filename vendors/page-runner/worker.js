@@ -25,8 +25,12 @@ const send = (message) => {
   }
 };
 
-// A case that ends the process says so; a process that is killed can not.
-process.on("exit", (code) => current && send({ left: code }));
+// A case that ends the process says so; a process that is killed can not. Its folder goes with it, whoever is left.
+process.on("exit", (code) => {
+  if (current) send({ left: code });
+  fs.rmSync(settings.home, { recursive: true, force: true });
+});
+process.on("SIGPIPE", () => process.exit(1));
 // What a case never waited for: it belongs to the page under way, or to none any more.
 for (const stray of ["unhandledRejection", "uncaughtException"]) {
   process.on(stray, (error) => current && current.stray(error));
