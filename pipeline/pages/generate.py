@@ -159,6 +159,7 @@ class Generation:
                     else:
                         self._keep(run, request.key, written)
                     progress.finish(request.name, written.owed or written.finish or "answered")
+                gateway.settle()
         finally:
             write_costs(self.store)
         return causes

@@ -162,8 +162,19 @@ def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
 
 
 # -- killed ------------------------------------------------------------------------------------------------------------
-def _child(base_url: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str) -> None:
-    """A process that generates through a gateway which its parent holds."""
+def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
+    """A process without threads, whose children generate: begun by fork, they need no import. Tells how each ended."""
+    while line.recv():
+        child = os.fork()
+        if not child:
+            _generate(*arguments)
+            os._exit(0)
+        line.send(child)
+        line.send(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
+def _generate(base_url: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str) -> None:
+    """Generate through a gateway that another process holds."""
     opened, listed = Store(store), load_models(models)
     gateway = EmbeddedGateway(listed, Ledger(opened.ledger), given)
     gateway.base_url = base_url
@@ -183,20 +194,24 @@ def test_killed_at_ten_points_it_ends_in_the_same_pages_and_pays_for_none_twice(
     folder = cases[0].folder.parent
     asked = Asked(("one", "other"), 3, (1,), 42)
     name = f"killed-{cases[0].digest[:6]}-{os.getpid()}"
-    spawn = get_context("spawn")
     arguments = (setting.gateway.base_url, setting.store.root, setting.models, setting.given, folder, name)
+    context = get_context("spawn")
+    line, other = context.Pipe()
+    nursery = context.Process(target=_nursery, args=(other, arguments), daemon=True)
+    nursery.start()
+    children: list[int] = []
     for _ in range(10):
-        child = spawn.Process(target=_child, args=arguments)
         before = len(setting.writer.requests)
 
-        def heard(child: Any = child, before: int = before) -> None:
+        def heard(before: int = before) -> None:
             if len(setting.writer.requests) > before:  # the second request of this try
-                os.kill(child.pid, signal.SIGKILL)
+                os.kill(children[-1], signal.SIGKILL)
 
         setting.writer.heard = heard
-        child.start()
-        child.join()
-        assert child.exitcode == -signal.SIGKILL
+        line.send(True)
+        children.append(line.recv())
+        assert line.recv() == -signal.SIGKILL
+    line.send(False)
     setting.writer.heard = lambda: None
     run = generate(setting, cases, asked, run=name, case_set="killed")
     assert len(setting.writer.requests) == 12 + 10  # the one in flight is lost with its process
