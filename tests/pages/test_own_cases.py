@@ -1,0 +1,53 @@
+"""Our own cases: what can be told of them without a browser, and, with one, that their examples hold."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pipeline.pages.cases import Case, load_cases
+from pipeline.pages.checking import check
+
+CASES = load_cases()
+NAMES = [case.name for case in CASES]
+_ASSERT = re.compile(r'\bassert\(\s*"([^"]+)"')
+
+
+def asserted(case: Case) -> list[str]:
+    return _ASSERT.findall(case.code["test.js"].decode())
+
+
+def test_there_are_twelve():
+    assert len(CASES) >= 12
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_every_example_expects_every_assertion(case: Case):
+    for one in case.examples:
+        assert not one.fault, one.name
+        assert list(one.expected) == asserted(case), one.name
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
+    """Without its subject, which the first one is about, all fail."""
+    good = [one for one in case.examples if one.is_good]
+    partly = [one for one in case.examples if len(set(one.expected.values())) == 2]
+    assert len(good) >= 2
+    for name in asserted(case)[1:]:
+        assert any(one.expected[name] == "fail" for one in partly), name
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_a_test_waits_for_conditions_and_stands_alone(case: Case):
+    code = case.code["test.js"].decode()
+    assert set(case.code) == {"test.js"}
+    assert "waitForTimeout" not in code
+    assert not re.search(r"\brequire\(|\bwindow\.axe\b", code)
+
+
+@pytest.mark.engine("browser", "npm")
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_its_examples_hold_and_strangers_do_not_pass(case: Case):
+    assert check([case], jobs=1).findings == ()
