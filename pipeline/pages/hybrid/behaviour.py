@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 from importlib.resources import files
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
 from pipeline.pages.engine import Code, Job, Limits, look
 from pipeline.pages.hybrid import formulas
@@ -25,7 +25,7 @@ def watch(page: str, limits: Limits | None = None) -> Part:
     """The part of the score; absent where the machine or the runner is at fault, or where there is no browser."""
     try:
         seen = look(Job(page, _code(), limits=limits or Limits())).observed
-    except UserError as error:
+    except (InfrastructureError, UserError) as error:
         return Part(feedback=(Feedback(level="info", message=f"The page was not shown: {error}"),))
     return part(seen)
 

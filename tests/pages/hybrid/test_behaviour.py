@@ -1,3 +1,7 @@
+import pytest
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.pages.hybrid import behaviour
 from pipeline.pages.hybrid.behaviour import part
 from pipeline.pages.records import Assertion, Observed
 
@@ -27,3 +31,12 @@ def test_a_page_that_is_cut_short_does_not_render():
 
 def test_a_page_that_shows_nothing_does_not_render():
     assert part(Observed(assertions=(Assertion(name="renders", status="fail"),))).score == 0
+
+
+@pytest.mark.parametrize("error", [UserError("there is no browser"), InfrastructureError("it broke", cause="browser")])
+def test_without_a_browser_it_is_absent(monkeypatch, error):
+    def look(job):
+        raise error
+
+    monkeypatch.setattr(behaviour, "look", look)
+    assert behaviour.watch("<p>a</p>").score is None
