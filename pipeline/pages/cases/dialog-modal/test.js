@@ -10,7 +10,12 @@ const eventually = async (page, check, ms = 1500) => {
 
 const focused = async (locator) => (await locator.and(locator.page().locator(":focus")).count()) > 0;
 
-const trigger = (page) => page.locator("button, [role='button'], a").filter({ hasText: /^\s*delete account\s*$/i }).first();
+const trigger = (page) =>
+  page
+    .locator("button, [role='button'], a")
+    .filter({ hasText: /^[^\p{L}]*delete account[^\p{L}]*$/iu })
+    .or(page.locator("[aria-label='Delete account' i]"))
+    .first();
 const dialog = (page) => page.getByRole("dialog").or(page.getByRole("alertdialog")).first();
 const isOpen = async (page) => (await dialog(page).count()) > 0;
 const inside = async (page) =>

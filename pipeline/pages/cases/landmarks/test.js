@@ -14,15 +14,16 @@ const count = (page, role) => page.getByRole(role).count();
 const main = (page) => page.getByRole("main").first();
 const focusedLink = (page) => page.getByRole("link").and(page.locator(":focus"));
 
-/** Presses Tab once and gives the link that has the focus then. */
+/** Presses Tab once and gives the link that has the focus then, which is to be named as a skip link. */
 const skipLink = async (page, utils) => {
   await utils.reload();
   await page.keyboard.press("Tab");
-  if (!(await focusedLink(page).count())) throw new Error("the first thing that Tab reaches is no link");
-  return focusedLink(page);
+  const named = page.getByRole("link", { name: /skip|jump|go to|main|content/i }).and(page.locator(":focus"));
+  if (!(await named.count())) throw new Error("the first thing that Tab reaches is no skip link");
+  return named;
 };
 
-/** Whether a link leads to a place of its own page, or is made to by a script: it may not leave the page. */
+/** Whether the main content, or something in it, has the focus. */
 const inMain = async (page) =>
   (await main(page).locator(":focus").count()) > 0 || ((await main(page).count()) > 0 && (await focused(main(page))));
 
@@ -38,7 +39,7 @@ module.exports.run = async ({ page, assert, utils }) => {
     const search = page.getByRole("search");
     const named = { name: /\S/ };
     const field = search.getByRole("searchbox", named).or(search.getByRole("textbox", named)).or(search.getByRole("combobox", named));
-    return (await search.count()) === 1 && (await field.count()) === 1;
+    return (await search.count()) === 1 && (await field.count()) >= 1;
   });
 
   await assert("The navigations are told apart by their names", async () => {
@@ -64,8 +65,7 @@ module.exports.run = async ({ page, assert, utils }) => {
   });
 
   await assert("The first thing that Tab reaches is a link named as a skip link", async () => {
-    const link = await skipLink(page, utils);
-    return /skip|jump|go to|main|content/i.test((await link.innerText()) || (await link.getAttribute("aria-label")) || "");
+    return Boolean(await skipLink(page, utils));
   });
 
   await assert("The skip link can be seen while it has the focus", async () => {
