@@ -1,0 +1,54 @@
+"""An answer's score, without a browser and without a checker."""
+
+from __future__ import annotations
+
+import cloudpickle
+import pytest
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.pages.hybrid import behaviour, evaluate, feedback, validity
+from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.hybrid.stage import Score
+from pipeline.pages.records import PageAnswer
+
+
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    """A checker and a browser that say what is wanted of them."""
+    said = {"html": Part(score=90), "functional": Part(score=85)}
+    monkeypatch.setattr(validity, "check", lambda page: said["html"])
+    monkeypatch.setattr(behaviour, "watch", lambda page, limits: said["functional"])
+    return said
+
+
+def test_all_four_parts():
+    scored = evaluate("345", expected="345", quality=Part(score=80))
+    assert (scored.overall_score, scored.passed) == (88, True)
+    assert list(scored.weights.values()) == [15, 40, 20, 25]
+
+
+def test_only_what_is_there_counts(machine):
+    machine["html"] = Part()
+    scored = evaluate("<p>345</p>")
+    assert (scored.overall_score, scored.weights) == (85, {"functional": 100})
+
+
+def test_without_any_part_nothing_is_told(machine):
+    machine.update(html=Part(), functional=Part())
+    scored = evaluate("<p>345</p>")
+    assert (scored.overall_score, scored.passed, scored.weights) == (None, None, {})
+
+
+def test_feedback_is_of_all_parts_in_their_order(machine):
+    machine["functional"] = Part(score=0, feedback=(Feedback(level="error", message="It does not render."),))
+    said = feedback(evaluate("no", expected="yes"))
+    assert [sorted(one) for one in said] == [["level", "message"]] * 2
+    assert said[0] == {"level": "error", "message": "It does not render."}
+
+
+def test_a_unit_survives_pickling_and_what_fails_is_not_told():
+    answer = PageAnswer(case="sum", model="m", sample=0, html="raw/sum/m.html", digest="d")
+    unit = cloudpickle.loads(cloudpickle.dumps(Score("sum m s0", answer, "345", "345")))
+    failed = unit.failed(InfrastructureError("it broke", cause="browser"))
+    assert (failed.name, failed.overall_score, failed.passed) == ("sum", None, None)
+    assert "it broke" in feedback(failed)[0]["message"]
