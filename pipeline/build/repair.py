@@ -131,13 +131,22 @@ def _remedied(state: Repair, end: Rejected, there: Situation) -> Iterator[Repair
     everything of the first fault, and of the others."""
     found = groupby(faults.find(end.stage, end.log), key=lambda finding: finding.fault.name)
     groups = [list(findings) for _, findings in found]
-    named = [finding for findings in groups for finding in findings if finding.found.keys() & {"name", "host"}]
+    named = _first_of_each([finding for findings in groups for finding in findings])
     for findings in (named, *groups):
         after = state
         for finding in findings:
             after = next(_each_remedy(after, finding, there), after)
         if after.environment != state.environment:
             yield after
+
+
+def _first_of_each(findings: list[Finding]) -> list[Finding]:
+    """Those of single packages and hosts, of each only what the first fault says: one line may show two faults."""
+    faults_of: dict[str, str] = {}
+    named = [(finding, finding.found.get("name") or finding.found.get("host", "")) for finding in findings]
+    return [
+        finding for finding, who in named if who and faults_of.setdefault(who, finding.fault.name) == finding.fault.name
+    ]
 
 
 def _each_remedy(state: Repair, finding: Finding, there: Situation) -> Iterator[Repair]:

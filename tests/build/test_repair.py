@@ -198,3 +198,13 @@ def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
     there = Situation(files, lambda name: ["1.1.0"], look_up)
     end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("drop", "bundler")]
+
+
+def test_a_line_that_shows_two_faults_is_met_with_one_remedy() -> None:
+    """A version that the registry had no day for is not replaced as well."""
+    log = (
+        "npm ERR! notarget No matching version found for is-number@^7.0.0 with an Enjoy By date of 2016-11-22 00:00:00."
+    )
+    attempts = Attempts(install(log))
+    end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2016-11-22"))))
+    assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
