@@ -222,8 +222,8 @@ class _Qualification:
             return self.request.rejected("patch_failed", str(end))
 
     def make_ahead(self) -> images.Recipe:
-        inferred, _, known = self._known()
-        made = images.recipe(self.clone, known.environment, inferred.base, inferred.manifests)
+        inferred, there, known = self._known()
+        made = images.recipe(self.clone, repair.foreseen(known, there).environment, inferred.base, inferred.manifests)
         images.ensure(self.sandbox, self.clone, made, self.say)
         return made
 
