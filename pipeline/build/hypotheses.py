@@ -27,7 +27,7 @@ from pipeline.ecosystems import manager, runner, versions
 #: fields that a way of running tests decides: the others are the install's
 WAY = (
     "runner", "runner_version", "folder", "configuration", "entries", "test", "selection", "everything", "test_env",
-    "parser",
+    "parser", "browser",
 )  # fmt: skip
 #: the most that one hypothesis gives
 MOST = 4

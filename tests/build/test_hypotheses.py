@@ -48,6 +48,16 @@ def test_what_was_observed_comes_first() -> None:
     assert first.environment.test_env["NODE_ENV"] == "test"
 
 
+def test_a_runner_that_needs_a_browser_gets_one() -> None:
+    """The package's isomorphic tests were Mocha's, and were read; all others are Karma's, which its script starts."""
+    karma = Use("", "karma", "", Call("karma", ("start",), {}, (), ""))
+    packages = {"mocha": "^10", "karma": "^6"}
+    one = case(tree({"karma.conf.js": ""}, devDependencies=packages, scripts={"test": "mocha iso.js"}),
+               uses=[Observation(karma, NPM_TEST, False)])  # fmt: skip
+    first = next(hypotheses.following(one, installs=True))
+    assert (one.environment.browser, first.environment.runner, first.environment.browser) == ("", "karma", "chromium")
+
+
 def test_a_script_that_loads_the_runner_is_started_itself() -> None:
     """What it sets up by itself stands in no configuration. One that only starts a program is not needed for that."""
     uses = [Use("", name, "", Call(name, (), {}, (), "")) for name in ("mocha", "mocha", "jest")]

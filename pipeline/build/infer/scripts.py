@@ -48,7 +48,7 @@ def calls(
 def names(manifest: Manifest) -> list[str]:
     """All scripts that may test, the likeliest first; none that follows another one by itself, or watches."""
     others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
-    follows = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings)").search
+    follows = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)").search
     return [
         *(name for name in NAMES if name in manifest.table("scripts")),
         *(name for name in others if not follows(name)),
