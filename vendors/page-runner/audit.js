@@ -4,14 +4,23 @@
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
 
-// Loads axe-core where it is not there yet; `setup` makes its functions usable for a case.
-const injectAxe = async (frame, source, setup = false) => {
-  const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe") && typeof globalThis.axe.run === "function";
+// A script for the isolated world of each new document: axe-core is loaded by its first use. `setup` makes its functions
+// usable for a case, unless it is an audit that comes first.
+const lazily = (source, setup) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
+  delete globalThis.axe;
+  (function () { ${source} }).call(globalThis);
+  if (${setup} && !globalThis.auditing) globalThis.axe.setup();
+  return globalThis.axe;
+} });`;
+
+// Loads axe-core where no such script ran.
+const injectAxe = async (frame, source) => {
+  const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe");
   if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
-  if (setup) await frame.evaluate(() => globalThis.axe.setup());
 };
 
 const RUN = async ({ top, ofPages, most }) => {
+  globalThis.auditing = true;
   const { axe } = globalThis;
   const rules = {};
   if (!top) axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id)).forEach((one) => (rules[one.id] = { enabled: false }));
@@ -19,6 +28,7 @@ const RUN = async ({ top, ofPages, most }) => {
   if (was) axe.teardown();
   const found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
   if (was) axe.setup();
+  globalThis.auditing = false;
   const node = ({ html, target }) => ({ html: html.slice(0, most.html), target: target.map((one) => String(one).slice(0, most.html)) });
   return found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
     return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: nodes.slice(0, most.nodes).map(node) };
@@ -96,4 +106,4 @@ const audit = async (watched, source) => {
   }
 };
 
-module.exports = { audit, injectAxe, isUntouched };
+module.exports = { audit, isUntouched, lazily };

@@ -3,7 +3,7 @@
 // All that a case evaluates "in the page" is evaluated in an isolated world: it has the document, and axe-core where the
 // case names it, but nothing that the page's own scripts define, so that a page can fake neither.
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
-const { audit, injectAxe, isUntouched } = require("./audit.js");
+const { audit, isUntouched, lazily } = require("./audit.js");
 
 const ORIGIN = "https://pages.invalid/";
 const VIEW = { width: 1280, height: 800 };
@@ -66,12 +66,15 @@ class Watched {
     this.incidents = new Incidents(this.trip);
   }
 
-  static async of(browser, html, limits) {
+  static async of(browser, { html, limits, axe }, source) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
     isolate(page);
     const watched = new Watched(context, page, html, limits);
     watched.devtools = await context.newCDPSession(page);
+    const { utilityWorldName: worldName } = page._connection.toImpl(page).delegate;
+    await watched.devtools.send("Page.enable");
+    await watched.devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: lazily(source, axe), worldName });
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
@@ -198,11 +201,6 @@ const steps = async (watched, job, tools, seen) => {
     found.violations.forEach((one) => add(seen.violations, one));
     return found;
   };
-  const prepared = () => (job.axe ? injectAxe(page.mainFrame(), tools.axe, true) : undefined);
-  const reload = async () => {
-    await watched.load();
-    await prepared();
-  };
   try {
     await timed("load", () => watched.load());
   } catch (error) {
@@ -210,11 +208,11 @@ const steps = async (watched, job, tools, seen) => {
     await watched.release();
     return watched.trip("load");
   }
-  const utils = { reload, runAxeOnPage: async () => audited(), merge: tools.merge };
+  const utils = { reload: () => watched.load(), runAxeOnPage: async () => audited(), merge: tools.merge };
   if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
   await audited();
   if (!job.folder) return;
-  await prepared();
+  if (job.axe) await page.evaluate(() => globalThis.axe.setup());
   let found;
   try {
     found = load(job.folder);
@@ -253,7 +251,7 @@ const add = (violations, one) => {
 const runPage = async (browser, job, tools) => {
   const since = performance.now();
   const seen = { ended: "", detail: "", threw: "", fault: "", off_task: "", assertions: [], violations: [], audits: 0, seconds: {} };
-  const opened = await within(PROMPTLY * 2, Watched.of(browser, job.html, job.limits));
+  const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
   if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
   const late = new Promise((resolve) => setTimeout(resolve, job.limits.page * 1000, "time").unref());
   const working = steps(opened, job, tools, seen).then(
