@@ -92,3 +92,13 @@ def test_fleiss_kappa_of_many_raters():
     assert statistics.fleiss([[1, 1], [2, 2]]) == 1
     with pytest.raises(ValueError, match="equally many"):
         statistics.fleiss([[1, 2], [1]])
+
+
+def test_the_mean_of_pass_at_k_over_subjects_with_its_interval():
+    mean, interval = statistics.mean_pass_at_k([(4, 0), (4, 2), (4, 4)], 1)
+    assert mean == pytest.approx(0.5) and 0 <= interval.low < mean < interval.high <= 1
+    assert statistics.mean_pass_at_k([(3, 1)] * 5, 3) == (1, (1, 1)), "what does not vary has no width"
+    with pytest.raises(UserError, match="pass@5 needs at least 5"):
+        statistics.mean_pass_at_k([(5, 1), (4, 1)], 5)
+    with pytest.raises(UserError, match="needs samples"):
+        statistics.mean_pass_at_k([], 1)
