@@ -104,7 +104,7 @@ def _collected(store: Store, repo: Repo, instances: list[Instance], chance: rand
 
 def _review(instance: Instance, repo: Repo, chance: random.Random):
     criteria = tuple(chance.sample(CRITERIA, chance.randint(1, 2)))
-    difficulty = chance.choice(("easy", "medium", "hard"))
+    difficulty = chance.choice(("easy", "medium", "difficult"))
     return make_review(instance.number, repo, success_criteria=criteria, principles=(), difficulty=difficulty)
 
 

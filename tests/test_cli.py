@@ -110,7 +110,7 @@ def test_the_installed_program_is_this_one() -> None:
         (["evaluate", "a/b", "oracle", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
         (["evaluate", "a/b", "oracle", "--sandbox", "local"], "built are: none"),
         (["predict", "a/b", "oracle"], "a/b has no dataset\n  built are: none"),
-        (["triage", "rate", "a-b", "ok", "--by", "me"], "write it as org__repo-N"),
+        (["triage", "rate", "a-b", "accepted", "--by", "me"], "write it as org__repo-N"),
         (["schema", "Thing"], "unknown record 'Thing'\n  there is: Assessment, Candidate"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",

@@ -106,7 +106,8 @@ def require_health(base: Health | None, fix: TestRun) -> None:
 #: what an instance takes over from its candidate as it is
 _CARRIED = {
     "org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch",
-    "merge_sha", "merged_at", "a11y_reason", "statement_source", "chosen_by_hand", "hints", "pictures", "origin",
+    "merge_sha", "merged_at", "a11y_reason", "statement_source", "statement", "chosen_by_hand", "hints", "pictures",
+    "origin",
 }  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT, Patience
-from pipeline.core.reviews import newest_reviews
+from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, read_records, write_json
 from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
@@ -53,7 +53,7 @@ def build(
     engine: str = "threads",
     setup: Setup | None = None,
 ) -> list[Outcome]:
-    """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones that somebody rated super.
+    """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones, whose resolved rating is good.
 
     `jobs` are worked on side by side, by default as many as the machine has processors and memory for, in threads or
     in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
@@ -125,22 +125,29 @@ def _set_up(
 
 def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool = False) -> list[Candidate]:
     """The candidates of a repository: all, some, or the reviewed ones. Raises UserError when there is none of them."""
-    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    candidates = _collected(store, repo)
     missing = sorted(set(numbers) - {one.number for one in candidates})
     if missing:
         raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in candidates])
     if reviewed:
-        rated = {one.instance_id for one in newest_reviews(store, repo) if one.status == "super"}
-        candidates = [one for one in candidates if one.instance_id in rated]
+        good = {name for name, standing in standings(store, repo).items() if standing.is_built}
+        candidates = [one for one in candidates if one.instance_id in good]
     wanted = [one for one in candidates if not numbers or one.number in numbers]
     if not wanted:
         raise UserError(
-            f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage-rate)"
+            f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage)"
         )
     return wanted
 
 
+def _collected(store: Store, repo: Repo) -> list[Candidate]:
+    """All candidates, each with the statement that reviewers wrote anew."""
+    rated = standings(store, repo)
+    found = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    return [restated(one, rated.get(one.instance_id)) for one in found]
+
+
 def _known(store: Store, repo: Repo, candidates: Sequence[Candidate]) -> list[Candidate]:
     """What is asked for, and what was decided before."""
-    others = (one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate) if one not in candidates)
+    others = (one for one in _collected(store, repo) if one not in candidates)
     return [*candidates, *(one for one in others if unit_of(store, one).path.exists())]

@@ -1,7 +1,9 @@
 """The ground: what every floor may use. It knows no sandbox, no model, no runner and no stage.
 
 record, records           what every record is, and all that cross a stage border
-assessment, reviews       what is said beside a verdict; ratings of candidates
+assessment                what is said beside a verdict
+ratings, reviews          what a rating says and may not say; what all ratings of a candidate come to
+wcag                      the success criteria of WCAG 2.2 (wcag.csv)
 store, dataset, journal   every path under `data/`, reading datasets, files that are only appended to
 names, errors             repositories, instances and folders; what can go wrong, as a tree
 decisions, review_requests        what people decide, and what they are asked to look at

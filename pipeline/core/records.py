@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from pipeline.core import verdict
 from pipeline.core.names import Repo
+from pipeline.core.ratings import Review
 from pipeline.core.record import Record, Versioned
 from pipeline.core.verdict import SNAPSHOT, Counts, Status, TransitionClass, Triple
 
@@ -42,6 +43,10 @@ RAN = frozenset({Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome
 Track = Literal["repair", "pages"]
 REPAIR: Track = "repair"
 PAGES: Track = "pages"
+
+
+#: where a task's statement is from: its linked issues, the pull request's own text, or reviewers who wrote it anew
+StatementSource = Literal["issue", "pull_request", "review"]
 
 
 class Base(Record):
@@ -109,7 +114,8 @@ class Candidate(PullRequest):
     fix_patch: str
     test_patch: str
     a11y_reason: tuple[Evidence, ...] = ()
-    statement_source: Literal["issue", "pull_request"]
+    statement_source: StatementSource
+    statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")
     chosen_by_hand: bool = False
     filters: dict[str, bool] = Field(default={}, description="what each filter of the funnel says of it")
 
@@ -185,24 +191,6 @@ class Funnel(Record):
     issues: int
     sample: int
     without_issue: int
-
-
-#: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
-Principle = Literal["perceivable", "operable", "understandable", "robust"]
-PRINCIPLES: tuple[Principle, ...] = get_args(Principle)
-
-
-class Review(Versioned):
-    """One rating of one candidate, by a person or a model (stage 00)."""
-
-    instance_id: str
-    rater: str
-    status: Literal["super", "ok", "bad"]
-    success_criteria: tuple[Annotated[str, Field(pattern=r"^[1-4]\.\d+\.\d+$")], ...] = ()
-    principles: tuple[Principle, ...] = ()
-    difficulty: Literal["easy", "medium", "hard"] | None = None
-    note: str = ""
-    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
 
 
 class Edit(Record):
@@ -324,7 +312,8 @@ class Instance(Versioned):
         default={}, description="tests that disagree with themselves, which are none of `tests`: run -> status -> count"
     )
     a11y_reason: tuple[Evidence, ...] = ()
-    statement_source: Literal["issue", "pull_request"]
+    statement_source: StatementSource
+    statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
     health: Health | None = Field(default=None, description="of the base")
@@ -403,16 +392,25 @@ class Instance(Versioned):
 
     def task(self) -> Task:
         """The part that an agent may see. Without an issue the pull request's own text is the statement."""
-        own = Issue(number=self.number, title=self.title, body=self.body)
         return Task(
             instance_id=self.instance_id,
             org=self.org,
             repo=self.repo,
             lang=self.lang,
-            statement=self.resolved_issues if self.statement_source == "issue" else (own,),
+            statement=self._statement(),
             hints=self.hints,
             pictures=self.pictures,
         )
+
+    def _statement(self) -> tuple[Issue, ...]:
+        """A reviewers' text takes the place of every other one; of these only an issue's title is kept."""
+        if self.statement_source == "issue":
+            return self.resolved_issues
+        if self.statement_source == "pull_request":
+            return (Issue(number=self.number, title=self.title, body=self.body),)
+        first = next(iter(self.resolved_issues), None)
+        title = first.title if first else f"Accessibility problem of {self.repo}"
+        return (Issue(number=first.number if first else self.number, title=title, body=self.statement),)
 
 
 class Prediction(Versioned):

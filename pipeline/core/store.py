@@ -185,6 +185,10 @@ class Store:
     def reviews(self, repo: Repo) -> Path:
         return self.root / "00_viewer" / f"{repo.slug}.jsonl"
 
+    def finals(self, repo: Repo) -> Path:
+        """What was decided where ratings differ: append-only."""
+        return self.root / "00_viewer" / "final" / f"{repo.slug}.jsonl"
+
     def decisions(self, repo: Repo) -> Path:
         """What people decided on pull requests: append-only, and apart from what can be collected again."""
         return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"

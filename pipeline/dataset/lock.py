@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
-from pipeline.core.records import Environment, Instance, Versioned
+from pipeline.core.records import Environment, Instance, StatementSource, Versioned
 
 #: between a test's file and its name in it
 SEPARATOR = " > "
@@ -32,7 +32,7 @@ class Lock(Versioned):
     merge: str = Field(description="commit that they make of it; empty where the source did not say")
     fix_patch: str = Field(description="SHA-256 of its bytes")
     test_patch: str = Field(description="SHA-256 of its bytes")
-    statement_source: Literal["issue", "pull_request"]
+    statement_source: StatementSource
     origin: str = Field(default="", description="the foreign benchmark whose record it is: its base and patches")
     node: str
     manager: str

@@ -18,9 +18,10 @@ from unidiff import PatchSet
 from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
-from pipeline.core.records import PRINCIPLES, Instance, Review
+from pipeline.core.records import Instance, Review
 from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store
+from pipeline.core.wcag import PRINCIPLES
 
 TOTAL = "total"
 UNASSIGNED = "unassigned"

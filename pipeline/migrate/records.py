@@ -9,6 +9,7 @@ from pipeline.analyze.handcheck.records import HandCheck
 from pipeline.collect.entries import Entry
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
+from pipeline.core.ratings import OLDER
 from pipeline.core.record import SCHEMA_VERSION, Versioned
 from pipeline.core.records import Candidate, Instance, Prediction, Rejection, Review, Task, Verdict
 from pipeline.core.verdict import SNAPSHOT
@@ -55,6 +56,11 @@ def _verdict(old: Data) -> Data:
     return {name: value for name, value in old.items() if name != "tests"} | told
 
 
+def _review(old: Data) -> Data:
+    """Its words are today's."""
+    return old | {name: OLDER.get(old[name], old[name]) for name in ("status", "difficulty") if old.get(name)}
+
+
 def _as_it_is(old: Data) -> Data:
     return old
 
@@ -63,7 +69,8 @@ def _as_it_is(old: Data) -> Data:
 CHANGES: dict[type[Versioned], Callable[[Data], Data]] = {
     Instance: _instance,
     Verdict: _verdict,
-    **dict.fromkeys((Review, HandCheck, Candidate, Rejection, Entry, Prediction, Task, Assessment, Lock), _as_it_is),
+    Review: _review,
+    **dict.fromkeys((HandCheck, Candidate, Rejection, Entry, Prediction, Task, Assessment, Lock), _as_it_is),
 }
 
 

@@ -44,11 +44,11 @@ def list_(repo: Any, store: Any) -> None:
 
 @command.command()
 @click.argument("instance")
-@click.argument("status", type=click.Choice(["super", "ok", "bad"]))
+@click.argument("status", type=click.Choice(["super", "accepted", "needs-work", "reworked", "rejected"]))
 @click.option("--by", "rater", required=True, help="Who rates.")
 @click.option("--criterion", "criteria", multiple=True, help="A WCAG success criterion, such as 4.1.2.")
 @click.option("--principle", "principles", multiple=True, type=click.Choice(PRINCIPLES), help="A WCAG principle.")
-@click.option("--difficulty", type=click.Choice(["easy", "medium", "hard"]))
+@click.option("--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]))
 @click.option("--note", default="", help="Why.")
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
@@ -63,8 +63,11 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
     repo, number = parse_instance_id(instance)
     try:
         review = Review(instance_id=repo.instance_id(number), success_criteria=fields.pop("criteria"), **fields)
-    except ValidationError:
-        raise UserError("no success criterion", field="--criterion", hint="write it as 4.1.2") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = {"success_criteria": "--criterion"}
+        field = named.get(str(first["loc"][0]), f"--{first['loc'][0]}") if first["loc"] else None
+        raise UserError(first["msg"].removeprefix("Value error, "), field=field) from None
     add(store, repo, [review])
 
 

@@ -100,8 +100,8 @@ def review(store: Store) -> None:
     reviews = [
         make_review(1, difficulty="easy", **one),
         make_review(1, rater="ben", success_criteria=("1.1.1",), principles=("perceivable",)),
-        make_review(2, success_criteria=(), principles=("operable",), difficulty="hard"),
-        make_review(4, success_criteria=(), principles=(), status="bad"),
+        make_review(2, success_criteria=(), principles=("operable",), difficulty="difficult"),
+        make_review(4, success_criteria=(), principles=(), status="rejected"),
     ]
     write_records(store.reviews(UI), reviews)
 

@@ -15,10 +15,12 @@ from tiny_library import LIMITS, Bench, instance_id
 
 from pipeline.build import plan
 from pipeline.build.qualify import Settings, recipe
+from pipeline.build.stage import candidates_of
 from pipeline.core import store as store_module
 from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
+from pipeline.core.reviews import decide_finally
 from pipeline.core.store import Store, read_records, write_records
 from pipeline.execution import images
 from pipeline.sandbox.base import Completed
@@ -265,10 +267,39 @@ def test_the_local_sandbox_refuses_code_that_is_not_the_demos(bench: Bench) -> N
 
 
 def test_only_reviewed_candidates(bench: Bench) -> None:
-    ratings = [("menu", "super"), ("badge", "ok"), ("toggle", "bad")]
+    ratings = [("menu", "super"), ("badge", "accepted"), ("toggle", "rejected")]
     reviews = [Review(instance_id=instance_id(name), rater="ann", status=status) for name, status in ratings]
     write_records(bench.store.reviews(REPO), reviews)
     assert list(bench.build(reviewed=True)) == ["menu"]
+
+
+@pytest.mark.rule("one-rule-for-what-is-built")
+def test_what_raters_are_divided_on_is_not_built_until_somebody_decides(bench: Bench) -> None:
+    said = [("menu", "ann", "super"), ("menu", "bob", "super"), ("badge", "ann", "super"), ("badge", "bob", "rejected")]
+    reviews = [Review(instance_id=instance_id(name), rater=rater, status=status) for name, rater, status in said]
+    write_records(bench.store.reviews(REPO), reviews)
+    assert names_of(bench) == ["menu"]
+    decide_finally(bench.store, REPO, [reviews[2].model_copy(update={"rater": "cleo"})])
+    assert names_of(bench) == ["badge", "menu"]
+
+
+def names_of(bench: Bench) -> list[str]:
+    """The reviewed candidates that a build takes."""
+    numbers = {one.number for one in candidates_of(bench.store, REPO, (), True)}
+    return sorted(name for name in ("menu", "badge", "toggle") if int(instance_id(name).rpartition("-")[2]) in numbers)
+
+
+@pytest.mark.rule("reworked-statement")
+def test_a_reworked_statement_reaches_the_task(bench: Bench) -> None:
+    """Without running anything again, where the instance is there already."""
+    bench.build("menu")
+    opened = len(bench.sandbox.opened)
+    text = "The menu can not be told from others by ear."
+    rating = Review(instance_id=instance_id("menu"), rater="ann", status="reworked", statement=text)
+    write_records(bench.store.reviews(REPO), [rating])
+    built = bench.build("menu")["menu"]
+    assert (built.statement_source, built.task().statement[0].body) == ("review", text)
+    assert len(bench.sandbox.opened) == opened
 
 
 @pytest.mark.rule("bad-input")

@@ -93,9 +93,13 @@ def broken_off(old: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
 # -- what comes of it ------------------------------------------------------------------------------------------------
 @pytest.mark.rule("migration")
 def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> None:
-    """Byte by byte, but for the outcome that there was not yet."""
+    """Byte by byte, but for the outcome that there was not yet, a word of difficulty, and what `kept` counts: super
+    and reworked, where it was all but bad."""
     made = analyze.tables(analyze.load(store))
     before = {path.stem: path.read_bytes() for path in (OLD / "05_analysis" / "tables").glob("*.csv")}
+    for name in ("by_difficulty", "classes"):
+        before[name] = before[name].replace(b"hard,", b"difficult,")
+    before["qualification"] = before["qualification"].replace(b"harbor-ui,9,7,", b"harbor-ui,9,4,")
     assert made.keys() == before.keys()
     assert (made["outcomes"].pop("crashed") == 0).all()
     assert {name: plain_csv(table) for name, table in made.items()} == before

@@ -35,9 +35,9 @@ def test_a_candidate_is_rated_by_any_form_of_its_name(store: Store, name: str) -
 
 
 def test_the_list_shows_evidence_and_ratings(store: Store) -> None:
-    call(store, "rate", "acme__ui-1", "ok", "--by", "ann")
+    call(store, "rate", "acme__ui-1", "accepted", "--by", "ann")
     shown = call(store, "list", "acme/ui").output
-    assert all(text in shown for text in ("acme__ui-1", "Add aria-label to Menu", "aria", "ok (ann)"))
+    assert all(text in shown for text in ("acme__ui-1", "Add aria-label to Menu", "aria", "accepted (ann)"))
 
 
 def test_a_file_is_imported(store: Store, tmp_path: Path) -> None:
@@ -48,13 +48,13 @@ def test_a_file_is_imported(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
-    result = call(store, "rate", "acme__ui-7", "ok", "--by", "ann")
+    result = call(store, "rate", "acme__ui-7", "accepted", "--by", "ann")
     assert isinstance(result.exception, UserError) and "there is: acme__ui-1" in str(result.exception)
 
 
 @pytest.mark.rule("bad-input")
 def test_a_criterion_that_is_none_is_refused(store: Store) -> None:
     """It would be refused by every later analysis, far from where it was written."""
-    result = call(store, "rate", "acme__ui-1", "ok", "--by", "ann", "--criterion", "contrast")
+    result = call(store, "rate", "acme__ui-1", "accepted", "--by", "ann", "--criterion", "contrast")
     assert isinstance(result.exception, UserError) and result.exception.field == "--criterion"
     assert not store.reviews(factories.REPO).exists()

@@ -34,21 +34,25 @@ def test_a_later_rating_of_the_same_rater_counts(store: Store, capsys: pytest.Ca
     """It replaces nothing: what was said before stays in the file, and the change is said."""
     add(store, REPO, [factories.make_review(1), factories.make_review(2)])
     before = store.reviews(REPO).read_bytes()
-    add(store, REPO, [factories.make_review(1, status="bad"), factories.make_review(1, rater="bob", status="ok")])
+    add(
+        store,
+        REPO,
+        [factories.make_review(1, status="rejected"), factories.make_review(1, rater="bob", status="accepted")],
+    )
     assert kept(store) == [
-        ("acme__ui-1", "ann", "bad"),
+        ("acme__ui-1", "ann", "rejected"),
         ("acme__ui-2", "ann", "super"),
-        ("acme__ui-1", "bob", "ok"),
+        ("acme__ui-1", "bob", "accepted"),
     ]
     assert store.reviews(REPO).read_bytes().startswith(before)
     assert all(one.time for one in read_records(store.reviews(REPO), Review))
-    assert "acme__ui-1: ann said super before, and now bad" in capsys.readouterr().err
+    assert "acme__ui-1: ann said super before, and now rejected" in capsys.readouterr().err
 
 
 @pytest.mark.rule("reviews-append-only")
 def test_an_older_rating_that_is_imported_later_does_not_count(store: Store, tmp_path: Path) -> None:
     add(store, REPO, [factories.make_review(1)])
-    old = factories.make_review(1, status="bad", time="2020-01-02T03:04:05Z")
+    old = factories.make_review(1, status="rejected", time="2020-01-02T03:04:05Z")
     write_records(tmp_path / "old.jsonl", [old])
     import_file(store, REPO, tmp_path / "old.jsonl")
     assert kept(store) == [("acme__ui-1", "ann", "super")]

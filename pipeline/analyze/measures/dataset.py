@@ -7,7 +7,8 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import CLASSES, UNKNOWN, classified
 from pipeline.analyze.measures.shares import ALL, percent, with_total
-from pipeline.core.records import PRINCIPLES
+from pipeline.core.ratings import BUILT
+from pipeline.core.wcag import PRINCIPLES
 
 UNASSIGNED = "unassigned"
 
@@ -35,10 +36,10 @@ def qualification(frames: Frames) -> pd.DataFrame:
 
 
 def _kept(frames: Frames) -> pd.Series:
-    """By repository, the candidates that most raters did not find bad; unknown where nobody rated."""
+    """By repository, the candidates that a build of what was reviewed takes; unknown where nobody rated."""
     reviews = frames.reviews[frames.reviews["instance_id"].isin(frames.candidates["instance_id"])]
-    good = (reviews["status"] != "bad").groupby([reviews["repo"], reviews["instance_id"]]).mean() > 0.5
-    return good.groupby(level="repo").sum().astype("Int64")
+    rated = reviews.drop_duplicates("instance_id")
+    return rated["resolved"].isin(BUILT).groupby(rated["repo"]).sum().astype("Int64")
 
 
 def rejections(frames: Frames) -> pd.DataFrame:

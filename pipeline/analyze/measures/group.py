@@ -19,9 +19,9 @@ WHO = ["agent", "model"]
 UNKNOWN = "unknown"
 #: column -> its classes in order
 CLASSES = {
-    "difficulty": ("easy", "medium", "hard", UNKNOWN),
+    "difficulty": ("easy", "medium", "difficult", "no-clue", UNKNOWN),
     "size": ("1 file", "2 files", "3 to 5 files", "6 files or more"),
-    "statement_source": ("issue", "pull_request"),
+    "statement_source": ("issue", "pull_request", "review"),
 }
 #: columns by which a group's costs can be told apart
 _COST_KEYS = {"kind", "repo", *WHO}

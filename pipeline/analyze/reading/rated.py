@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pipeline.analyze.reading.rows import Rows
 from pipeline.core.names import Repo
-from pipeline.core.records import PRINCIPLES, Review
-from pipeline.core.reviews import newest_reviews
+from pipeline.core.ratings import Review
+from pipeline.core.reviews import Standing, standings
 from pipeline.core.store import Store
+from pipeline.core.wcag import PRINCIPLES
 
 #: what raters say together of an instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
@@ -18,15 +18,13 @@ Ratings = dict[str, dict[str, Any]]
 
 def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
     """Add `reviews` and `criteria` of a repository; returns what is said of each instance."""
-    reviews: dict[str, list[Review]] = defaultdict(list)
-    for one in newest_reviews(store, repo):
-        rows.add("reviews", Review=one, Context={"repo": repo})
-        reviews[one.instance_id].append(one)
     ratings = {}
-    for name, said in sorted(reviews.items()):
-        assigned = list(assignments(said))
+    for name, standing in sorted(standings(store, repo).items()):
+        for one in standing.reviews:
+            rows.add("reviews", Review=one, Context={"repo": repo, "resolved": standing.status})
+        assigned = list(assignments([standing.final] if standing.final else standing.reviews))
         rows.extend("criteria", ((name, str(repo), *pair) for pair in assigned))
-        ratings[name] = _together(said) | _words(assigned)
+        ratings[name] = _together(standing) | _words(assigned)
     return ratings
 
 
@@ -46,17 +44,9 @@ def _place(criterion: str) -> tuple[int, ...]:
     return tuple(map(int, criterion.split(".")))
 
 
-def _together(reviews: list[Review]) -> dict[str, str | None]:
-    """What most raters say; the first of them where they are divided."""
-    return {
-        "rating": _most(one.status for one in reviews),
-        "difficulty": _most(one.difficulty for one in reviews if one.difficulty),
-    }
-
-
-def _most(words: Iterable[str]) -> str | None:
-    counts = Counter(words).most_common(1)
-    return counts[0][0] if counts else None
+def _together(standing: Standing) -> dict[str, str | None]:
+    """What was decided, else what all raters say; None where they are divided."""
+    return {"rating": standing.status, "difficulty": standing.value("difficulty")}
 
 
 def _words(assigned: list[tuple[str, str]]) -> dict[str, str | None]:

@@ -21,8 +21,8 @@ from pipeline.analyze.measures.shown import Heading as Named
 from pipeline.analyze.measures.shown import headings, shown
 from pipeline.analyze.report.pages import MARKS, pages
 from pipeline.analyze.report.summary import check, facts
-from pipeline.core.records import PRINCIPLES
 from pipeline.core.store import now
+from pipeline.core.wcag import PRINCIPLES
 from pipeline.report.figures.style import Plot
 from pipeline.report.page import environment, policed
 from pipeline.report.tables import Heading, Row

@@ -78,7 +78,7 @@ def test_success_criteria(tables):
 def test_classes_of_instances(tables):
     assert rows(tables, "classes") == [
         "difficulty easy 1 25.0",
-        "difficulty hard 1 25.0",
+        "difficulty difficult 1 25.0",
         "difficulty unknown 2 50.0",
         "size 1 file 4 100.0",
         "statement_source issue 3 75.0",

@@ -187,7 +187,7 @@ def test_results_by_principle(tables):
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        ("by_difficulty", ["easy 1 1", "hard 1 0", "unknown 2 1", "easy 1 1", "hard 1 0", "unknown 2 0"]),
+        ("by_difficulty", ["easy 1 1", "difficult 1 0", "unknown 2 1", "easy 1 1", "difficult 1 0", "unknown 2 0"]),
         ("by_size", ["1 file 4 2", "1 file 4 1"]),
         ("by_year", ["2024 4 2", "2024 4 1"]),
         ("by_statement", ["issue 3 2", "pull_request 1 0", "issue 3 1", "pull_request 1 0"]),

@@ -178,9 +178,9 @@ def test_a_candidate_that_is_kept_and_rejected_is_refused_with_both_files(store)
 
 @pytest.mark.rule("reviews-append-only")
 def test_the_newest_rating_of_a_rater_counts(store):
-    write_records(store.reviews(UI), [make_review(1, rater="zoe"), make_review(1, rater="zoe", status="bad")])
+    write_records(store.reviews(UI), [make_review(1, rater="zoe"), make_review(1, rater="zoe", status="rejected")])
     reviews = analyze.load(store).reviews
-    assert list(reviews[reviews.rater == "zoe"].status) == ["bad"]
+    assert list(reviews[reviews.rater == "zoe"].status) == ["rejected"]
 
 
 def test_a_broken_funnel_names_the_field(store):

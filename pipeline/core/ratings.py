@@ -1,0 +1,180 @@
+"""Ratings of candidates: the values of every field, and the checks across fields that hold for people and models.
+
+The fields and the logic are those of the seed's viewer (its appendix 9.8). Words of older ratings are read as today's.
+Reads and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from pipeline.core.record import Record, Versioned
+from pipeline.core.wcag import Principle, criterion
+
+#: characters of a problem statement, and of a note
+STATEMENT, NOTE = 900, 800
+
+ReviewStatus = Literal["super", "accepted", "needs-work", "reworked", "rejected"]
+Difficulty = Literal["easy", "medium", "difficult", "no-clue"]
+Category = Literal["bug-fix", "new-feature", "feature-optimization"]
+TestQuality = Literal["Good Tests", "Is Explicit", "Not UNIT", "Bad Test", "Missing Tests"]
+Condition = Literal["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8"]
+
+STATUSES: tuple[ReviewStatus, ...] = get_args(ReviewStatus)
+#: statuses of candidates that are good enough to be built
+BUILT: frozenset[str] = frozenset({"super", "reworked"})
+#: words of ratings that were written before today's
+OLDER = {"ok": "accepted", "bad": "rejected", "hard": "difficult"}
+
+#: what must hold for `super`
+CONDITIONS: dict[Condition, str] = {
+    "S1": "The accessibility problem is clear",
+    "S2": "The source changes are about accessibility",
+    "S3": "The solution addresses the issue",
+    "S4": "There is at least one unit test",
+    "S5": "A unit test directly validates the changed code and its accessibility",
+    "S6": "It can be solved from the issue and the repository alone",
+    "S7": "Tests use generic selectors, or such as the issue names or lets one infer",
+    "S8": "It is self-contained: no external set-up and no external dependencies",
+}
+#: the six booleans
+FLAGS: dict[str, str] = {
+    "is_accessibility_related": "It is about accessibility",
+    "insufficient_evidence": "There is not enough evidence to decide",
+    "requires_external_setup": "It needs an external set-up",
+    "solvable_from_issue_and_repo": "It can be solved from the issue and the repository",
+    "has_unit_test": "It has a unit test",
+    "unit_test_validates_change": "A unit test validates the change",
+}
+#: labels that the logic knows -> their hover text
+LABELS = {
+    "Missing a11y": "Not about accessibility; excluded from the benchmark",
+    "MTC": "The test or code patch is missing, or the tests do not validate the change",
+    "Is Explicit": "The tests use identifiers that the issue does not disclose",
+}
+
+
+class Label(Record):
+    """A short mark with a longer text behind it."""
+
+    name: str = Field(min_length=1, max_length=60)
+    hover_text: str = Field(default="", max_length=300)
+
+
+def _today(word: Any) -> Any:
+    return OLDER.get(word, word) if isinstance(word, str) else word
+
+
+class Review(Versioned):
+    """One rating of one candidate, by a person or a model (stage 00). What it does not say is None, or empty."""
+
+    instance_id: str
+    rater: str = Field(min_length=1, max_length=120)
+    by: Literal["person", "model"] = "person"
+    status: Annotated[ReviewStatus, BeforeValidator(_today)]
+    conditions: dict[Condition, bool] = Field(default={}, description="S1 to S8: what must hold for `super`")
+    is_accessibility_related: bool | None = None
+    insufficient_evidence: bool | None = None
+    requires_external_setup: bool | None = None
+    solvable_from_issue_and_repo: bool | None = None
+    has_unit_test: bool | None = None
+    unit_test_validates_change: bool | None = None
+    success_criteria: tuple[Annotated[str, AfterValidator(criterion)], ...] = Field(
+        default=(), description="of WCAG 2.2, as 4.1.2"
+    )
+    principles: tuple[Principle, ...] = ()
+    difficulty: Annotated[Difficulty | None, BeforeValidator(_today)] = Field(
+        default=None, description="easy: 15 minutes at most; medium: an hour at most; difficult: more; no-clue: unclear"
+    )
+    issue_category: Category | None = None
+    test_quality: TestQuality | None = None
+    labels: tuple[Label, ...] = ()
+    statement: str = Field(default="", max_length=STATEMENT, description="the problem, without its solution")
+    note: str = Field(default="", max_length=NOTE)
+    evaluation_note: str = Field(default="", max_length=NOTE)
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    build_error: bool = Field(default=False, description="it can not be built, a person says")
+    withdrawn: bool = Field(default=False, description="the rater takes all of it back: it does not count")
+    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if found := contradictions(self):
+            raise ValueError("; ".join(found))
+        return self
+
+    @property
+    def label_names(self) -> frozenset[str]:
+        return frozenset(one.name for one in self.labels)
+
+    @property
+    def is_explicit(self) -> bool:
+        """Whether its tests use identifiers that nothing discloses."""
+        names = {*self.label_names, self.test_quality}
+        return "Is Explicit" in names or self.conditions.get("S7") is False
+
+
+#: (what is wrong, whether it is): the seed's decision logic. What a rating does not say contradicts nothing
+_RULES: tuple[tuple[str, Callable[[Review], bool]], ...] = (
+    (
+        "what is not about accessibility is rejected",
+        lambda one: (
+            (one.is_accessibility_related is False or "Missing a11y" in one.label_names) and one.status != "rejected"
+        ),
+    ),
+    (
+        "what lacks a test or code patch is rejected",
+        lambda one: ("MTC" in one.label_names or one.test_quality == "Missing Tests") and one.status != "rejected",
+    ),
+    (
+        "what needs an external set-up is rejected",
+        lambda one: one.requires_external_setup is True and one.status != "rejected",
+    ),
+    ("without a unit test it is not super", lambda one: one.has_unit_test is False and one.status == "super"),
+    (
+        "undisclosed test identifiers are never super",
+        lambda one: one.is_explicit and one.status == "super",
+    ),
+    (
+        "super needs a unit test that validates the change",
+        lambda one: one.unit_test_validates_change is False and one.status == "super",
+    ),
+    (
+        "super must be solvable from the issue and the repository",
+        lambda one: one.solvable_from_issue_and_repo is False and one.status == "super",
+    ),
+    ("super needs sufficient evidence", lambda one: one.insufficient_evidence is True and one.status == "super"),
+    (
+        "super needs all of S1 to S8",
+        lambda one: one.status == "super" and not all(one.conditions.values()),
+    ),
+    ("reworked needs a problem statement", lambda one: one.status == "reworked" and not one.statement.strip()),
+    (
+        "a unit test that is not there validates nothing",
+        lambda one: one.has_unit_test is False and one.unit_test_validates_change is True,
+    ),
+    (
+        "missing tests and a unit test exclude each other",
+        lambda one: one.test_quality == "Missing Tests" and one.has_unit_test is True,
+    ),
+)
+
+
+def contradictions(one: Review) -> list[str]:
+    """What contradicts itself in a rating; empty for one that can stand. A withdrawn one says nothing."""
+    return [] if one.withdrawn else [words for words, is_wrong in _RULES if is_wrong(one)]
+
+
+def lacking(one: Review) -> list[str]:
+    """The fields that a whole rating says and this one does not: all six booleans, S1 to S8 for `super`, and what the
+    seed's viewer asks of every rating."""
+    fields = [*FLAGS, "difficulty", "issue_category", "test_quality", "confidence"]
+    missing = [name for name in fields if getattr(one, name) is None]
+    if one.status != "rejected":
+        missing += [name for name in ("success_criteria", "statement") if not getattr(one, name)]
+    if one.status == "super":
+        missing += [name for name in CONDITIONS if name not in one.conditions]
+    return missing

@@ -1,0 +1,41 @@
+"""The success criteria of WCAG 2.2, as one table: `wcag.csv`.
+
+4.1.1 Parsing is not among them: WCAG 2.2 took it out. Reads that table, writes nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+from importlib.resources import files
+from typing import Literal, NamedTuple, get_args
+
+#: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
+Principle = Literal["perceivable", "operable", "understandable", "robust"]
+PRINCIPLES: tuple[Principle, ...] = get_args(Principle)
+
+
+class Criterion(NamedTuple):
+    """`level` is A, AA or AAA; `since` the version of WCAG that has it first; `guideline` a title."""
+
+    number: str
+    name: str
+    level: str
+    since: str
+    principle: Principle
+    guideline: str
+
+
+def _table() -> dict[str, Criterion]:
+    lines = files(__package__).joinpath("wcag.csv").read_text(encoding="utf-8").splitlines()
+    return {row["number"]: Criterion(**row) for row in csv.DictReader(lines)}
+
+
+#: number -> criterion, in WCAG's order
+CRITERIA: dict[str, Criterion] = _table()
+
+
+def criterion(number: str) -> str:
+    """The number itself. Raises ValueError for what is no success criterion of WCAG 2.2."""
+    if number not in CRITERIA:
+        raise ValueError(f"{number} is no success criterion of WCAG 2.2")
+    return number

@@ -1,0 +1,75 @@
+"""What ratings come to: decided, else unanimous, else nothing. One rule for what is built and what is analysed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import REPO, make_candidate, make_instance, make_review
+
+from pipeline.core import journal
+from pipeline.core.ratings import Review
+from pipeline.core.reviews import Standing, decide_finally, finals, newest_reviews, restated, standings
+from pipeline.core.store import Store
+
+NEW = "The menu can not be told from others by ear."
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "data")
+
+
+def rate(store: Store, *reviews: Review) -> None:
+    journal.append(store.reviews(REPO), reviews)
+
+
+def test_unanimous_ratings_count_and_divided_ones_do_not() -> None:
+    one, other = make_review(), make_review(rater="bob")
+    assert Standing((one, other)).status == "super" and Standing((one, other)).is_built
+    divided = Standing((one, make_review(rater="bob", status="accepted", difficulty="easy")))
+    assert divided.status is None and not divided.is_built
+    assert divided.disagreements == ("status",) and divided.value("difficulty") == "easy"
+
+
+def test_what_was_decided_counts_before_all_ratings(store: Store) -> None:
+    rate(store, make_review(time="2025-01-01T00:00:00Z"), make_review(rater="bob", status="rejected"))
+    assert standings(store, REPO)["acme__ui-1"].status is None
+    decide_finally(store, REPO, [make_review(rater="cleo", status="accepted", time="2025-01-02T00:00:00Z")])
+    standing = standings(store, REPO)["acme__ui-1"]
+    assert (standing.status, standing.final.rater, standing.disagreements) == ("accepted", "cleo", ())
+    assert len(standing.reviews) == 2
+
+
+@pytest.mark.rule("reviews-append-only")
+def test_what_is_withdrawn_does_not_count_and_still_stands_there(store: Store) -> None:
+    rate(store, make_review(time="2025-01-01T00:00:00Z"), make_review(withdrawn=True, time="2025-01-02T00:00:00Z"))
+    decide_finally(store, REPO, [make_review(), make_review(withdrawn=True, time="2025-01-02T00:00:00Z")])
+    assert newest_reviews(store, REPO) == [] and finals(store, REPO) == {} and standings(store, REPO) == {}
+    assert len(store.reviews(REPO).read_text().splitlines()) == len(store.finals(REPO).read_text().splitlines()) == 2
+
+
+def test_criteria_in_another_order_are_no_disagreement() -> None:
+    one, other = (make_review(success_criteria=order) for order in (("1.1.1", "4.1.2"), ("4.1.2", "1.1.1")))
+    assert Standing((one, other)).disagreements == ()
+
+
+@pytest.mark.rule("reworked-statement")
+def test_a_reworked_statement_is_what_the_agent_sees() -> None:
+    """And the pull request's own words, which can give the solution away, are not."""
+    standing = Standing((make_review(status="reworked", statement=NEW),))
+    candidate = restated(make_candidate(resolved_issues=(), statement_source="pull_request"), standing)
+    assert (candidate.statement_source, candidate.statement) == ("review", NEW)
+    own = make_instance(statement_source="review", statement=NEW, resolved_issues=())
+    shown = own.task().model_dump_json()
+    assert NEW in shown and own.title not in shown and own.body not in shown
+    linked = make_instance(statement_source="review", statement=NEW).task().statement
+    assert [(one.title, one.body) for one in linked] == [("Menu has no name", NEW)]
+
+
+def test_a_statement_of_which_nobody_decided_changes_nothing() -> None:
+    candidate = make_candidate()
+    texts = [make_review(rater=name, status="reworked", statement=name) for name in ("ann", "bob")]
+    assert restated(candidate, Standing(tuple(texts))) == candidate and not Standing(tuple(texts)).is_built
+    assert restated(candidate, Standing((make_review(statement=NEW),))) == candidate
+    assert restated(candidate, None) == candidate
