@@ -1,7 +1,13 @@
-"""Stage 00, between collecting and building: people's (and a model's) ratings of candidates, with WCAG metadata.
+"""Stage 00, between collecting and building: people's and models' ratings of candidates, and what they come to.
 
-Reads `01_raw/<repo>/`; writes `00_viewer/<repo>.jsonl`. The web viewer is not part of it yet: ratings come from the
-command line or from a file.
+Reads `01_raw/<repo>/` and what stage 02 made of it; appends to `00_viewer/`. The viewer is `just triage`.
 
-    cli, stage                the commands; ratings, read and added
+    cli                       the commands
+    stage                     ratings, added, imported, undone, decided
+    catalog                   all candidates: found, filtered, counted
+    form                      the rating form, and a rating of what was sent
+    sides, marks              a patch side by side; evidence marked in its text
+    agreement                 kappa, and models checked by hand
+    exchange                  what leaves the viewer, and ratings of other tools
+    web                       the viewer as a web application
 """

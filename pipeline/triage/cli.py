@@ -12,9 +12,26 @@ from pipeline.core.options import data_option, repo_argument
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
 
-@click.group()
-def command() -> None:
-    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes the super ones."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> None:
+    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes the super ones.
+
+    Without a sub-command: the viewer, as `triage serve`.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(serve)
+
+
+@command.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address; one of a network asks for a token.")
+@click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@data_option
+def serve(store: Any, host: str, port: int) -> None:
+    """Serve the Task Instance Viewer: read candidates, rate them, decide, export."""
+    from pipeline.triage.web.serve import serve as run
+
+    run(store, host, port)
 
 
 @command.command("list")
@@ -74,10 +91,36 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
 @command.command("import")
 @repo_argument
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--by", "rater", default="", help="Whose ratings they are, where the file does not say.")
 @data_option
-def import_(repo: Any, file: Path, store: Any) -> None:
-    """Add the ratings of FILE (JSON Lines of Review records) to those of REPO."""
+def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
+    """Add the ratings of FILE to those of REPO: Review records as JSON Lines, the seed's metadata.json, annotations."""
     from pipeline.core.console import say
     from pipeline.triage.stage import import_file
 
-    say(f"{len(import_file(store, repo, file))} ratings of {repo}")
+    say(f"{len(import_file(store, repo, file, rater))} ratings of {repo}")
+
+
+@command.command()
+@click.option("--status", "statuses", multiple=True, default=("super",), show_default=True, help="As resolved.")
+@click.option("--repo", default="", help="One repository, as org/repo.")
+@click.option("--group", type=click.Choice(["repo", "status", "difficulty"]), default=None, help="Grouped by.")
+@click.option("--format", "form", type=click.Choice(["python", "json", "csv", "metadata"]), default="python")
+@click.option("--with-errors", is_flag=True, help="With candidates that could not be built.")
+@data_option
+def export(store: Any, group: str | None, **asked: Any) -> None:
+    """Print the identifiers, or the metadata, of candidates by their resolved rating."""
+    from pipeline.core.ratings import STATUSES
+    from pipeline.triage import exchange
+    from pipeline.triage.catalog import Catalog
+
+    if wrong := set(asked["statuses"]) - set(STATUSES):
+        raise click.UsageError(f"no status {sorted(wrong)[0]}; there is: {', '.join(STATUSES)}")
+    catalog = Catalog(store)
+    what = exchange.Asked(group=group or "", **asked)
+    found = exchange.chosen(catalog.search("", {}).listed, what)
+
+    def candidate(one: Any) -> Any:
+        return catalog.get(one.row.instance_id)[0].candidate(one.row)
+
+    click.echo(exchange.written(found, what, candidate), nl=False)

@@ -1,0 +1,322 @@
+"""All candidates of a data directory as the viewer lists them: found by words and filters, counted, read one by one.
+
+Reads `01_raw/<repo>/candidates.jsonl`, ratings and what stage 02 made, and holds only what a list shows; a candidate
+itself is read from its line. What changes on disk is seen: ratings are read on from where they ended, candidates anew.
+Writes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pipeline.core.errors import unknown
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.ratings import Review
+from pipeline.core.record import Record
+from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.reviews import Standing, fold
+from pipeline.core.store import Store, parse_record, read_records
+from pipeline.core.wcag import CRITERIA
+
+R = TypeVar("R", bound=Record)
+#: what stage 02 says of a candidate that it has not tried
+PENDING = "not built"
+NOBODY = Standing(())
+
+
+class Row(NamedTuple):
+    """A candidate as a list shows it. `place` and `length` say where its line stands in the file, in bytes."""
+
+    instance_id: str
+    repo: str
+    number: int
+    title: str
+    merged_at: str
+    evidence: tuple[str, ...]
+    source: str
+    files: int
+    added: int
+    removed: int
+    place: int
+    length: int
+    line: int
+
+
+class Listed(NamedTuple):
+    """A row, where it stands with its raters, and what stage 02 said of it."""
+
+    row: Row
+    standing: Standing
+    state: str
+
+    @property
+    def status(self) -> str:
+        """For people: its resolved status, or why there is none."""
+        return self.standing.status or ("disagreement" if self.standing.reviews else "not rated")
+
+
+class Found(NamedTuple):
+    """What a search found, newest first, and how many of these each value of each filter would leave."""
+
+    listed: list[Listed]
+    counts: dict[str, Counter[str]]
+    total: int
+
+
+def _principles(one: Listed) -> set[str]:
+    named = {name for review in _said(one) for name in review.principles}
+    return named | {CRITERIA[number].principle for number in _criteria(one)}
+
+
+def _criteria(one: Listed) -> set[str]:
+    return {number for review in _said(one) for number in review.success_criteria}
+
+
+def _said(one: Listed) -> tuple[Review, ...]:
+    return (one.standing.final,) if one.standing.final else one.standing.reviews
+
+
+#: filter -> the values that a candidate has of it
+FILTERS: dict[str, Callable[[Listed], Iterable[str]]] = {
+    "repo": lambda one: (one.row.repo,),
+    "status": lambda one: (one.status,),
+    "principle": _principles,
+    "criterion": _criteria,
+    "evidence": lambda one: one.row.evidence,
+    "difficulty": lambda one: filter(None, (review.difficulty for review in _said(one))),
+    "reviewer": lambda one: (review.rater for review in one.standing.reviews),
+    "disagreement": lambda one: one.standing.disagreements,
+    "build": lambda one: (one.state,),
+}
+
+
+class Tail(Generic[R]):
+    """A file that is only appended to, read on from where it ended; one that was cut or replaced is read anew."""
+
+    def __init__(self, path: Path, kind: type[R]) -> None:
+        self.path, self.kind = path, kind
+        self.records: list[R] = []
+        self._end, self._lines, self._file = 0, 0, 0
+
+    def read(self) -> bool:
+        """Take in what is new; returns whether there was anything. Raises UserError with file, line and field."""
+        if not self.path.exists():
+            return False
+        about = self.path.stat()
+        if about.st_size < self._end or about.st_ino != self._file:
+            self.records, self._end, self._lines, self._file = [], 0, 0, about.st_ino
+        if about.st_size == self._end:
+            return False
+        with self.path.open("rb") as file:
+            file.seek(self._end)
+            whole = file.read().rpartition(b"\n")
+        for line in whole[0].split(b"\n") if whole[1] else ():
+            self._lines += 1
+            if line.strip():
+                self.records.append(parse_record(self.path, self._lines, line, self.kind))
+        self._end += len(whole[0]) + len(whole[1])
+        return True
+
+
+class Shelf:
+    """One repository: its rows, its ratings, its outcomes."""
+
+    def __init__(self, store: Store, repo: Repo) -> None:
+        self.store, self.repo = store, repo
+        self.rows: dict[str, Row] = {}
+        self.texts: dict[str, str] = {}
+        self.standings: dict[str, Standing] = {}
+        self.states: dict[str, str] = {}
+        self.reviews = Tail(store.reviews(repo), Review)
+        self.finals = Tail(store.finals(repo), Review)
+        self._seen: dict[str, Any] = {}
+
+    @property
+    def path(self) -> Path:
+        return self.store.raw(self.repo) / "candidates.jsonl"
+
+    def refresh(self) -> bool:
+        """Take in what changed on disk; returns whether the candidates did."""
+        if self.reviews.read() | self.finals.read():
+            self.standings = fold(_newest(self.reviews.records, "rater"), _decided(self.finals.records))
+        built = (self.store.dataset(self.repo), self.store.qualification(self.repo) / "rejections.jsonl")
+        if self._changed("built", *built):
+            self.states = dict(_states(*built))
+        if not self._changed("candidates", self.path):
+            return False
+        self.rows, self.texts = {}, {}
+        for row, text in _rows(self.path):
+            self.rows[row.instance_id], self.texts[row.instance_id] = row, text
+        return True
+
+    def listed(self, row: Row) -> Listed:
+        name = row.instance_id
+        return Listed(row, self.standings.get(name, NOBODY), self.states.get(name, PENDING))
+
+    def candidate(self, row: Row) -> Candidate:
+        """Read from its line. Raises UserError where the file changed in between."""
+        with self.path.open("rb") as file:
+            file.seek(row.place)
+            return parse_record(self.path, row.line, file.read(row.length), Candidate)
+
+    def outcome(self, name: str) -> Instance | Rejection | None:
+        """What stage 02 made of it."""
+        built = (
+            (self.store.dataset(self.repo), Instance),
+            (
+                self.store.qualification(self.repo) / "rejections.jsonl",
+                Rejection,
+            ),
+        )
+        found = (one for path, kind in built for one in read_records(path, kind) if one.instance_id == name)
+        return next(found, None)
+
+    def _changed(self, what: str, *paths: Path) -> bool:
+        stats = [path.stat() if path.exists() else None for path in paths]
+        now = [about and (about.st_mtime_ns, about.st_size, about.st_ino) for about in stats]
+        before, self._seen[what] = self._seen.get(what), now
+        return now != before
+
+
+class Catalog:
+    """All repositories. Threads may share it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._shelves: dict[str, Shelf] = {}
+        self._words = _index()
+        self._turn = threading.Lock()
+
+    def refresh(self) -> None:
+        """Take in what changed on disk. Raises UserError for a line that can not be read."""
+        with self._turn:
+            self._refresh()
+
+    def search(self, words: str, filters: Mapping[str, str]) -> Found:
+        """The candidates that have all the words and pass all filters; an empty value filters nothing."""
+        with self._turn:
+            self._refresh()
+            names = self._having(words)
+            shelves = self._shelves.values()
+            listed = [shelf.listed(row) for shelf in shelves for row in shelf.rows.values()]
+        if names is not None:
+            listed = [one for one in listed if one.row.instance_id in names]
+        total = sum(len(shelf.rows) for shelf in shelves)
+        asked = {name: value for name, value in filters.items() if value}
+        values = [({name: tuple(of(one)) for name, of in FILTERS.items()}, one) for one in listed]
+        counts = {name: Counter[str]() for name in FILTERS}
+        found = []
+        for has, one in values:
+            fails = [name for name, value in asked.items() if value not in has[name]]
+            if not fails:
+                found.append(one)
+            for name in FILTERS if not fails else fails if len(fails) == 1 else ():
+                counts[name].update(set(has[name]))
+        found.sort(key=lambda one: (one.row.merged_at, one.row.instance_id), reverse=True)
+        return Found(found, counts, total)
+
+    def get(self, name: str) -> tuple[Shelf, Listed]:
+        """One candidate by its instance's name. Raises UserError for one that is not there."""
+        repo, number = parse_instance_id(name)
+        name = repo.instance_id(number)
+        with self._turn:
+            self._refresh()
+            shelf = self._shelves.get(str(repo))
+            if shelf is None or name not in shelf.rows:
+                raise unknown("candidate", name, list(islice(shelf.rows, 20)) if shelf else list(self._shelves))
+            return shelf, shelf.listed(shelf.rows[name])
+
+    def shelves(self) -> list[Shelf]:
+        with self._turn:
+            self._refresh()
+            return list(self._shelves.values())
+
+    def _refresh(self) -> None:
+        repos = {str(repo): repo for repo in self.store.repositories("01_raw")}
+        for name, repo in repos.items():
+            shelf = self._shelves.setdefault(name, Shelf(self.store, repo))
+            if shelf.refresh():
+                with self._words:
+                    self._words.execute("DELETE FROM words WHERE repo = ?", (name,))
+                    rows = ((name, key, text) for key, text in shelf.texts.items())
+                    self._words.executemany("INSERT INTO words VALUES (?, ?, ?)", rows)
+                shelf.texts = {}
+        for name in self._shelves.keys() - repos.keys():
+            del self._shelves[name]
+
+    def _having(self, words: str) -> set[str] | None:
+        """The names of candidates that have all words, each as a beginning; None for no words."""
+        asked = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
+        if not asked:
+            return None
+        found = self._words.execute("SELECT name FROM words WHERE words MATCH ?", (f"text : ({asked})",))
+        return {name for (name,) in found}
+
+
+def _index() -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:", check_same_thread=False)
+    made.execute("CREATE VIRTUAL TABLE words USING fts5(repo UNINDEXED, name UNINDEXED, text)")
+    return made
+
+
+def _rows(path: Path) -> Iterable[tuple[Row, str]]:
+    """Every candidate of a file, with the text in which words are found."""
+    if not path.exists():
+        return
+    place = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                one = parse_record(path, number, line, Candidate)
+                yield _row(one, place, len(line), number), _text(one)
+            place += len(line)
+
+
+def _row(one: Candidate, place: int, length: int, line: int) -> Row:
+    patch = (one.fix_patch + one.test_patch).split("\n")
+    return Row(
+        one.instance_id,
+        str(one.repository),
+        one.number,
+        one.title,
+        one.merged_at,
+        tuple(dict.fromkeys(found.text.lower() for found in one.a11y_reason)),
+        one.statement_source,
+        sum(text.startswith("diff --git ") for text in patch),
+        sum(text.startswith("+") and not text.startswith("+++ ") for text in patch),
+        sum(text.startswith("-") and not text.startswith("--- ") for text in patch),
+        place,
+        length,
+        line,
+    )
+
+
+def _text(one: Candidate) -> str:
+    issues = (text for issue in one.resolved_issues for text in (issue.title, issue.body, *issue.labels))
+    return "\n".join((one.instance_id, f"#{one.number}", one.title, one.body, *one.labels, *issues))
+
+
+def _newest(records: Iterable[Review], *key: str) -> list[Review]:
+    found: dict[tuple[str, ...], Review] = {}
+    for one in records:
+        name = (one.instance_id, *(getattr(one, field) for field in key))
+        if name not in found or one.time >= found[name].time:
+            found[name] = one
+    return [one for one in found.values() if not one.withdrawn]
+
+
+def _decided(records: Iterable[Review]) -> dict[str, Review]:
+    return {one.instance_id: one for one in _newest(records)}
+
+
+def _states(dataset: Path, rejections: Path) -> Iterable[tuple[str, str]]:
+    for one in read_records(rejections, Rejection):
+        yield one.instance_id, f"rejected: {one.reason}"
+    for one in read_records(dataset, Instance):
+        yield one.instance_id, "qualified"

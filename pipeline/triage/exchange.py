@@ -1,0 +1,247 @@
+"""What leaves the viewer and what comes in: lists of identifiers, `metadata.json`, ratings of other tools.
+
+Everything is joined by `instance_id`. Read are our own ratings (JSON Lines), the seed's `metadata.json` (identifiers
+`org/repo-#N`), and annotations in the form of SWE-bench Verified and Multi-SWE-bench. Writes nothing itself.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import parse_instance_id
+from pipeline.core.patches import paths
+from pipeline.core.ratings import CONDITIONS, FLAGS, NOTE, STATEMENT, Label, Review
+from pipeline.core.records import Candidate
+from pipeline.core.store import parse_record, read_json
+from pipeline.triage.catalog import Listed
+
+#: form -> the name of its file
+FORMS = {"python": "instances.py", "json": "instances.json", "csv": "instances.csv", "metadata": "metadata.json"}
+GROUPS: dict[str, Callable[[Listed], str]] = {
+    "repo": lambda one: one.row.repo,
+    "status": lambda one: one.status,
+    "difficulty": lambda one: one.standing.value("difficulty") or "unknown",
+}
+
+
+class Asked(NamedTuple):
+    """What is to be exported: of which resolved statuses and which repository (empty: all), grouped by a key of
+    `GROUPS`, in a form of `FORMS`; candidates that can not be built only `with_errors`."""
+
+    statuses: tuple[str, ...] = ("super",)
+    repo: str = ""
+    group: str = ""
+    form: str = "python"
+    with_errors: bool = False
+
+
+def has_build_error(one: Listed) -> bool:
+    """Whether stage 02 rejected it, or a person says that it can not be built."""
+    said = (one.standing.final,) if one.standing.final else one.standing.reviews
+    return one.state.startswith("rejected") or any(review.build_error for review in said)
+
+
+def chosen(listed: Iterable[Listed], asked: Asked) -> list[Listed]:
+    """In the order of repositories and numbers."""
+    found = [
+        one
+        for one in listed
+        if one.standing.status in asked.statuses
+        and asked.repo in ("", one.row.repo)
+        and (asked.with_errors or not has_build_error(one))
+    ]
+    return sorted(found, key=lambda one: (one.row.repo, one.row.number))
+
+
+def written(listed: Sequence[Listed], asked: Asked, candidate: Callable[[Listed], Candidate]) -> str:
+    """The text of an export; `candidate` reads what `metadata.json` needs beside the rating."""
+    if asked.form == "metadata":
+        return _json([metadata(one, candidate(one)) for one in listed])
+    if asked.form == "csv":
+        return _csv(listed, asked)
+    names = _grouped(listed, asked)
+    if asked.form == "json":
+        return _json(names)
+    return f"INSTANCES = {_python(names)}\n"
+
+
+def metadata(one: Listed, candidate: Candidate) -> dict[str, Any]:
+    """An entry of `metadata.json`: the resolved values under the seed's names, and every rating under `ratings`."""
+    standing = one.standing
+    value = standing.value
+    both = candidate.fix_patch + candidate.test_patch
+    return {
+        "instance_id": one.row.instance_id,
+        "title": candidate.title,
+        "review_status": standing.status,
+        **{name: value(name) for name in FLAGS},
+        "wcag_codes": list(value("success_criteria") or ()),
+        "difficulty": value("difficulty"),
+        "issue_category": value("issue_category"),
+        "test_quality": value("test_quality"),
+        "custom_problem_statement": value("statement") or "",
+        "notes": value("note") or "",
+        "evaluation_notes": value("evaluation_note") or "",
+        "confidence": value("confidence"),
+        "labels": [{"name": each.name, "hoverText": each.hover_text} for each in value("labels") or ()],
+        "build_error": has_build_error(one),
+        "build_state": one.state,
+        "patch": {"files": len(paths(both)), "added": one.row.added, "removed": one.row.removed},
+        "decided_by": standing.final.rater if standing.final else None,
+        "ratings": [_plain(review) for review in standing.reviews],
+    }
+
+
+def _plain(review: Review) -> dict[str, Any]:
+    return review.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version", "tool", "instance_id"})
+
+
+def _grouped(listed: Sequence[Listed], asked: Asked) -> Any:
+    key = GROUPS.get(asked.group)
+    if key is None:
+        return [one.row.instance_id for one in listed]
+    groups = groupby(sorted(listed, key=key), key=key)
+    return {name: [one.row.instance_id for one in members] for name, members in groups}
+
+
+def _python(names: Any) -> str:
+    """As formatters leave it: one a line, a comma behind each."""
+    if isinstance(names, dict):
+        return "{\n" + "".join(f"    {_quoted(name)}: {_list(found, 4)},\n" for name, found in names.items()) + "}"
+    return _list(names, 0)
+
+
+def _list(names: Sequence[str], indent: int) -> str:
+    inner = "".join(f"{' ' * (indent + 4)}{_quoted(name)},\n" for name in names)
+    return f"[\n{inner}{' ' * indent}]" if names else "[]"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+def _csv(listed: Sequence[Listed], asked: Asked) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(["instance_id", "repo", "status", "difficulty", "success_criteria", "build_state", "decided_by"])
+    for one in listed:
+        final, criteria = one.standing.final, one.standing.value("success_criteria") or ()
+        difficulty = one.standing.value("difficulty") or ""
+        told = (difficulty, " ".join(criteria), one.state, final.rater if final else "")
+        rows.writerow([one.row.instance_id, one.row.repo, one.status, *told])
+    return text.getvalue()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+# -- what comes in -----------------------------------------------------------------------------------------------------
+def read(path: Path, rater: str = "") -> list[Review]:
+    """The ratings of a file of any form; `rater` is whose they are where it does not say. Raises UserError with file,
+    line or entry, and field."""
+    if not path.exists():
+        raise UserError("no such file", path=path)
+    lines = path.read_bytes().splitlines()
+    first = next((line for line in lines if line.strip()), b"")
+    whole = [] if _is_line(first) else read_json(path)
+    if not whole:
+        found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+        return [_line(path, number, line, rater) for number, line in found]
+    entries = [{"instance_id": name, **one} for name, one in whole.items()] if isinstance(whole, dict) else whole
+    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+        raise UserError("a list or an object of ratings is expected", path=path)
+    return [_foreign(path, number, one, rater) for number, one in enumerate(entries, 1)]
+
+
+def _is_line(line: bytes) -> bool:
+    """Whether a line is an object by itself: of JSON Lines then."""
+    try:
+        return isinstance(found := json.loads(line), dict) and "instance_id" in found
+    except ValueError:
+        return False
+
+
+def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
+    try:
+        entry = json.loads(line)
+    except ValueError as error:
+        raise UserError(f"no JSON: {error}", path=path, line=number) from None
+    if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
+        return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)
+    return _foreign(path, number, entry if isinstance(entry, dict) else {}, rater)
+
+
+#: the words of SWE-bench Verified's annotation for the time that a fix takes -> ours
+_TIMES = {
+    "<15 min fix": "easy",
+    "15 min - 1 hour": "medium",
+    "1-4 hours": "difficult",
+    ">4 hours": "difficult",
+}
+
+
+def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> Review:
+    """An entry of the seed's viewer, or of an annotation. Raises UserError."""
+    is_annotation = {"underspecified", "false_negative"} & entry.keys()
+    try:
+        name = str(entry["instance_id"])
+        repo, pull = parse_instance_id(name)
+        fields = _annotation(entry) if is_annotation else _seed(entry)
+        return Review(
+            instance_id=repo.instance_id(pull), rater=rater or str(entry.get("rater") or "imported"), **fields
+        )
+    except KeyError as error:
+        raise UserError("it is missing", path=path, line=number, field=str(error.args[0])) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or None
+        raise UserError(first["msg"].removeprefix("Value error, "), path=path, line=number, field=field) from None
+
+
+def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The seed's names, which its export and its prompt give; a criterion that WCAG 2.2 took out is left out."""
+    codes = entry.get("wcag_codes") or entry.get("wcag") or entry.get("wcag_categories") or ()
+    found = [str(one.get("code", "") if isinstance(one, Mapping) else one).split(" ")[0] for one in codes]
+    labels = [
+        Label(name=one["name"], hover_text=one.get("hoverText", ""))
+        if isinstance(one, Mapping)
+        else Label(name=str(one))
+        for one in entry.get("labels") or ()
+    ]
+    known = {name: entry[name] for name in (*FLAGS, "difficulty", "issue_category", "test_quality", "confidence")
+             if entry.get(name) is not None}  # fmt: skip
+    conditions = {name: entry[name] for name in CONDITIONS if isinstance(entry.get(name), bool)}
+    return known | {
+        "status": entry["review_status"],
+        "conditions": conditions,
+        "success_criteria": tuple(dict.fromkeys(code for code in found if code != "4.1.1")),
+        "labels": tuple(labels),
+        "statement": str(entry.get("custom_problem_statement") or "")[:STATEMENT],
+        "note": str(entry.get("notes") or "")[:NOTE],
+        "evaluation_note": str(entry.get("evaluation_notes") or "")[:NOTE],
+        "build_error": bool(entry.get("build_error")),
+        "by": "model" if entry.get("model") else "person",
+    }
+
+
+def _annotation(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Grades from 0 to 3 of how underspecified the issue is and how many right answers the tests would refuse: 0 and 1
+    are good enough there. What it does not ask (accessibility) stays unsaid, so that none of them is super."""
+    worst = max(int(entry.get(name) or 0) for name in ("underspecified", "false_negative", "other_major_issues"))
+    notes = (str(entry[name]) for name in sorted(entry) if name.endswith("_notes") and entry[name])
+    return {
+        "status": "accepted" if worst < 2 else "needs-work",
+        "solvable_from_issue_and_repo": int(entry.get("underspecified") or 0) < 2,
+        "difficulty": _TIMES.get(str(entry.get("difficulty"))),
+        "note": " ".join(notes)[:NOTE],
+    }

@@ -1,0 +1,114 @@
+"""The rating form: its fields as a page shows them, and a rating of what was sent. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from pipeline.core.ratings import (
+    CONDITIONS,
+    FLAGS,
+    LABELS,
+    NOTE,
+    STATEMENT,
+    STATUSES,
+    Category,
+    Difficulty,
+    Review,
+    TestQuality,
+)
+from pipeline.core.wcag import CRITERIA, PRINCIPLES
+
+#: what a status means, for people
+MEANINGS = {
+    "super": "all of S1 to S8 hold: it is built",
+    "accepted": "nearly perfect; it may use explicit selectors",
+    "needs-work": "can be saved; incomplete or unclear",
+    "reworked": "revised by hand, with a statement of its own: it is built",
+    "rejected": "not about accessibility, no fix or tests, or an external set-up",
+}
+#: fields of one choice -> their name for people, and the values
+CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "difficulty": ("Difficulty", get_args(Difficulty)),
+    "issue_category": ("Category of the issue", get_args(Category)),
+    "test_quality": ("Quality of the tests", get_args(TestQuality)),
+}
+#: fields of text -> their name for people, and the characters that they hold
+TEXTS = {
+    "statement": ("Problem statement, without its solution", STATEMENT),
+    "note": ("Notes", NOTE),
+    "evaluation_note": ("Notes on the evaluation", NOTE),
+}
+_SAID = {"yes": True, "no": False}
+
+
+def shown(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a page needs to show the form with these values, which are those of `sent`."""
+    guidelines = groupby(CRITERIA.values(), key=lambda one: (one.principle, one.guideline))
+    return {
+        "values": values,
+        "statuses": [(name, MEANINGS[name]) for name in STATUSES],
+        "conditions": CONDITIONS,
+        "flags": FLAGS,
+        "choices": CHOICES,
+        "texts": TEXTS,
+        "principles": PRINCIPLES,
+        "guidelines": [(*key, list(criteria)) for key, criteria in guidelines],
+        "known_labels": LABELS,
+    }
+
+
+def values(review: Review | None) -> dict[str, Any]:
+    """A rating as values of the form; nothing for none."""
+    if review is None:
+        return {}
+    said = {name: {True: "yes", False: "no"}.get(getattr(review, name), "") for name in FLAGS}
+    said |= {name: "yes" if holds else "no" for name, holds in review.conditions.items()}
+    said |= {name: getattr(review, name) or "" for name in (*CHOICES, *TEXTS, "status")}
+    lists = {name: list(getattr(review, name)) for name in ("success_criteria", "principles")}
+    labels = "\n".join(f"{one.name}: {one.hover_text}" if one.hover_text else one.name for one in review.labels)
+    confidence = "" if review.confidence is None else f"{review.confidence:g}"
+    return said | lists | {"labels": labels, "confidence": confidence, "build_error": review.build_error}
+
+
+def sent(fields: Mapping[str, str], lists: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    """What a browser sent, as values of the form."""
+    names = ("status", *FLAGS, *CONDITIONS, *CHOICES, *TEXTS, "labels", "confidence")
+    found: dict[str, Any] = {name: fields.get(name, "").strip() for name in names}
+    found |= {name: [*lists.get(name, ())] for name in ("success_criteria", "principles")}
+    return found | {"build_error": bool(fields.get("build_error"))}
+
+
+def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
+    """The rating that the values say, or what is wrong with them, in words."""
+    data: dict[str, Any] = {name: _SAID[values[name]] for name in FLAGS if values.get(name) in _SAID}
+    data["conditions"] = {name: _SAID[values[name]] for name in CONDITIONS if values.get(name) in _SAID}
+    data |= {name: values[name] for name in CHOICES if values.get(name)}
+    data |= {name: values.get(name, "").replace("\r\n", "\n") for name in TEXTS}
+    data |= {name: values.get(name, []) for name in ("success_criteria", "principles")}
+    data |= {"labels": _labels(values.get("labels", "")), "build_error": values.get("build_error", False)}
+    data |= {"confidence": values["confidence"]} if values.get("confidence") else {}
+    if not values.get("status"):
+        return ["Status: choose one"]
+    try:
+        return Review.model_validate({**data, "status": values["status"], **about})
+    except ValidationError as error:
+        return [_words(one) for one in error.errors()]
+
+
+def _labels(text: str) -> list[dict[str, str]]:
+    """One a line, its hover text after a colon; a known one brings its own."""
+    made = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, _, hover = (part.strip() for part in line.partition(":"))
+        made.append({"name": name, "hover_text": hover or LABELS.get(name, "")})
+    return made
+
+
+def _words(error: Mapping[str, Any]) -> str:
+    message = str(error["msg"]).removeprefix("Value error, ")
+    field = str(error["loc"][0]).replace("_", " ").capitalize() + ": " if error["loc"] else ""
+    return field + message

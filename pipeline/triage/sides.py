@@ -1,0 +1,88 @@
+"""A patch side by side: what was there on the left, what is there now on the right. Pure.
+
+Binary patches and modes are shown by their headers only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import NamedTuple
+
+_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
+
+
+class Line(NamedTuple):
+    """One row: the numbers and texts of both sides, None where a side has no line. `kind` is `same`, `changed`, or
+    `place`, a hunk's heading, which stands in `old`."""
+
+    kind: str
+    old_number: int | None = None
+    old: str | None = None
+    number: int | None = None
+    new: str | None = None
+
+
+class File(NamedTuple):
+    """`about` are its headers: renames, modes, binaries."""
+
+    name: str
+    about: tuple[str, ...]
+    lines: list[Line]
+    added: int
+    removed: int
+
+
+def files(patch: str) -> list[File]:
+    """The files of a patch, in its order."""
+    parts = re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE)
+    return [_file(part.rstrip("\n").split("\n")) for part in parts if part.startswith("diff --git ")]
+
+
+def _file(lines: list[str]) -> File:
+    first = next((place for place, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
+    head = lines[:first]
+    rows = list(_rows(lines[first:]))
+    told = [line[6:] for line in head if line.startswith(("+++ b/", "--- a/"))]
+    name = told[-1] if told else head[0].removeprefix("diff --git ").rpartition(" b/")[2]
+    about = tuple(line for line in head[1:] if not line.startswith(("index ", "--- ", "+++ ")))
+    changed = [row for row in rows if row.kind == "changed"]
+    return File(
+        name, about, rows, sum(row.new is not None for row in changed), sum(row.old is not None for row in changed)
+    )
+
+
+def _rows(lines: list[str]) -> Iterator[Line]:
+    old = new = left = right = 0
+    gone: list[str] = []
+    come: list[str] = []
+    for line in lines:
+        heading = _HUNK.match(line) if left <= 0 and right <= 0 else None
+        if heading:
+            yield from _paired(gone, come, old, new)
+            gone, come = [], []
+            old, new = int(heading[1]), int(heading[3])
+            left, right = int(heading[2] or 1), int(heading[4] or 1)
+            yield Line("place", old=line)
+        elif line.startswith("-"):
+            if come:
+                yield from _paired(gone, come, old, new)
+                old, new, gone, come = old + len(gone), new + len(come), [], []
+            gone.append(line[1:])
+            left -= 1
+        elif line.startswith("+"):
+            come.append(line[1:])
+            right -= 1
+        elif not line.startswith("\\"):
+            yield from _paired(gone, come, old, new)
+            old, new, gone, come = old + len(gone), new + len(come), [], []
+            yield Line("same", old, line[1:], new, line[1:])
+            old, new, left, right = old + 1, new + 1, left - 1, right - 1
+    yield from _paired(gone, come, old, new)
+
+
+def _paired(gone: list[str], come: list[str], old: int, new: int) -> Iterator[Line]:
+    for place, (before, after) in enumerate(zip_longest(gone, come)):
+        was, is_ = (None if text is None else first + place for text, first in ((before, old), (after, new)))
+        yield Line("changed", was, before, is_, after)

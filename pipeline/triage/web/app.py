@@ -1,0 +1,345 @@
+"""The application: reading candidates, rating them, deciding, exporting. What it writes it appends.
+
+The head of a page is sent at once, and what takes time (a list, a diff) after it. Who rates says a cookie, which is a
+name and no proof; every line has it with the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Flask, Response, abort, g, redirect, request
+from markupsafe import Markup
+
+from pipeline.core.decisions import author
+from pipeline.core.errors import UserError
+from pipeline.core.ratings import Review, lacking
+from pipeline.core.record import digest
+from pipeline.core.review_requests import ReviewAnswer, answer, queue
+from pipeline.core.reviews import FIELDS, Standing, all_reviews
+from pipeline.core.store import Store, now
+from pipeline.core.wcag import CRITERIA
+from pipeline.report.page import environment
+from pipeline.triage import agreement, exchange, form, sides, stage
+from pipeline.triage.catalog import FILTERS, Catalog, Listed, Shelf
+from pipeline.triage.marks import marked
+from pipeline.triage.web.guard import guard
+
+#: candidates on one page of the list; lines of a patch that a page shows
+PAGE, LINES = 50, 6000
+REVIEWER = "reviewer"
+STYLES = (
+    ("pipeline.report", "page.css"),
+    ("pipeline.report", "texts.css"),
+    ("pipeline.triage.web", "viewer.css"),
+)
+STATIC = {
+    "viewer.css": ("text/css", STYLES),
+    "viewer.js": ("text/javascript", (("pipeline.triage.web", "viewer.js"),)),
+}
+
+
+def make_app(store: Store, token: str = "") -> Flask:
+    """The application over a data directory; with a `token` it may be served to others."""
+    app = Flask(__name__, static_folder=None, template_folder=None)
+    guard(app, token)
+    Viewer(store).add_to(app)
+    return app
+
+
+class Viewer:
+    """The pages, over one catalog. Threads share it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.catalog = store, Catalog(store)
+        self.templates = environment("pipeline.triage.web")
+        self.templates.globals |= {"criteria": CRITERIA, "link": _link}
+
+    def add_to(self, app: Flask) -> None:
+        routes: tuple[tuple[str, str, Callable[..., Any]], ...] = (
+            ("GET", "/", self.list),
+            ("GET", "/statistics", self.statistics),
+            ("GET", "/candidate/<name>", self.detail),
+            ("POST", "/candidate/<name>", self.rate),
+            ("POST", "/candidate/<name>/undo", self.undo),
+            ("GET", "/queue", self.queue),
+            ("POST", "/queue/<key>", self.answered),
+            ("GET", "/agreement", self.agreement),
+            ("GET", "/export", self.export),
+            ("GET", "/export/<form>", self.exported),
+            ("POST", "/reviewer", self.name_reviewer),
+            ("GET", "/static/<name>", self.static),
+        )
+        for method, path, view in routes:
+            app.add_url_rule(path, f"{method} {path}", view, methods=[method])
+        app.register_error_handler(UserError, self._bad_input)
+        for status in (400, 401, 403, 404, 405, 413):
+            app.register_error_handler(status, self._refused)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+    def list(self) -> Response:
+        asked = {name: request.args.get(name, "") for name in FILTERS}
+        words = request.args.get("q", "")
+
+        def body() -> str:
+            found = self.catalog.search(words, asked)
+            number = max(1, request.args.get("page", 1, int))
+            pages = max(1, -(-len(found.listed) // PAGE))
+            shown = found.listed[(number - 1) * PAGE : number * PAGE]
+            return self._part("list", found=found, shown=shown, asked=asked, words=words, number=number, pages=pages)
+
+        return self._page("Candidates", body)
+
+    def statistics(self) -> Response:
+        return self._page("Repositories", lambda: self._part("statistics", rows=self._statistics()))
+
+    def detail(self, name: str) -> Response:
+        shelf, listed = self.catalog.get(name)
+        own = self._own(listed.standing)
+        return self._detail(shelf, listed, form.values(own), digest(own) if own else "")
+
+    def queue(self) -> Response:
+        divided = [one for one in self.catalog.search("", {}).listed if one.standing.disagreements]
+        asked = queue(self.store)
+        return self._page("Queue", lambda: self._part("queue", divided=divided, asked=asked, fields=FIELDS))
+
+    def agreement(self) -> Response:
+        def body() -> str:
+            standings = {k: v for shelf in self.catalog.shelves() for k, v in shelf.standings.items()}
+            measured = agreement.measured(standings.values())
+            size, seed = (request.args.get(name, default, int) for name, default in (("size", 30), ("seed", 1)))
+            checks = agreement.checked(standings, max(1, size), seed)
+            return self._part("agreement", measured=measured, checks=checks, size=size, seed=seed)
+
+        return self._page("Agreement", body)
+
+    def export(self) -> Response:
+        def body() -> str:
+            asked = _asked()
+            chosen = exchange.chosen(self.catalog.search("", {}).listed, asked)
+            return self._part(
+                "export",
+                asked=asked,
+                count=len(chosen),
+                preview=exchange.written(chosen, asked, self._candidate),
+                repos=[str(shelf.repo) for shelf in self.catalog.shelves()],
+                forms=exchange.FORMS,
+                query=urlencode(request.args.to_dict(flat=False), doseq=True),
+                statuses=form.MEANINGS,
+            )
+
+        return self._page("Export", body)
+
+    def exported(self, form: str) -> Response:
+        """The file itself; with `preview` as text to look at."""
+        if form not in exchange.FORMS:
+            abort(404, f"there is no form {form}")
+        asked = _asked()._replace(form=form)
+        chosen = exchange.chosen(self.catalog.search("", {}).listed, asked)
+        answer = Response(exchange.written(chosen, asked, self._candidate), mimetype="text/plain")
+        if "preview" in request.args:
+            answer.headers["X-Count"] = str(len(chosen))
+        else:
+            answer.headers["Content-Disposition"] = f'attachment; filename="{exchange.FORMS[form]}"'
+        return answer
+
+    def static(self, name: str) -> Response:
+        if name not in STATIC:
+            abort(404, "there is no such file")
+        kind, texts = STATIC[name]
+        return Response(_text(texts), mimetype=kind)
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+    def rate(self, name: str) -> Response:
+        """Append a rating, or the final value; what cannot stand, or was changed elsewhere, comes back as it was."""
+        shelf, listed = self.catalog.get(name)
+        lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
+        values, is_final = form.sent(request.form, lists), request.form.get("act") == "decide"
+        own = self._own(listed.standing)
+        seen, newest = request.form.get("seen", ""), digest(own) if own else ""
+        if seen != newest:
+            words = "Your rating was changed elsewhere since this page was made. Save again to put this one after it."
+            return self._detail(shelf, listed, values, newest, [words], 409)
+        made = form.review(values, instance_id=listed.row.instance_id, rater=self._reviewer(), time=now())
+        if isinstance(made, list):
+            return self._detail(shelf, listed, values, newest, made, 422)
+        if is_final:
+            stage.decide(self.store, shelf.repo, made)
+        else:
+            stage.append(self.store, shelf.repo, [made])
+        said = "decided" if is_final else "saved"
+        return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
+
+    def undo(self, name: str) -> Response:
+        shelf, listed = self.catalog.get(name)
+        if request.form.get("act") == "decide":
+            undone = stage.undo_decision(self.store, shelf.repo, listed.row.instance_id)
+        else:
+            undone = stage.undo(self.store, shelf.repo, listed.row.instance_id, self._reviewer())
+        said = "undone" if undone else "nothing"
+        return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
+
+    def answered(self, key: str) -> Response:
+        if key not in {one.key for one in queue(self.store)}:
+            abort(404, "nobody asks for this any more")
+        note = request.form.get("note", "").strip()
+        answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
+        return redirect("/queue", 303)
+
+    def name_reviewer(self) -> Response:
+        name = " ".join(request.form.get("name", "").split())[:80]
+        back = request.form.get("back", "/")
+        answer = redirect(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)
+        answer.set_cookie(REVIEWER, name.encode().hex(), max_age=365 * 86400, httponly=True, samesite="Strict")
+        return answer
+
+    # -- parts ------------------------------------------------------------------------------------------------------
+    def _detail(
+        self,
+        shelf: Shelf,
+        listed: Listed,
+        values: dict[str, Any],
+        seen: str,
+        wrong: list[str] | None = None,
+        status: int = 200,
+    ) -> Response:
+        name, said = listed.row.instance_id, request.args.get("said", "")
+        own = self._own(listed.standing)
+
+        def head() -> str:
+            return self._part(
+                "rating",
+                listed=listed,
+                own=own,
+                seen=seen,
+                wrong=wrong or [],
+                said=said,
+                lacks=lacking(own) if own else [],
+                others=[one for one in listed.standing.reviews if one != own],
+                **form.shown(values),
+            )
+
+        def body() -> str:
+            candidate = shelf.candidate(listed.row)
+            patches = {"Source": sides.files(candidate.fix_patch), "Tests": sides.files(candidate.test_patch)}
+            history = [one for one in all_reviews(self.store, shelf.repo) if one.instance_id == name]
+            return self._part(
+                "detail",
+                listed=listed,
+                candidate=candidate,
+                mark=lambda text, field: marked(text, field, candidate.a11y_reason),
+                patches=patches,
+                most=LINES,
+                outcome=shelf.outcome(name),
+                history=history[::-1],
+            )
+
+        return self._page(listed.row.title, body, head, status)
+
+    def _page(self, title: str, body: Callable[[], str], head: Callable[[], str] | None = None, status: int = 200):
+        """A page in two or three pieces, each sent when it is made."""
+        shell = {
+            "title": title,
+            "reviewer": self._reviewer(),
+            "form_token": g.form_token,
+            "path": request.path,
+            "here": request.full_path.rstrip("?"),
+        }
+        first = self._part("head", **shell)
+        texts = [self._guarded(piece, g.form_token) for piece in (head, body) if piece]
+        if status != 200:  # what is refused is short, and is made whole before it is sent
+            return Response([first, *(text() for text in texts), "</main></body></html>"], status)
+
+        def pieces() -> Iterator[str]:
+            yield first
+            for text in texts:
+                yield text()
+            yield "</main></body></html>"
+
+        from flask import stream_with_context
+
+        return Response(stream_with_context(pieces()), mimetype="text/html")
+
+    def _guarded(self, piece: Callable[[], str], token: str) -> Callable[[], str]:
+        """A file that can not be read is said on the page, whose head is sent already."""
+
+        def made() -> str:
+            try:
+                return piece()
+            except UserError as error:
+                return self._part("error", message=str(error))
+
+        return made
+
+    def _part(self, name: str, **context: Any) -> str:
+        token = g.get("form_token", "")
+        return self.templates.get_template(f"{name}.html.j2").render(**{"form_token": token, **context})
+
+    def _own(self, standing: Standing) -> Review | None:
+        name = self._reviewer()
+        return next((one for one in standing.reviews if one.rater == name), None)
+
+    def _reviewer(self) -> str:
+        try:
+            return bytes.fromhex(request.cookies.get(REVIEWER, "")).decode() or author()
+        except ValueError:
+            return author()
+
+    def _candidate(self, one: Listed) -> Any:
+        return self.catalog.get(one.row.instance_id)[0].candidate(one.row)
+
+    def _statistics(self) -> list[dict[str, Any]]:
+        rows = []
+        for shelf in self.catalog.shelves():
+            listed = [shelf.listed(row) for row in shelf.rows.values()]
+            rows.append(
+                {
+                    "repo": str(shelf.repo),
+                    "candidates": len(listed),
+                    "with issue": sum(one.row.source == "issue" for one in listed),
+                    "rated": sum(bool(one.standing.reviews) for one in listed),
+                    **{status: sum(one.status == status for one in listed) for status in form.MEANINGS},
+                    "disagreements": sum(bool(one.standing.disagreements) for one in listed),
+                    "qualified": sum(one.state == "qualified" for one in listed),
+                    "not qualified": sum(one.state.startswith("rejected") for one in listed),
+                }
+            )
+        return rows
+
+    # -- errors -----------------------------------------------------------------------------------------------------
+    def _bad_input(self, error: UserError) -> Response:
+        return self._error(str(error), 404)
+
+    def _refused(self, error: Any) -> Response:
+        return self._error(error.description or error.name, error.code)
+
+    def _error(self, message: str, status: int) -> Response:
+        shell = {"title": "This can not be shown", "reviewer": author(), "form_token": "", "path": "", "here": "/"}
+        texts = [self._part("head", **shell), self._part("error", message=message), "</main></body></html>"]
+        return Response("".join(texts), status, mimetype="text/html")
+
+
+def _asked() -> exchange.Asked:
+    """What is to be exported, as the address says."""
+    given = request.args
+    statuses = tuple(given.getlist("status")) or ("super",)
+    chosen = {name: given.get(name, "") for name in ("repo", "group")}
+    forms = given.get("form", "python")
+    return exchange.Asked(
+        statuses, form=forms if forms in exchange.FORMS else "python", with_errors="errors" in given, **chosen
+    )
+
+
+def _link(**changes: Any) -> Markup:
+    """The address of this page with other arguments."""
+    given = {**request.args.to_dict(), **changes}
+    return Markup.escape("?" + urlencode({name: value for name, value in given.items() if value}))
+
+
+@cache
+def _text(texts: tuple[tuple[str, str], ...]) -> str:
+    return "".join(files(package).joinpath(name).read_text(encoding="utf-8") for package, name in texts)

@@ -1,0 +1,41 @@
+"""The viewer on a port, until it is stopped. Nothing of another machine is asked."""
+
+from __future__ import annotations
+
+import secrets
+from ipaddress import ip_address
+
+from pipeline.core.console import say
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+from pipeline.triage.web.app import make_app
+
+#: requests that are worked on side by side
+THREADS = 8
+
+
+def serve(store: Store, host: str, port: int) -> None:
+    """Serve until SIGINT or SIGTERM. Raises UserError for an address that cannot be used."""
+    from waitress.server import create_server
+
+    token = "" if is_loopback(host) else secrets.token_urlsafe(24)
+    try:
+        server = create_server(make_app(store, token), host=host, port=port, threads=THREADS, ident=None)
+    except OSError as error:
+        raise UserError(f"{host}:{port} can not be used: {error.strerror}", hint="choose another --port") from None
+    place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
+    say(f"the viewer is at {place}{f'?token={token}' if token else ''}  (Ctrl-C ends it)")
+    try:
+        server.run()
+    finally:
+        server.close()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

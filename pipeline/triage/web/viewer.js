@@ -1,0 +1,77 @@
+// Drafts that survive a reload and the end of the server, keys, and a live preview. The pages work without any of it.
+(() => {
+  "use strict";
+  const form = document.getElementById("rate");
+
+  // -- drafts: what is in the form and not saved, in this browser -------------------------------------------------------
+  if (form) {
+    const key = `draft:${form.dataset.draft}`;
+    const note = form.querySelector(".draft");
+    const said = () => [...new FormData(form)].filter(([name]) => !["form_token", "seen", "act"].includes(name));
+    const made = JSON.stringify(said());
+    const restore = (fields) => {
+      for (const one of form.elements) {
+        if (!one.name || one.type === "hidden" || one.type === "submit" || one.type === "button") continue;
+        const values = fields.filter(([name]) => name === one.name).map(([, value]) => value);
+        if (one.type === "radio" || one.type === "checkbox") one.checked = values.includes(one.value);
+        else one.value = values[0] ?? "";
+        if (one.checked) one.closest("details")?.setAttribute("open", "");
+      }
+    };
+    if (form.dataset.saved) localStorage.removeItem(key);
+    const draft = localStorage.getItem(key);
+    if (draft && draft !== made && !document.getElementById("wrong")) {
+      restore(JSON.parse(draft));
+      note.hidden = false;
+    }
+    const keep = () => {
+      const now = JSON.stringify(said());
+      if (now === made) localStorage.removeItem(key);
+      else localStorage.setItem(key, now);
+    };
+    form.addEventListener("input", keep);
+    document.getElementById("discard").addEventListener("click", () => {
+      localStorage.removeItem(key);
+      restore(JSON.parse(made));
+      note.hidden = true;
+      form.querySelector("input[name=status]").focus();
+    });
+    document.getElementById("all-hold").addEventListener("click", () => {
+      form.querySelectorAll("select[name^=S]").forEach((one) => (one.value = "yes"));
+      keep();
+    });
+    document.getElementById("wrong")?.focus();
+  }
+
+  // -- single keys, which can be switched off ----------------------------------------------------------------------------
+  const box = document.getElementById("keys");
+  const on = () => localStorage.getItem("keys") !== "off";
+  if (box) {
+    box.checked = on();
+    box.addEventListener("change", () => localStorage.setItem("keys", box.checked ? "on" : "off"));
+  }
+  document.addEventListener("keydown", (event) => {
+    if (!on() || event.ctrlKey || event.altKey || event.metaKey) return;
+    const at = event.target;
+    if (at.matches("textarea, select, input:not([type=radio]):not([type=checkbox])")) return;
+    const aim = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (!aim) return;
+    event.preventDefault();
+    aim.focus();
+    if (!aim.matches("input[type=search]")) aim.click();
+  });
+
+  // -- the preview of an export --------------------------------------------------------------------------------------------
+  const chosen = document.getElementById("export");
+  if (chosen) {
+    chosen.addEventListener("change", async () => {
+      const query = new URLSearchParams(new FormData(chosen));
+      document.getElementById("download").formAction = `/export/${query.get("form")}`;
+      query.set("preview", "");
+      const answer = await fetch(`/export/${query.get("form")}?${query}`);
+      if (!answer.ok) return;
+      document.getElementById("count").textContent = answer.headers.get("X-Count");
+      document.querySelector("#preview code").textContent = (await answer.text()).slice(0, 60000);
+    });
+  }
+})();

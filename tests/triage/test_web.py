@@ -1,0 +1,269 @@
+"""The viewer as a browser asks it: reading, rating, deciding, undoing, exporting; and who is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import factories
+import pytest
+
+from pipeline.core import journal
+from pipeline.core.ratings import CONDITIONS
+from pipeline.core.review_requests import ReviewRequest, answers, ask
+from pipeline.core.reviews import all_reviews, standings
+from pipeline.core.store import Store, write_records
+from pipeline.triage.web.app import make_app
+from pipeline.triage.web.serve import is_loopback
+
+REPO = factories.REPO
+ONE = "/candidate/acme__ui-1"
+
+
+def body(answer: Any) -> str:
+    return answer.get_data(as_text=True)
+
+
+def numbers(answer: Any) -> list[int]:
+    """The candidates of a list, in its order."""
+    return [int(one) for one in re.findall(r'href="/candidate/acme__ui-(\d+)"', body(answer))]
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+def test_the_list_is_newest_first_and_finds_by_words_and_filters(client: Any, store: Store) -> None:
+    journal.append(
+        store.reviews(REPO), [factories.make_review(1), factories.make_review(1, rater="bob", status="rejected")]
+    )
+    assert numbers(client.get("/")) == [2, 1, 3]
+    assert numbers(client.get("/?q=keyb+dialog")) == [2]
+    assert numbers(client.get("/?q=%22+OR+NOT+(")) == []
+    assert numbers(client.get("/?status=disagreement")) == numbers(client.get("/?criterion=4.1.2")) == [1]
+    assert numbers(client.get("/?disagreement=status&reviewer=bob&principle=robust")) == [1]
+    assert numbers(client.get("/?status=not+rated&build=not+built")) == [2, 3]
+    assert "not rated (2)" in body(client.get("/"))
+
+
+def test_what_changes_on_disk_is_seen(client: Any, store: Store) -> None:
+    assert len(numbers(client.get("/"))) == 3
+    write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(9)])
+    assert numbers(client.get("/")) == [9] and numbers(client.get("/?q=keyboard")) == []
+    instance = factories.make_instance(9)
+    write_records(store.dataset(REPO), [instance])
+    assert "qualified" in body(client.get("/candidate/acme__ui-9"))
+    journal.append(store.reviews(REPO), [factories.make_review(9, rater="zoe")])
+    assert "zoe" in body(client.get("/"))
+
+
+def test_a_detail_shows_evidence_and_both_sides(client: Any) -> None:
+    page = body(client.get(ONE))
+    assert "<mark>aria</mark>-label" in page
+    assert "<del>export const Menu = () =&gt; &lt;nav /&gt;;</del>" in page
+    assert "A screen reader says nothing." in page and "86" not in re.findall(r'name="success_criteria"', page)
+    assert len(re.findall(r'name="success_criteria"', page)) == 86
+
+
+def test_texts_of_others_are_text(client: Any) -> None:
+    page = body(client.get("/candidate/acme__ui-3")) + body(client.get("/"))
+    assert "<script>document" not in page and "&lt;script&gt;document" in page
+
+
+def test_an_unknown_candidate_says_what_there_is(client: Any) -> None:
+    answer = client.get("/candidate/acme__ui-77")
+    assert answer.status_code == 404 and "acme__ui-1" in body(answer)
+
+
+def test_a_broken_line_is_said_on_the_page(client: Any, store: Store) -> None:
+    store.reviews(REPO).parent.mkdir(parents=True)
+    store.reviews(REPO).write_text('{"instance_id": 1}\n')
+    page = body(client.get("/"))
+    assert "acme__ui.jsonl:1" in page and page.endswith("</html>")
+
+
+# -- rating ------------------------------------------------------------------------------------------------------------
+@pytest.mark.rule("reviews-append-only")
+def test_a_rating_is_appended_with_author_and_time(post: Any, store: Store) -> None:
+    post("/reviewer", name="Ann  B.", back="/")
+    fields = dict.fromkeys(CONDITIONS, "yes") | {"has_unit_test": "yes", "insufficient_evidence": "no"}
+    more = {"success_criteria": ["4.1.2", "2.5.8"], "labels": "MTC-like: a text", "confidence": "0.75"}
+    answer = post(ONE, act="rate", seen="", status="super", difficulty="no-clue", statement="a\r\nb", **fields, **more)
+    assert (answer.status_code, answer.location) == (303, "/candidate/acme__ui-1?said=saved")
+    (one,) = all_reviews(store, REPO)
+    assert (one.rater, one.status, one.difficulty, one.statement) == ("Ann B.", "super", "no-clue", "a\nb")
+    assert one.conditions == dict.fromkeys(CONDITIONS, True) and one.success_criteria == ("4.1.2", "2.5.8")
+    assert (one.has_unit_test, one.insufficient_evidence, one.requires_external_setup) == (True, False, None)
+    assert one.labels[0].hover_text == "a text" and one.confidence == 0.75 and one.time
+
+
+@pytest.mark.rule("ratings-agree-with-themselves")
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"status": "super", "S7": "no"}, "undisclosed test identifiers are never super"),
+        ({"status": "reworked"}, "reworked needs a problem statement"),
+        ({"status": "accepted", "success_criteria": "1.9.99"}, "1.9.99 is no success criterion"),
+        ({"status": "accepted", "confidence": "much"}, "Confidence"),
+        ({"status": "great"}, "Status"),
+        ({}, "Status: choose one"),
+    ],
+)
+def test_what_can_not_stand_comes_back_as_it_was(post: Any, store: Store, fields: dict[str, str], words: str) -> None:
+    answer = post(ONE, act="rate", seen="", note="what I wrote", **fields)
+    page = body(answer)
+    assert answer.status_code == 422 and words in page and "what I wrote</textarea>" in page
+    assert not store.reviews(REPO).exists()
+
+
+def test_a_rating_that_was_changed_elsewhere_is_not_passed_over(post: Any, store: Store) -> None:
+    """Two pages of one reviewer: the second is told, keeps what it holds, and may save it then."""
+    post("/reviewer", name="ann")
+    post(ONE, act="rate", seen="", status="accepted")
+    late = post(ONE, act="rate", seen="", status="rejected", note="late")
+    assert late.status_code == 409 and "late</textarea>" in body(late) and len(all_reviews(store, REPO)) == 1
+    seen = re.search(r'name="seen" value="(\w+)"', body(late))[1]
+    assert post(ONE, act="rate", seen=seen, status="rejected").status_code == 303
+
+
+def test_undo_goes_back_step_by_step(post: Any, client: Any, store: Store) -> None:
+    post("/reviewer", name="ann")
+    for status in ("accepted", "rejected", "accepted"):
+        seen = re.search(r'name="seen" value="(\w*)"', body(client.get(ONE)))[1]
+        post(ONE, act="rate", seen=seen, status=status)
+    steps = []
+    for _ in range(4):
+        answer = post(f"{ONE}/undo")
+        steps.append((answer.location.rpartition("=")[2], standings(store, REPO).get("acme__ui-1")))
+    assert [(said, standing and standing.status) for said, standing in steps] == [
+        ("undone", "rejected"),
+        ("undone", "accepted"),
+        ("undone", None),
+        ("nothing", None),
+    ]
+    assert len(all_reviews(store, REPO)) == 6
+
+
+@pytest.mark.rule("one-rule-for-what-is-built")
+def test_a_disagreement_is_in_the_queue_until_somebody_decides(post: Any, client: Any, store: Store) -> None:
+    for name, status in (("ann", "super"), ("bob", "rejected")):
+        post("/reviewer", name=name)
+        post(ONE, act="rate", seen="", status=status)
+    assert numbers(client.get("/queue")) == [1]
+    seen = re.search(r'name="seen" value="(\w*)"', body(client.get(ONE)))[1]
+    post(ONE, act="decide", seen=seen, status="accepted")
+    assert numbers(client.get("/queue")) == []
+    standing = standings(store, REPO)["acme__ui-1"]
+    assert (standing.status, standing.final.rater) == ("accepted", "bob") and len(standing.reviews) == 2
+    post(f"{ONE}/undo", act="decide")
+    assert standings(store, REPO)["acme__ui-1"].status is None
+
+
+def test_nobody_decides_what_nobody_rated(post: Any) -> None:
+    assert post(ONE, act="decide", seen="", status="accepted").status_code == 404
+
+
+def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
+    app = make_app(store)
+
+    def rate(number: int) -> int:
+        client = app.test_client()
+        client.set_cookie("reviewer", f"r{number}".encode().hex())
+        client.get("/")
+        token = client.get_cookie("form_token").value
+        return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(rate, range(24))) == {303}
+    assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
+
+
+def test_requests_for_a_review_are_answered(post: Any, client: Any, store: Store) -> None:
+    asked = ReviewRequest(kind="case", id="menu-1", version="v", why="confidence 0.2", asked_by="pages", time="2025")
+    ask(store, [asked])
+    assert "confidence 0.2" in body(client.get("/queue"))
+    post(f"/queue/{asked.key}", note="it is fine")
+    assert answers(store)[asked.key][0].note == "it is fine"
+    assert "confidence 0.2" not in body(client.get("/queue"))
+    assert post(f"/queue/{asked.key}").status_code == 404
+
+
+# -- exporting ---------------------------------------------------------------------------------------------------------
+def test_the_export_is_super_only_and_shown_before_it_is_taken(client: Any, store: Store) -> None:
+    ratings = [factories.make_review(1), factories.make_review(2, status="accepted"), factories.make_review(3)]
+    journal.append(store.reviews(REPO), ratings)
+    write_records(store.qualification(REPO) / "rejections.jsonl", [factories.make_rejection(3)])
+    assert "&#34;acme__ui-1&#34;" in body(client.get("/export"))
+    taken = client.get("/export/python")
+    assert body(taken) == 'INSTANCES = [\n    "acme__ui-1",\n]\n'
+    assert 'filename="instances.py"' in taken.headers["Content-Disposition"]
+    assert json.loads(body(client.get("/export/json?errors=on"))) == ["acme__ui-1", "acme__ui-3"]
+    assert json.loads(body(client.get("/export/json?status=super&status=accepted&group=status"))) == {
+        "accepted": ["acme__ui-2"],
+        "super": ["acme__ui-1"],
+    }
+    (entry,) = json.loads(body(client.get("/export/metadata")))
+    assert (entry["instance_id"], entry["review_status"], entry["wcag_codes"]) == ("acme__ui-1", "super", ["4.1.2"])
+    assert client.get("/export/python?preview=").headers["X-Count"] == "1"
+
+
+def test_every_page_is_there(client: Any, store: Store) -> None:
+    both = [factories.make_review(1), factories.make_review(1, rater="m", by="model", status="rejected")]
+    journal.append(store.reviews(REPO), both)
+    for path in ("/", "/statistics", "/queue", "/agreement", "/export", ONE, "/static/viewer.js", "/static/viewer.css"):
+        assert client.get(path).status_code == 200 and body(client.get(path)), path
+    assert client.get("/static/../app.py").status_code == client.get("/export/exe").status_code == 404
+
+
+# -- who is refused ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8011", "10.0.0.1"])
+def test_a_foreign_name_does_not_lead_here(client: Any, host: str) -> None:
+    assert client.get("/", headers={"Host": host}).status_code == 403
+    assert client.get("/", headers={"Host": "127.0.0.1:8011"}).status_code == 200
+    assert client.get("/", headers={"Host": "[::1]:8011"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_another_site_can_not_write(post: Any, store: Store, headers: dict[str, str]) -> None:
+    assert post(ONE, headers, act="rate", seen="", status="accepted").status_code == 403
+    assert not store.reviews(REPO).exists()
+    assert post(ONE, {"Origin": "http://localhost"}, act="rate", seen="", status="accepted").status_code == 303
+
+
+def test_a_form_without_its_token_is_refused(client: Any, store: Store) -> None:
+    fields = {"act": "rate", "seen": "", "status": "accepted"}
+    assert client.post(ONE, data=fields).status_code == 403
+    client.get("/")
+    assert client.post(ONE, data=fields | {"form_token": "guessed"}).status_code == 403
+    assert not store.reviews(REPO).exists()
+
+
+def test_a_network_needs_the_token(store: Store) -> None:
+    client = make_app(store, "secret").test_client()
+    assert client.get("/").status_code == client.get("/?token=wrong").status_code == 401
+    there = "http://viewer.example"
+    let_in = client.get("/?token=secret", base_url=there)
+    assert let_in.status_code == 302 and "HttpOnly" in let_in.headers["Set-Cookie"]
+    assert client.get("/", base_url=there).status_code == 200
+    assert [is_loopback(one) for one in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")] == [True] * 3 + [
+        False
+    ] * 2
+
+
+def test_every_answer_has_a_strict_policy(client: Any) -> None:
+    for path in ("/", "/candidate/acme__ui-77", "/static/viewer.js"):
+        policy = client.get(path).headers["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "frame-ancestors 'none'" in policy
+    assert not re.search(r"<script>|\son\w+=|style=", body(client.get(ONE)))
+
+
+def test_no_address_leads_away(post: Any) -> None:
+    for back in ("//evil.example", "/\\evil.example", "https://evil.example"):
+        assert post("/reviewer", name="ann", back=back).location == "/"
