@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from pipeline.core.decisions import author
 from pipeline.core.errors import UserError
+from pipeline.core.patches import paths
 from pipeline.core.ratings import Review, lacking
 from pipeline.core.record import digest
 from pipeline.core.review_requests import ReviewAnswer, answer, queue
@@ -211,15 +212,18 @@ class Viewer:
         own = self._own(listed.standing)
 
         def head() -> str:
+            candidate = shelf.candidate(listed.row)
             return self._part(
                 "rating",
                 listed=listed,
+                candidate=candidate,
+                mark=lambda text, field: marked(text, field, candidate.a11y_reason),
+                sizes={"source": paths(candidate.fix_patch), "tests": paths(candidate.test_patch)},
                 own=own,
                 seen=seen,
                 wrong=wrong or [],
                 said=said,
                 lacks=lacking(own) if own else [],
-                others=[one for one in listed.standing.reviews if one != own],
                 **form.shown(values),
             )
 
@@ -230,8 +234,6 @@ class Viewer:
             return self._part(
                 "detail",
                 listed=listed,
-                candidate=candidate,
-                mark=lambda text, field: marked(text, field, candidate.a11y_reason),
                 patches=patches,
                 most=LINES,
                 outcome=shelf.outcome(name),
