@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, repo_argument
+from pipeline.core.options import Usd, data_option, engine_option, jobs_option, repo_argument
 
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
@@ -99,6 +99,30 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
     from pipeline.triage.stage import import_file
 
     say(f"{len(import_file(store, repo, file, rater))} ratings of {repo}")
+
+
+@command.command()
+@repo_argument
+@click.argument("models", nargs=-1, required=True)
+@click.option("--pr", "numbers", type=int, multiple=True, help="Of these pull requests only.")
+@click.option("--budget", type=Usd(), help="The most that each model may cost for REPO, in USD, from its first day.")
+@click.option("--list", "path", type=click.Path(path_type=Path, dir_okay=False), help="The model list [default: ours].")
+@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
+@jobs_option
+@engine_option
+@data_option
+def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budget: Any, **how: Any) -> None:
+    """Let MODELS rate the candidates of REPO, each for its price. What is rated already is not again.
+
+    Exit code: 0 all are rated, 1 some answers are owed or could not be read.
+    """
+    from pipeline.llm.models import SHIPPED
+    from pipeline.llm.panel import Asked
+    from pipeline.triage.asking import ask as run
+
+    asked = [Asked(model, 1, budget, path or SHIPPED) for model in models]
+    if not run(store, repo, asked, **how):
+        raise SystemExit(1)
 
 
 @command.command()

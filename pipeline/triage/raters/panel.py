@@ -1,0 +1,101 @@
+"""One model and what it says of candidates: asked for, paid for, kept, and appended as ratings.
+
+Keeps the answers in `00_viewer/models/`; asking, keeping and paying is the llm floor's (`llm.panel`). The agent in the
+ledger and in `costs.csv` is `triage`. A candidate whose texts changed is another question.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from pipeline.core.names import Repo
+from pipeline.core.ratings import Review
+from pipeline.core.records import Candidate
+from pipeline.core.store import Store, digest
+from pipeline.llm import panel
+from pipeline.llm.models import Model, load_models
+from pipeline.llm.panel import Asked, Rubric
+from pipeline.llm.prices import Usage, total
+from pipeline.llm.spending import spending
+from pipeline.triage.raters import prompt
+from pipeline.triage.raters.prompt import Question
+
+#: whose money it is, in the ledger and in costs.csv
+AGENT = "triage"
+#: raised whenever answers are asked for or read differently: older ones are stale
+VERSION = 1
+#: characters of a token, on the careful side: code has fewer than prose
+CHARACTERS = 3
+
+RUBRIC: Rubric[Question] = Rubric(
+    agent=AGENT,
+    decisive=(prompt.RUBRIC, prompt.AGAIN, VERSION),
+    messages=prompt.messages,
+    again=prompt.AGAIN,
+    read=prompt.read,
+    holder=lambda question: question.instance_id,
+    inputs=lambda question: {"material": digest(question.material)},
+)
+
+
+class Estimate(NamedTuple):
+    """What is asked for, and what it costs: with an answer of a thousand tokens each, and at most (each answer as long
+    as it may be, and asked for twice). USD."""
+
+    model: str
+    candidates: int
+    tokens: int
+    likely: Decimal
+    most: Decimal
+
+
+@cache
+def _rows() -> list[dict[str, Any]]:
+    text = files(__package__).joinpath("parameters.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)["rater"]
+
+
+def parameters(model: Model) -> Mapping[str, Any]:
+    """What is sent with every request to a model."""
+    name = model.entry["litellm_params"]["model"]
+    return next(row["parameters"] for row in _rows() if re.search(row["pattern"], name))
+
+
+class Panel(panel.Panel[Question]):
+    """One rater. Raises UserError at once for a model that can not be asked."""
+
+    def __init__(self, store: Store, repo: Repo, asked: Asked) -> None:
+        self.model = load_models(asked.models).get(asked.model)
+        root = store.root / "00_viewer" / "models" / repo.slug
+        super().__init__(store, repo, root, RUBRIC, asked, parameters(self.model))
+
+    def estimate(self, questions: Sequence[Question]) -> Estimate:
+        """Of those that are not answered yet."""
+        left = [one for one in questions if self.samples(one).missing()]
+        tokens = sum((len(prompt.RUBRIC) + len(one.material)) // CHARACTERS for one in left)
+        price, longest = self.model.price, max(v for k, v in self.parameters.items() if k.endswith("tokens"))
+        likely = price.cost(Usage(tokens, 1000 * len(left)))
+        most = price.cost(Usage(2 * tokens + longest * len(left), 2 * longest * len(left)))
+        return Estimate(self.asked.model, len(left), tokens, likely, most)
+
+    def reviews(self, candidates: Sequence[Candidate]) -> tuple[list[Review], dict[str, str]]:
+        """The ratings that there are, and why there is none, by instance."""
+        made, absent = [], {}
+        for one in candidates:
+            samples = self.samples(prompt.question(one))
+            if ratings := samples.ratings():
+                made.append(prompt.review(ratings[0], one.instance_id, self.asked.model))
+            elif samples.causes():
+                absent[one.instance_id] = samples.silence()
+        return made, absent
+
+    def spent(self) -> Decimal:
+        """What this model has cost for this repository, in USD."""
+        same = [one for one in spending(self.store) if (one.agent, one.model) == (AGENT, self.asked.model)]
+        return total(one.cost_usd for one in same if one.repo == self.experiment.repo)

@@ -1,0 +1,135 @@
+"""What a model is told of a candidate, and the rating in its answer.
+
+Texts of pull requests are data: each stands between fences that it can not close, in the user's message alone. Does not
+cover a model that obeys them all the same; its rating must still agree with itself, and people check a sample.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.core.patches import paths
+from pipeline.core.ratings import (
+    NOTE,
+    STATEMENT,
+    Category,
+    Condition,
+    Difficulty,
+    Label,
+    Review,
+    ReviewStatus,
+    TestQuality,
+    lacking,
+)
+from pipeline.core.records import Candidate
+from pipeline.llm.asking import BadAnswer, last_object
+from pipeline.llm.chat import Message
+
+AGAIN = "This can not be taken: {}. Answer again, with the one JSON object and nothing else."
+#: characters of one text of others that a model is shown
+MOST = 60_000
+
+
+class Question(NamedTuple):
+    """A candidate, and all that a model is shown of it."""
+
+    instance_id: str
+    material: str
+
+
+class GivenLabel(BaseModel):
+    name: str = Field(max_length=60)
+    hoverText: str = Field(default="", max_length=300)
+
+
+class Given(BaseModel):
+    """The answer: the seed's names."""
+
+    model_config = ConfigDict(title="Rating")
+
+    review_status: ReviewStatus
+    conditions: dict[Condition, bool] = Field(description="S1 to S8, each true or false")
+    is_accessibility_related: bool
+    insufficient_evidence: bool
+    requires_external_setup: bool
+    solvable_from_issue_and_repo: bool
+    has_unit_test: bool
+    unit_test_validates_change: bool
+    wcag_codes: tuple[str, ...]
+    difficulty: Difficulty
+    issue_category: Category
+    test_quality: TestQuality
+    labels: tuple[GivenLabel, ...] = ()
+    custom_problem_statement: str = Field(max_length=STATEMENT)
+    notes: str = Field(default="", max_length=NOTE)
+    evaluation_notes: str = Field(default="", max_length=NOTE)
+    confidence: float = Field(ge=0, le=1)
+
+
+SCHEMA = json.dumps(Given.model_json_schema(), indent=1)
+RUBRIC = files(__package__).joinpath("prompt.md").read_text(encoding="utf-8") + f"\n{SCHEMA}\n"
+#: fields of the answer that a rating has under other names
+_NAMES = {
+    "review_status": "status",
+    "wcag_codes": "success_criteria",
+    "custom_problem_statement": "statement",
+    "notes": "note",
+    "evaluation_notes": "evaluation_note",
+}
+
+
+def question(one: Candidate) -> Question:
+    """What is shown of a candidate."""
+    issues = "\n\n".join(
+        f"#{issue.number} {issue.title}\nLabels: {', '.join(issue.labels)}\n\n{issue.body}"
+        for issue in one.resolved_issues
+    )
+    parts = {
+        "Title": one.title,
+        "Text of the pull request": one.body,
+        "Labels": ", ".join(one.labels),
+        "Linked issues": issues,
+        "Files": "\n".join(paths(one.fix_patch + one.test_patch)),
+        "Source changes": one.fix_patch,
+        "Test changes": one.test_patch,
+    }
+    return Question(one.instance_id, "\n".join(f"# {name}\n\n{_fenced(text)}" for name, text in parts.items()))
+
+
+def messages(question: Question) -> list[Message]:
+    """The rubric with its schema as the system's message, the material as the user's."""
+    return [{"role": "system", "content": RUBRIC}, {"role": "user", "content": question.material}]
+
+
+def read(text: str) -> Given:
+    """The rating in an answer. Raises BadAnswer for one that does not follow the schema or contradicts itself."""
+    given = last_object(text, Given, "review_status")
+    if given.review_status == "reworked":
+        raise BadAnswer("review_status: only people give reworked")
+    rating = review(given.model_dump(mode="json"), "org__repo-1", "a model")
+    if missing := lacking(rating):
+        raise BadAnswer(f"it lacks {', '.join(missing)}")
+    return given
+
+
+def review(given: dict[str, Any], instance_id: str, model: str) -> Review:
+    """An answer as a rating. Raises BadAnswer."""
+    fields = {_NAMES.get(name, name): value for name, value in given.items() if name != "labels"}
+    labels = tuple(Label(name=one["name"], hover_text=one["hoverText"]) for one in given["labels"])
+    try:
+        return Review(instance_id=instance_id, rater=model, by="model", labels=labels, **fields)
+    except ValidationError as error:
+        raise BadAnswer("; ".join(str(one["msg"]).removeprefix("Value error, ") for one in error.errors())) from None
+
+
+def _fenced(text: str) -> str:
+    """Between fences that the text itself does not hold; what is too long is cut, and says so."""
+    cut = f"\n(cut here: {len(text) - MOST:,} characters more)" if len(text) > MOST else ""
+    shown = text[:MOST]
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", shown)), 3)
+    return f"{fence}\n{shown.rstrip()}{cut}\n{fence}\n"
