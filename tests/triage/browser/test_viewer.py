@@ -1,0 +1,256 @@
+"""The viewer in a real browser: by keyboard alone, with drafts that outlive the server, without an axe violation."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import factories
+import pytest
+from playwright.sync_api import Error
+
+from pipeline import browser
+from pipeline.browser import axe
+from pipeline.core import journal
+from pipeline.core.ratings import CONDITIONS, Label
+from pipeline.core.review_requests import ReviewRequest, ask
+from pipeline.core.reviews import all_reviews, standings
+from pipeline.core.store import Store, write_records
+
+pytestmark = pytest.mark.engine("browser")
+REPO = factories.REPO
+PROGRAM = Path(sys.executable).with_name("a11y-bench")
+ONE = "/candidate/acme__ui-1"
+PAGES = ["/", "/?q=nothing", "/statistics", ONE, "/candidate/acme__ui-2", "/queue", "/agreement", "/export"]
+#: a desk, a phone, and a desk at 400 % (1280 by 1024 pixels, a quarter each way)
+WIDTHS = {"desk": (1280, 900), "phone": (390, 844), "zoomed": (320, 256)}
+
+
+class Server:
+    """The viewer as its own process, which can be killed and started again on the same port."""
+
+    def __init__(self, store: Store) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.store, self.url = store, f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        words = ("triage", "serve", "--port", str(self.port), "--data", str(self.store.root))
+        self.process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(self.url, timeout=5).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("the viewer does not start")
+
+    def kill(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """Two candidates, one of which raters disagree on."""
+    store = Store(tmp_path / "data")
+    write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
+    label = Label(name="menu", hover_text="About menus")
+    said = factories.make_review(2, note="n", labels=(label,), statement="s", time="2025-01-01T00:00:00Z")
+    other = factories.make_review(2, rater="m", by="model", status="rejected", time="2025-01-01T00:00:00Z")
+    journal.append(store.reviews(REPO), [said, other])
+    write_records(store.dataset(REPO), [factories.make_instance(2)])
+    ask(
+        store, [ReviewRequest(kind="case", id="menu-1", version="v", why="unsure", asked_by="pages", time="2025-01-01")]
+    )
+    made = Server(store)
+    made.start()
+    yield made
+    made.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """Ended with these tests: its event loop stands in the way of every other browser in this thread."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
+        yield program
+        program.close()
+
+
+@pytest.fixture
+def page(chromium: Any, server: Server) -> Iterator[Any]:
+    """What goes wrong in a script, or is blocked by the policy, fails the test."""
+    context = chromium.new_context(base_url=server.url)
+    made, wrong = context.new_page(), []
+    made.on("pageerror", lambda error: wrong.append(str(error)))
+    made.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    yield made
+    assert wrong == []
+    context.close()
+
+
+def named(page: Any, name: str) -> None:
+    page.goto("/")
+    page.get_by_label("You rate as").fill(name)
+    page.keyboard.press("Enter")
+    page.wait_for_function("name => document.getElementById('reviewer').defaultValue === name", arg=name)
+
+
+def tabbed_to(page: Any, selector: str) -> None:
+    """Go to an element by the tab key alone."""
+    for _ in range(250):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the tab key does not lead to {selector}")
+
+
+def test_no_view_has_a_violation(chromium: Any, server: Server) -> None:
+    """All rules of axe-core, light and dark; and nothing is wider than the page."""
+    found, wide = [], []
+    for scheme in ("light", "dark"):
+        for name, (width, height) in WIDTHS.items():
+            context = chromium.new_context(
+                base_url=server.url,
+                viewport={"width": width, "height": height},
+                color_scheme=scheme,
+                reduced_motion="reduce",
+                bypass_csp=True,
+            )
+            shown = context.new_page()
+            for path in PAGES:
+                shown.goto(path)
+                shown.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+                shown.evaluate(axe.source().decode())
+                rules = shown.evaluate("axe.run(document).then((said) => said.violations.map((one) => one.id))")
+                found += [f"{scheme} {name} {path}: {rule}" for rule in rules]
+                if shown.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wide.append(f"{name} {path}")
+            context.close()
+    assert found == [] and wide == []
+
+
+def test_a_candidate_is_rated_by_keyboard_alone(page: Any, server: Server) -> None:
+    named(page, "kim")
+    page.goto(ONE)
+    page.keyboard.press("1")
+    tabbed_to(page, "#all-hold")
+    page.keyboard.press("Space")
+    tabbed_to(page, "details:has(#c-4\\.1\\.2) > summary")
+    page.keyboard.press("Enter")
+    tabbed_to(page, "#c-4\\.1\\.2")
+    page.keyboard.press("Space")
+    tabbed_to(page, "#w-statement")
+    page.keyboard.type("The menu has no name, su")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("s")
+    page.wait_for_url("**said=saved")
+    (one,) = [each for each in all_reviews(server.store, REPO) if each.rater == "kim"]
+    assert (one.status, one.success_criteria) == ("super", ("4.1.2",))
+    assert one.statement == "The menu has no name, su" and one.conditions == dict.fromkeys(CONDITIONS, True)
+    page.keyboard.press("u")
+    page.wait_for_url("**said=undone")
+    assert "acme__ui-1" not in standings(server.store, REPO)
+
+
+def test_single_keys_can_be_switched_off(page: Any) -> None:
+    page.goto(ONE)
+    page.get_by_text("Keys", exact=True).click()
+    page.get_by_label("Single keys work").uncheck()
+    page.reload()
+    page.keyboard.press("1")
+    assert page.locator("input[name=status]:checked").count() == 0
+
+
+def test_a_draft_outlives_a_reload_and_the_server(page: Any, server: Server) -> None:
+    named(page, "kim")
+    page.goto(ONE)
+    page.locator("#s-accepted").check()
+    page.locator("#w-note").fill("half a thought")
+    page.reload()
+    assert page.locator("#w-note").input_value() == "half a thought" and page.locator(".draft").is_visible()
+    server.kill()
+    with suppress(Error):  # there is nobody to answer
+        page.locator("button[value=rate]").click()
+    server.start()
+    page.goto(ONE)
+    assert page.locator("#w-note").input_value() == "half a thought" and page.locator("#s-accepted").is_checked()
+    page.locator("button[value=rate]").click()
+    page.wait_for_url("**said=saved")
+    page.goto(ONE)
+    assert not page.locator(".draft").is_visible()
+    assert [one.note for one in all_reviews(server.store, REPO) if one.rater == "kim"] == ["half a thought"]
+
+
+def test_a_draft_that_is_discarded_is_gone(page: Any) -> None:
+    page.goto(ONE)
+    page.locator("#w-note").fill("half a thought")
+    page.reload()
+    page.locator("#discard").click()
+    assert page.locator("#w-note").input_value() == ""
+    page.reload()
+    assert not page.locator(".draft").is_visible()
+
+
+def test_a_refused_rating_is_told_and_kept(page: Any) -> None:
+    page.goto(ONE)
+    page.locator("#s-super").check()
+    page.locator("#v-S7").select_option("no")
+    page.locator("#w-note").fill("n")
+    page.locator("button[value=rate]").click()
+    assert "undisclosed test identifiers" in page.get_by_role("alert").inner_text()
+    assert page.evaluate("document.activeElement.id") == "wrong"
+    assert page.locator("#w-note").input_value() == "n" and page.locator("#v-S7").input_value() == "no"
+
+
+def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
+    """A second reviewer resolves it, and the preview follows what is chosen."""
+    named(page, "cleo")
+    page.goto("/queue")
+    page.get_by_role("link", name="acme/ui#2").first.click()
+    page.locator("#s-super").check()
+    page.locator("button[value=decide]").click()
+    page.wait_for_url("**said=decided")
+    assert standings(server.store, REPO)["acme__ui-2"].final.rater == "cleo"
+    page.goto("/export")
+    assert "acme__ui-2" in page.locator("#preview").inner_text()
+    page.get_by_label("super").uncheck()
+    page.get_by_label("rejected").check()
+    page.wait_for_function("document.getElementById('count').textContent === '0'")
+    page.get_by_label("Form").select_option("json")
+    page.wait_for_function("document.querySelector('#preview code').textContent.trim() === '[]'")
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Download").click()
+    assert re.match(r"instances\.json", taken.value.suggested_filename)
+
+
+def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server) -> None:
+    """A page of another origin that sends a form, and one that shows ours in a frame."""
+    context = chromium.new_context()
+    foreign = context.new_page()
+    foreign.goto(server.url)
+    fields = '<input name="status" value="accepted"><button>x</button>'
+    form = f'<form method="post" action="{server.url}{ONE}">{fields}</form>'
+    foreign.route("http://evil.example/", lambda route: route.fulfill(body=form, content_type="text/html"))
+    foreign.goto("http://evil.example/")
+    with foreign.expect_navigation() as gone:
+        foreign.locator("button").click()
+    assert gone.value.status == 403
+    assert {one.rater for one in all_reviews(server.store, REPO)} == {"ann", "m"}
+    context.close()

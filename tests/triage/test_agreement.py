@@ -1,0 +1,44 @@
+"""Agreement of raters, and models that people check."""
+
+from __future__ import annotations
+
+import pytest
+from factories import make_review
+
+from pipeline.core.reviews import Standing
+from pipeline.triage.agreement import checked, measured
+
+
+def standing(number: int, **statuses: str) -> Standing:
+    return Standing(tuple(make_review(number, rater=rater, status=status) for rater, status in statuses.items()))
+
+
+def test_kappa_is_as_by_hand() -> None:
+    """Cohen: 3 of 4 agree, chance is 2/4 x 3/4 + 2/4 x 1/4. Fleiss: the shares are 5/8 and 3/8."""
+    pairs = [("super", "super"), ("super", "super"), ("rejected", "rejected"), ("rejected", "super")]
+    said = [standing(number, ann=one, bob=other) for number, (one, other) in enumerate(pairs)]
+    found = {one.field: one for one in measured(said)}["status"]
+    (pair,) = found.pairs
+    assert (pair.raters, pair.candidates, pair.equal) == (("ann", "bob"), 4, 0.75)
+    assert pair.kappa == pytest.approx((0.75 - 0.5) / 0.5)
+    assert found.fleiss == pytest.approx((0.75 - 34 / 64) / (1 - 34 / 64)) and found.raters == 2
+
+
+def test_one_rater_agrees_with_nobody() -> None:
+    assert measured([standing(1, ann="super")]) == []
+
+
+def test_a_model_is_checked_on_a_sample_that_everybody_draws_alike() -> None:
+    names = [f"acme__ui-{number}" for number in range(40)]
+    said = {name: Standing((make_review(number, rater="m", by="model"),)) for number, name in enumerate(names)}
+    (one,) = checked(said, 10, 1)
+    assert one.sample == checked(dict(reversed(said.items())), 10, 1)[0].sample and len(one.sample) == 10
+    assert one.sample != checked(said, 10, 2)[0].sample
+    assert (one.checked, one.rate, one.interval) == ((), None, None) and one.left == one.sample
+    for place, name in enumerate(one.sample[:4]):
+        person = make_review(int(name.rpartition("-")[2]), status="rejected" if place == 0 else "super")
+        said[name] = Standing((*said[name].reviews, person))
+    said[one.sample[1]] = said[one.sample[1]]._replace(final=make_review(1, rater="cleo", status="accepted"))
+    (one,) = checked(said, 10, 1)
+    assert (len(one.checked), one.wrong, one.rate) == (4, one.sample[:2], 0.5)
+    assert one.interval.low == pytest.approx(0.15, abs=0.01) and one.interval.high == pytest.approx(0.85, abs=0.01)

@@ -1,0 +1,149 @@
+"""What leaves the viewer, and ratings of other tools."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import factories
+import pytest
+from click.testing import CliRunner
+
+from pipeline.core import journal
+from pipeline.core.errors import UserError
+from pipeline.core.reviews import decide_finally, newest_reviews
+from pipeline.core.store import Store, write_records
+from pipeline.triage import exchange
+from pipeline.triage.cli import command
+from pipeline.triage.stage import import_file
+
+REPO = factories.REPO
+#: an entry as the seed's viewer exports it
+SEED = {
+    "instance_id": "acme/ui-#1",
+    "review_status": "needs-work",
+    "is_accessibility_related": True,
+    "insufficient_evidence": False,
+    "wcag_codes": ["4.1.2", {"code": "2.4.3", "name": "Focus Order"}, "4.1.1"],
+    "difficulty": "difficult",
+    "issue_category": "new-feature",
+    "test_quality": "Is Explicit",
+    "labels": [{"name": "Is Explicit", "hoverText": "test ids"}],
+    "custom_problem_statement": "The menu has no name.",
+    "notes": "n",
+    "evaluation_notes": "e",
+    "confidence": 0.5,
+}
+
+
+def imported(tmp_path: Path, store: Store, text: str, rater: str = "") -> list[Any]:
+    path = tmp_path / "metadata.json"
+    path.write_text(text)
+    import_file(store, REPO, path, rater)
+    return newest_reviews(store, REPO)
+
+
+@pytest.mark.parametrize("form", ["list", "object", "lines"])
+def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -> None:
+    """A criterion that WCAG 2.2 took out is left out."""
+    bare = {name: value for name, value in SEED.items() if name != "instance_id"}
+    texts = {
+        "list": json.dumps([SEED], indent=1),
+        "object": json.dumps({"acme/ui-#1": bare}),
+        "lines": json.dumps(SEED) + "\n",
+    }
+    (one,) = imported(tmp_path, store, texts[form], "thesis")
+    assert (one.instance_id, one.rater, one.status, one.difficulty) == (
+        "acme__ui-1",
+        "thesis",
+        "needs-work",
+        "difficult",
+    )
+    assert one.success_criteria == ("4.1.2", "2.4.3") and one.labels[0].hover_text == "test ids"
+    assert (one.statement, one.note, one.evaluation_note) == ("The menu has no name.", "n", "e")
+    assert (one.is_accessibility_related, one.insufficient_evidence, one.has_unit_test) == (True, False, None)
+
+
+@pytest.mark.parametrize(
+    ("grades", "status", "difficulty"),
+    [
+        ({"underspecified": 0, "false_negative": 1, "difficulty": "<15 min fix"}, "accepted", "easy"),
+        ({"underspecified": 2, "false_negative": 0, "difficulty": "1-4 hours"}, "needs-work", "difficult"),
+        ({"underspecified": 0, "false_negative": 0, "other_major_issues": 3}, "needs-work", None),
+    ],
+)
+def test_annotations_are_imported(
+    store: Store, tmp_path: Path, grades: dict[str, Any], status: str, difficulty: str | None
+) -> None:
+    """They do not ask about accessibility, so that none of them is super."""
+    entry = {"instance_id": "acme__ui-1", "underspecified_notes": "why", **grades}
+    (one,) = imported(tmp_path, store, json.dumps([entry]))
+    assert (one.status, one.difficulty, one.note) == (status, difficulty, "why")
+    assert one.solvable_from_issue_and_repo is (grades["underspecified"] < 2)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"review_status": None}, "status"),
+        ({"review_status": "super"}, None),
+        ({"wcag_codes": ["1.9.99"]}, "success_criteria.0"),
+        ({"difficulty": "?"}, "difficulty"),
+    ],
+)
+def test_what_can_not_stand_is_named_and_nothing_is_written(
+    store: Store, tmp_path: Path, change: dict[str, Any], field: str | None
+) -> None:
+    with pytest.raises(UserError) as error:
+        imported(tmp_path, store, json.dumps([SEED | {"test_quality": "Good Tests"}, SEED | change]))
+    assert (error.value.line, error.value.field) == (2, field) and not store.reviews(REPO).exists()
+
+
+def called(store: Store, *words: str) -> str:
+    result = CliRunner().invoke(command, ["export", *words, "--data", str(store.root)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def rated(store: Store) -> Store:
+    """1 is super, 2 accepted; 3 is super too, and a person says that it can not be built."""
+    ratings = [factories.make_review(1, difficulty="easy"), factories.make_review(2, status="accepted")]
+    journal.append(store.reviews(REPO), [*ratings, factories.make_review(3, build_error=True)])
+    return store
+
+
+def test_identifiers_are_exported_in_every_form(rated: Store) -> None:
+    assert ast.literal_eval(called(rated).removeprefix("INSTANCES = ")) == ["acme__ui-1"]
+    grouped = called(rated, "--status", "super", "--status", "accepted", "--group", "difficulty")
+    assert ast.literal_eval(grouped.removeprefix("INSTANCES = ")) == {"easy": ["acme__ui-1"], "unknown": ["acme__ui-2"]}
+    assert json.loads(called(rated, "--format", "json", "--with-errors")) == ["acme__ui-1", "acme__ui-3"]
+    rows = list(csv.DictReader(io.StringIO(called(rated, "--format", "csv"))))
+    assert [(row["instance_id"], row["difficulty"]) for row in rows] == [("acme__ui-1", "easy")]
+    assert called(rated, "--repo", "acme/other") == "INSTANCES = []\n"
+
+
+def test_what_stage_02_could_not_build_is_marked(rated: Store) -> None:
+    write_records(rated.qualification(REPO) / "rejections.jsonl", [factories.make_rejection(1)])
+    assert called(rated, "--format", "json") == "[]\n"
+    found = json.loads(called(rated, "--format", "metadata", "--with-errors"))
+    assert [(one["instance_id"], one["build_error"], one["build_state"]) for one in found] == [
+        ("acme__ui-1", True, "rejected: regression"),
+        ("acme__ui-3", True, "not built"),
+    ]
+
+
+def test_metadata_go_out_and_come_in_again(rated: Store, tmp_path: Path) -> None:
+    decide_finally(rated, REPO, [factories.make_review(1, rater="cleo", status="accepted", note="decided")])
+    (one,) = json.loads(called(rated, "--format", "metadata", "--status", "accepted", "--repo", "acme/ui"))[:1]
+    assert (one["decided_by"], one["review_status"], one["notes"]) == ("cleo", "accepted", "decided")
+    assert [each["rater"] for each in one["ratings"]] == ["ann"] and one["patch"]["files"] == 2
+    path = tmp_path / "metadata.json"
+    path.write_text(json.dumps([one]))
+    (read,) = exchange.read(path, "back")
+    assert (read.status, read.note, read.success_criteria) == ("accepted", "decided", ("4.1.2",))
