@@ -11,7 +11,8 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -61,8 +62,15 @@ class Listed(NamedTuple):
         return self.standing.status or ("disagreement" if self.standing.reviews else "not rated")
 
 
+class Entry(NamedTuple):
+    """A candidate with the values that it has of every filter."""
+
+    listed: Listed
+    has: dict[str, frozenset[str]]
+
+
 class Found(NamedTuple):
-    """What a search found, newest first, and how many of these each value of each filter would leave."""
+    """What a search found, newest first, and how many candidates each value of each filter would leave."""
 
     listed: list[Listed]
     counts: dict[str, Counter[str]]
@@ -130,9 +138,10 @@ class Shelf:
     def __init__(self, store: Store, repo: Repo) -> None:
         self.store, self.repo = store, repo
         self.rows: dict[str, Row] = {}
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, str] | None = None
         self.standings: dict[str, Standing] = {}
         self.states: dict[str, str] = {}
+        self.entries: dict[str, Entry] = {}
         self.reviews = Tail(store.reviews(repo), Review)
         self.finals = Tail(store.finals(repo), Review)
         self._seen: dict[str, Any] = {}
@@ -142,18 +151,29 @@ class Shelf:
         return self.store.raw(self.repo) / "candidates.jsonl"
 
     def refresh(self) -> bool:
-        """Take in what changed on disk; returns whether the candidates did."""
-        if self.reviews.read() | self.finals.read():
+        """Take in what changed on disk; returns whether anything did. `texts` are those of new candidates."""
+        is_rated = self.reviews.read() | self.finals.read()
+        if is_rated:
             self.standings = fold(_newest(self.reviews.records, "rater"), _decided(self.finals.records))
         built = (self.store.dataset(self.repo), self.store.qualification(self.repo) / "rejections.jsonl")
-        if self._changed("built", *built):
+        is_built = self._changed("built", *built)
+        if is_built:
             self.states = dict(_states(*built))
-        if not self._changed("candidates", self.path):
-            return False
-        self.rows, self.texts = {}, {}
-        for row, text in _rows(self.path):
-            self.rows[row.instance_id], self.texts[row.instance_id] = row, text
-        return True
+        is_collected = self._changed("candidates", self.path)
+        if is_collected:
+            read = list(_rows(self.path))
+            self.rows = {row.instance_id: row for row, _ in read}
+            self.texts = {row.instance_id: text for row, text in read}
+        if is_rated or is_built or is_collected:
+            self.entries = {name: self._entry(row) for name, row in self.rows.items()}
+        return is_rated or is_built or is_collected
+
+    def _entry(self, row: Row) -> Entry:
+        """As it was, where nothing changed: one rating more costs one entry."""
+        listed, before = self.listed(row), self.entries.get(row.instance_id)
+        if before and before.listed == listed:
+            return before
+        return Entry(listed, {name: frozenset(of(listed)) for name, of in FILTERS.items()})
 
     def listed(self, row: Row) -> Listed:
         name = row.instance_id
@@ -164,6 +184,12 @@ class Shelf:
         with self.path.open("rb") as file:
             file.seek(row.place)
             return parse_record(self.path, row.line, file.read(row.length), Candidate)
+
+    def history(self, name: str) -> list[tuple[Review, bool]]:
+        """All that was ever said of a candidate, the newest first, and whether it was the final value."""
+        said = [(one, False) for one in self.reviews.records] + [(one, True) for one in self.finals.records]
+        about = [pair for pair in said if pair[0].instance_id == name]
+        return sorted(about, key=lambda pair: pair[0].time)[::-1]
 
     def outcome(self, name: str) -> Instance | Rejection | None:
         """What stage 02 made of it."""
@@ -190,6 +216,7 @@ class Catalog:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._shelves: dict[str, Shelf] = {}
+        self._entries: list[Entry] = []
         self._words = _index()
         self._turn = threading.Lock()
 
@@ -202,24 +229,16 @@ class Catalog:
         """The candidates that have all the words and pass all filters; an empty value filters nothing."""
         with self._turn:
             self._refresh()
-            names = self._having(words)
-            shelves = self._shelves.values()
-            listed = [shelf.listed(row) for shelf in shelves for row in shelf.rows.values()]
-        if names is not None:
-            listed = [one for one in listed if one.row.instance_id in names]
-        total = sum(len(shelf.rows) for shelf in shelves)
-        asked = {name: value for name, value in filters.items() if value}
-        values = [({name: tuple(of(one)) for name, of in FILTERS.items()}, one) for one in listed]
-        counts = {name: Counter[str]() for name in FILTERS}
-        found = []
-        for has, one in values:
-            fails = [name for name, value in asked.items() if value not in has[name]]
-            if not fails:
-                found.append(one)
-            for name in FILTERS if not fails else fails if len(fails) == 1 else ():
-                counts[name].update(set(has[name]))
-        found.sort(key=lambda one: (one.row.merged_at, one.row.instance_id), reverse=True)
-        return Found(found, counts, total)
+            names, entries = self._having(words), self._entries
+        asked = [(name, value) for name, value in filters.items() if value]
+        found = entries if names is None else [one for one in entries if one.listed.row.instance_id in names]
+        fails = [[name for name, value in asked if value not in one.has[name]] for one in found] if asked else []
+        passed = [one for one, missed in zip(found, fails, strict=True) if not missed] if asked else found
+        counts = {}
+        for name in FILTERS:  # a filter's own values are counted as if it were not asked for
+            other = [one for one, missed in zip(found, fails, strict=True) if missed == [name]] if asked else []
+            counts[name] = Counter(chain.from_iterable(one.has[name] for one in chain(passed, other)))
+        return Found([one.listed for one in passed], counts, len(entries))
 
     def get(self, name: str) -> tuple[Shelf, Listed]:
         """One candidate by its instance's name. Raises UserError for one that is not there."""
@@ -239,16 +258,24 @@ class Catalog:
 
     def _refresh(self) -> None:
         repos = {str(repo): repo for repo in self.store.repositories("01_raw")}
+        changed = [name for name in self._shelves.keys() - repos.keys() if self._shelves.pop(name)]
         for name, repo in repos.items():
             shelf = self._shelves.setdefault(name, Shelf(self.store, repo))
             if shelf.refresh():
-                with self._words:
-                    self._words.execute("DELETE FROM words WHERE repo = ?", (name,))
-                    rows = ((name, key, text) for key, text in shelf.texts.items())
-                    self._words.executemany("INSERT INTO words VALUES (?, ?, ?)", rows)
-                shelf.texts = {}
-        for name in self._shelves.keys() - repos.keys():
-            del self._shelves[name]
+                changed.append(name)
+            if shelf.texts is not None:
+                self._index(name, shelf.texts)
+                shelf.texts = None
+        if changed:
+            entries = chain.from_iterable(shelf.entries.values() for shelf in self._shelves.values())
+            newest = attrgetter("listed.row.merged_at", "listed.row.instance_id")
+            self._entries = sorted(entries, key=newest, reverse=True)
+
+    def _index(self, repo: str, texts: Mapping[str, str]) -> None:
+        with self._words:
+            self._words.execute("DELETE FROM words WHERE repo = ?", (repo,))
+            rows = ((repo, name, text) for name, text in texts.items())
+            self._words.executemany("INSERT INTO words VALUES (?, ?, ?)", rows)
 
     def _having(self, words: str) -> set[str] | None:
         """The names of candidates that have all words, each as a beginning; None for no words."""

@@ -21,7 +21,7 @@ from pipeline.core.patches import paths
 from pipeline.core.ratings import Review, lacking
 from pipeline.core.record import digest
 from pipeline.core.review_requests import ReviewAnswer, answer, queue
-from pipeline.core.reviews import FIELDS, Standing, all_reviews
+from pipeline.core.reviews import FIELDS, Standing
 from pipeline.core.store import Store, now
 from pipeline.core.wcag import CRITERIA
 from pipeline.report.page import environment
@@ -230,14 +230,13 @@ class Viewer:
         def body() -> str:
             candidate = shelf.candidate(listed.row)
             patches = {"Source": sides.files(candidate.fix_patch), "Tests": sides.files(candidate.test_patch)}
-            history = [one for one in all_reviews(self.store, shelf.repo) if one.instance_id == name]
             return self._part(
                 "detail",
                 listed=listed,
                 patches=patches,
                 most=LINES,
                 outcome=shelf.outcome(name),
-                history=history[::-1],
+                history=shelf.history(name),
             )
 
         return self._page(listed.row.title, body, head, status)

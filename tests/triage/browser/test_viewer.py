@@ -17,7 +17,7 @@ from typing import Any
 
 import factories
 import pytest
-from playwright.sync_api import Error
+from playwright.sync_api import Error, expect
 
 from pipeline import browser
 from pipeline.browser import axe
@@ -107,7 +107,7 @@ def named(page: Any, name: str) -> None:
     page.goto("/")
     page.get_by_label("You rate as").fill(name)
     page.keyboard.press("Enter")
-    page.wait_for_function("name => document.getElementById('reviewer').defaultValue === name", arg=name)
+    expect(page.locator("#reviewer")).to_have_attribute("value", name)
 
 
 def tabbed_to(page: Any, selector: str) -> None:
@@ -122,25 +122,26 @@ def tabbed_to(page: Any, selector: str) -> None:
 def test_no_view_has_a_violation(chromium: Any, server: Server) -> None:
     """All rules of axe-core, light and dark; and nothing is wider than the page."""
     found, wide = [], []
-    for scheme in ("light", "dark"):
-        for name, (width, height) in WIDTHS.items():
-            context = chromium.new_context(
-                base_url=server.url,
-                viewport={"width": width, "height": height},
-                color_scheme=scheme,
-                reduced_motion="reduce",
-                bypass_csp=True,
-            )
-            shown = context.new_page()
-            for path in PAGES:
-                shown.goto(path)
-                shown.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-                shown.evaluate(axe.source().decode())
-                rules = shown.evaluate("axe.run(document).then((said) => said.violations.map((one) => one.id))")
-                found += [f"{scheme} {name} {path}: {rule}" for rule in rules]
-                if shown.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                    wide.append(f"{name} {path}")
-            context.close()
+    views = [("light", name) for name in WIDTHS] + [("dark", "desk")]
+    for scheme, name in views:
+        width, height = WIDTHS[name]
+        context = chromium.new_context(
+            base_url=server.url,
+            viewport={"width": width, "height": height},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+            bypass_csp=True,
+        )
+        shown = context.new_page()
+        for path in PAGES:
+            shown.goto(path)
+            shown.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+            shown.evaluate(axe.source().decode())
+            rules = shown.evaluate("axe.run(document).then((said) => said.violations.map((one) => one.id))")
+            found += [f"{scheme} {name} {path}: {rule}" for rule in rules]
+            if shown.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(f"{name} {path}")
+        context.close()
     assert found == [] and wide == []
 
 
@@ -232,9 +233,9 @@ def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
     assert "acme__ui-2" in page.locator("#preview").inner_text()
     page.get_by_label("super").uncheck()
     page.get_by_label("rejected").check()
-    page.wait_for_function("document.getElementById('count').textContent === '0'")
+    expect(page.locator("#count")).to_have_text("0")
     page.get_by_label("Form").select_option("json")
-    page.wait_for_function("document.querySelector('#preview code').textContent.trim() === '[]'")
+    expect(page.locator("#preview code")).to_have_text("[]")
     with page.expect_download() as taken:
         page.get_by_role("button", name="Download").click()
     assert re.match(r"instances\.json", taken.value.suggested_filename)
