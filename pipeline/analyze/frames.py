@@ -33,6 +33,7 @@ class Frames:
     candidates: pd.DataFrame
     rejections: pd.DataFrame
     reviews: pd.DataFrame
+    agreement: pd.DataFrame
     criteria: pd.DataFrame
     handchecks: pd.DataFrame
     samples: pd.DataFrame
@@ -98,6 +99,6 @@ def _left_out(predictions: pd.DataFrame) -> list[str]:
 
 def _with_issue(frames: Frames) -> Frames:
     known = pd.concat([frames.candidates, frames.instances])
-    left_out = set(known.loc[known["statement_source"] != "issue", "instance_id"])
+    left_out = set(known.loc[known["statement_source"] == "pull_request", "instance_id"])
     note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs are of all."
     return replace(frames.without(left_out), notes=(*frames.notes, note))

@@ -5,5 +5,6 @@ page                      a self-contained page whose policy allows its own styl
 tables                    a table that sorts, a meaning for each column, its figures beside it (table.html.j2)
 diff                      patches as HTML (patch.html.j2)
 figures/                  figures with text alternatives: style, bars, grids
-statistics                intervals, tests, pass@k, agreement
+statistics                intervals, tests, pass@k, kappa
+agreement                 how far raters of candidates agree, and models that people check
 """

@@ -7,7 +7,6 @@ Reads `01_raw/<repo>/` and what stage 02 made of it; appends to `00_viewer/`. Th
     catalog                   all candidates: found, filtered, counted
     form                      the rating form, and a rating of what was sent
     sides, marks              a patch side by side; evidence marked in its text
-    agreement                 kappa, and models checked by hand
     exchange                  what leaves the viewer, and ratings of other tools
     raters                    models that rate
     asking                    letting them rate, with what it costs before and after

@@ -23,6 +23,8 @@ from pipeline.analyze.measures.summary import summary
 MAKERS = {
     "funnel": dataset.funnel,
     "qualification": dataset.qualification,
+    "ratings": dataset.ratings,
+    "agreement": lambda frames: frames.agreement,
     "rejections": dataset.rejections,
     "composition": dataset.composition,
     "principles": dataset.principles,

@@ -42,6 +42,17 @@ def _kept(frames: Frames) -> pd.Series:
     return rated["resolved"].isin(BUILT).groupby(rated["repo"]).sum().astype("Int64")
 
 
+def ratings(frames: Frames) -> pd.DataFrame:
+    """How often each value of a field was given, by people and models."""
+    fields = ("status", "difficulty", "issue_category", "test_quality")
+    counts = [frames.reviews[name].dropna().value_counts(sort=True) for name in fields]
+    parts = [one.rename_axis("value").rename("ratings").reset_index() for one in counts]
+    for part, name in zip(parts, fields, strict=True):
+        part["field"] = name
+        part["ratings_pct"] = percent(part["ratings"], part["ratings"].sum())
+    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+
 def rejections(frames: Frames) -> pd.DataFrame:
     """Pull requests by stage, reason and repository."""
     counts = frames.rejections.groupby(["stage", "reason", "repo"]).size()

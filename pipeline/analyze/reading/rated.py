@@ -11,21 +11,33 @@ from pipeline.core.ratings import Review
 from pipeline.core.reviews import Standing, standings
 from pipeline.core.store import Store
 from pipeline.core.wcag import PRINCIPLES
+from pipeline.report.agreement import measured
 
 #: what raters say together of an instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
 
 
 def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
-    """Add `reviews` and `criteria` of a repository; returns what is said of each instance."""
+    """Add `reviews`, `criteria` and `agreement` of a repository; returns what is said of each instance."""
     ratings = {}
-    for name, standing in sorted(standings(store, repo).items()):
+    found = standings(store, repo)
+    for name, standing in sorted(found.items()):
         for one in standing.reviews:
             rows.add("reviews", Review=one, Context={"repo": repo, "resolved": standing.status})
         assigned = list(assignments([standing.final] if standing.final else standing.reviews))
         rows.extend("criteria", ((name, str(repo), *pair) for pair in assigned))
         ratings[name] = _together(standing) | _words(assigned)
+    rows.extend("agreement", _agreement(repo, found.values()))
     return ratings
+
+
+def _agreement(repo: Repo, found: Iterable[Standing]) -> Iterator[tuple[Any, ...]]:
+    """Cohen's kappa of every two raters on every field, and Fleiss' of all where there are more."""
+    for one in measured(found):
+        for pair in one.pairs:
+            yield str(repo), one.field, " and ".join(pair.raters), pair.candidates, 100 * pair.equal, pair.kappa
+        if one.raters > 2:
+            yield str(repo), one.field, f"all, {one.raters} each", one.candidates, None, one.fleiss
 
 
 def assignments(reviews: Iterable[Review]) -> Iterator[tuple[str, str]]:

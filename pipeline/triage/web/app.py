@@ -24,8 +24,9 @@ from pipeline.core.review_requests import ReviewAnswer, answer, queue
 from pipeline.core.reviews import FIELDS, Standing
 from pipeline.core.store import Store, now
 from pipeline.core.wcag import CRITERIA
+from pipeline.report import agreement
 from pipeline.report.page import environment
-from pipeline.triage import agreement, exchange, form, sides, stage
+from pipeline.triage import exchange, form, sides, stage
 from pipeline.triage.catalog import FILTERS, Catalog, Listed, Shelf
 from pipeline.triage.marks import marked
 from pipeline.triage.web.guard import guard

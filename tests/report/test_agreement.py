@@ -6,7 +6,7 @@ import pytest
 from factories import make_review
 
 from pipeline.core.reviews import Standing
-from pipeline.triage.agreement import checked, measured
+from pipeline.report.agreement import checked, measured
 
 
 def standing(number: int, **statuses: str) -> Standing:
