@@ -16,9 +16,10 @@ def command(name: str | None) -> None:
     from pipeline.core.records import PUBLISHED
     from pipeline.core.review_requests import ReviewAnswer, ReviewRequest
     from pipeline.dataset.lock import Lock
+    from pipeline.pages.hybrid.records import Hybrid
     from pipeline.pages.records import PageAnswer, PageVerdict
 
-    beside = (Assessment, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest)
+    beside = (Assessment, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest)
     kinds = {kind.__name__: kind for kind in (*PUBLISHED, *beside)}
     if name is None:
         click.echo("\n".join(kinds))
