@@ -72,8 +72,10 @@ class Agreement(NamedTuple):
 
     @property
     def word(self) -> str:
-        """`agrees`, `explained`, `unexplained`."""
+        """`agrees`, `explained`, `unexplained`; `not built` where there is nothing to compare."""
         kinds = {one.kind for one in self.differences}
+        if "not_built" in kinds:
+            return NOT_BUILT
         return "agrees" if not kinds else UNEXPLAINED if kinds & {UNEXPLAINED, "ours_wrong"} else "explained"
 
 

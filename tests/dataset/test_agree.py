@@ -119,6 +119,7 @@ def test_what_is_not_built(store: Store) -> None:
     write_records(folder / "rejections.jsonl", [rejection])
     ((one,), _) = agree(store, REPO, foreign(store.root.parent, fixed=["a"]))
     assert (one.outcome, one.differences[0].kind) == ("rejected: dependency_gone", "not_built")
+    assert one.word == "not built"
     assert one.differences[0].evidence == "x@1"
     whole = totals([one])
     assert (whole.instances, whole.qualified, whole.agree, whole.explained) == (1, 0, 0, 0)
