@@ -18,12 +18,13 @@ from pipeline.core.store import Store, write_records
 Run = Callable[..., tuple[int, str, str]]
 #: every command, and the commands of groups
 GROUPS = {
-    "triage": ("list", "rate", "import"),
-    "dataset": ("check", "export", "stats", "lock", "rebuild"),
+    "triage": ("serve", "list", "rate", "ask", "import", "export"),
+    "dataset": ("check", "export", "stats", "lock", "rebuild", "agree"),
+    "pages": ("check", "run", "eval", "report", "hybrid", "demo"),
     "handcheck": ("export", "import"),
 }
 ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]
-WITHOUT_DATA = ([], ["models"], ["schema"], ["select"], *([group] for group in GROUPS))
+WITHOUT_DATA = ([], ["models"], ["schema"], ["select"], ["pages", "check"], *([group] for group in GROUPS))
 #: packages that cost a noticeable part of a second each
 HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"} | {
     "github",

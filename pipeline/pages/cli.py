@@ -205,11 +205,15 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
 @command.command()
 @jobs_option
 @click.option(
-    "--out",
+    "--data",
     type=click.Path(path_type=Path, file_okay=False),
-    help="The data directory of the demo, for itself alone [default: data/demo/out/pages].",
+    default=Path("data/demo/out/pages"),
+    show_default=True,
+    envvar="A11Y_BENCH_DATA",
+    show_envvar=True,
+    help="The data directory of the demo.",
 )
-def demo(jobs: int, out: Path | None) -> None:
+def demo(jobs: int, data: Path) -> None:
     """Generation, evaluation and report with a scripted model and a real browser: no tokens, no keys needed.
 
     \b
@@ -217,10 +221,9 @@ def demo(jobs: int, out: Path | None) -> None:
     Exit code: 0 all came out as the examples promise, 1 something did not.
     """
     from pipeline.core.store import Store
-    from pipeline.llm.models import DEMO
     from pipeline.pages.demo import run_demo
 
-    path, broken = run_demo(Store(out or DEMO.parent / "out" / "pages"), jobs=jobs)
+    path, broken = run_demo(Store(data), jobs=jobs)
     for one in broken:
         click.echo(one, err=True)
     click.echo(path)
