@@ -63,7 +63,7 @@ def _let_in(token: str) -> Response | None:
     """Take the token from the address into a cookie, or require that it is there."""
     given = request.args.get("token", "")
     if given and hmac.compare_digest(given.encode(), token.encode()):
-        answer = redirect(request.path)
+        answer = redirect("/")
         answer.set_cookie(KEY, token, httponly=True, samesite="Strict")
         return answer
     if not hmac.compare_digest(request.cookies.get(KEY, "").encode(), token.encode()):
