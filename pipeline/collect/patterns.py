@@ -1,4 +1,4 @@
-"""What to look for: the patterns of `core/patterns.toml`, the thesis's (`seed`), or those of another file."""
+"""What to look for: ours (`patterns.toml`, `test-files.toml`), the thesis's (`seed`), or those of another file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pipeline.collect.scan import Scanner
 from pipeline.core.errors import UserError
-from pipeline.core.patches import PathPatterns, named_table
+from pipeline.core.patches import PathPatterns, named_table, shipped_tests
 from pipeline.core.patches import patterns as shipped_table
 
 #: the name of the thesis's patterns, where a file may be named
@@ -76,7 +76,7 @@ def load_patterns(path: Path) -> Patterns:
 
 def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:
     text, label, reference = (_rows(table, group, key, path) for group, key in _FIELDS)
-    tests = _rows(table if "test_file" in table else shipped_table(), "test_file", "path", path)
+    tests = _rows(table, "test_file", "path", path) if "test_file" in table else shipped_tests().rows
     rows = _rows(table, "a11y", "names", path) if "names" in table["a11y"] else []
     names = re.compile("|".join(f"(?:{row})" for row in rows), re.IGNORECASE) if rows else None
     title = Scanner(list(dict.fromkeys([*text, *label])))

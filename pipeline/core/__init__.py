@@ -10,7 +10,7 @@ decisions, review_requests        what people decide, and what they are asked to
 verdict                   transitions, qualification, resolution (transitions.csv)
 law                       one digest of all that decides
 work, retry, timing       units as data; trying again; where the time goes
-git, clones, patches      reading clones, where they lie, patches as text (patterns.toml: tests, what is mined)
+git, clones, patches      reading clones, patches as text (test-files.toml; patterns.toml: what is mined)
 briefing                  what an agent or a judge is told of a task
 trust                     who may run without isolation
 cache, vendors            what is slow to make and safe to delete; environments for what stands in `vendors/`

@@ -1,6 +1,6 @@
 """Patches as text: their files and their parts, and which files are tests.
 
-Which files are tests is said by `patterns.toml`, wider than the thesis's list (patterns-seed.toml; docs/mining.md).
+Which files are tests is said by `test-files.toml`, wider than the thesis's list (patterns-seed.toml; docs/mining.md).
 Applying patches is `execution`'s, which files a patch must not decide `ecosystems.protection`'s.
 """
 
@@ -58,7 +58,7 @@ def named_table(name: str) -> dict[str, Any]:
 @cache
 def shipped_tests() -> PathPatterns:
     """Ours: what decides of every instance which files are tests."""
-    return PathPatterns(tuple(patterns()["test_file"]["path"]))
+    return PathPatterns(tuple(named_table("test-files.toml")["test_file"]["path"]))
 
 
 def is_test_file(path: str) -> bool:

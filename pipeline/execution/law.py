@@ -10,7 +10,7 @@ from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as named
 from pipeline.ecosystems.protection import patterns
 
-register("running", "pipeline.core", "patches.py", "patterns.toml")
+register("running", "pipeline.core", "patches.py", "test-files.toml")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
 register("running", __package__, "applying.py", "command.py", "control.py", "generated.py", "run.py", "runs.py")
 register("reading", "pipeline.core", "transitions.csv", "verdict.py")

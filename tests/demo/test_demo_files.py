@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.core.patches import is_test_file
 from pipeline.demo.history import build_history
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,7 @@ def matches(kind: str, field: str, text: str) -> bool:
 def changed(number: int) -> tuple[list[str], list[str]]:
     """The source files and the test files of a pull request."""
     paths = re.findall(r"^diff --git a/(\S+) b/", PULLS[number]["patch"], re.MULTILINE)
-    tests = [path for path in paths if matches("test_file", "path", path)]
+    tests = [path for path in paths if is_test_file(path)]
     return [path for path in paths if path not in tests], tests
 
 

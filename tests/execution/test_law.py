@@ -24,8 +24,8 @@ CHAPTERS = ("running", "reading", "qualifying", "grading")
 #: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
 NEUTRAL = {
     "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.console",
-    "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.record",
-    "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.ecosystems",
+    "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.ratings", "pipeline.core.record",
+    "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.core.wcag", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
     "pipeline.execution", "pipeline.execution.law",
@@ -79,11 +79,15 @@ def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
     [
         ("ecosystems/protection.py", "(?:nvmrc|", "(?:nvmrc|env|"),
         ("ecosystems/runners/vitest/runner.toml", "protected = [", "protected = ['\\.env$', "),
-        ("core/patterns.toml", "path = [", "path = ['\\.fixture\\.', "),
+        ("core/test-files.toml", "path = [", "path = ['\\.fixture\\.', "),
     ],
 )
 def test_protecting_one_more_file_runs_tests_anew(laws: Laws, path: str, old: str, new: str) -> None:
     assert laws(path, old, new) == {"running"}
+
+
+def test_what_is_mined_otherwise_leaves_verdicts_alone(laws: Laws) -> None:
+    assert laws("core/patterns.toml", "names = [", "names = ['\\bno evidence\\b', ") == set()
 
 
 def test_another_reporter_counts_for_its_own_runner_only(laws: Laws) -> None:
