@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -33,12 +34,18 @@ SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
 def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and kind of everything that is not allowed."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in FORBIDDEN:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in FORBIDDEN and not _makes_data(node):
             yield node.lineno, ast.unparse(node.func)
         if isinstance(node, ast.keyword) and node.arg == "shell":
             yield node.value.lineno, "shell="
         if isinstance(node, ast.List | ast.Tuple) and _is_shell_string(node):
             yield node.lineno, "a shell string that is put together"
+
+
+def _makes_data(call: ast.Call) -> bool:
+    """Whether YAML is read by a loader that makes no objects."""
+    given = [ast.unparse(one) for one in (*call.args[1:], *(word.value for word in call.keywords))]
+    return ast.unparse(call.func) == "yaml.load" and any(re.search(r"\b(?:Safe|Base)Loader\b", one) for one in given)
 
 
 def _is_shell_string(node: ast.List | ast.Tuple) -> bool:

@@ -24,7 +24,7 @@ def test_every_verdict_is_shown(evaluation: Evaluation) -> None:
     result = call(evaluation)
     assert result.exit_code == 0
     assert "acme__ui-1" in result.output and "1 of 1" in result.output
-    assert "resolved: 1 of 6" in result.output
+    assert "resolved: 1 of 8" in result.output
 
 
 @pytest.mark.invariant(4)
@@ -45,4 +45,4 @@ def test_what_is_not_evaluated_marks_the_whole_run(evaluation: Evaluation) -> No
 def test_another_run_can_be_named(evaluation: Evaluation, tmp_path: Path) -> None:
     evaluation.predict(run="20240101T000000Z", menu="")
     evaluation.predict(run="20240202T000000Z", menu=FIX)
-    assert "resolved: 0 of 6" in call(evaluation, "--run", "20240101T000000Z").output
+    assert "resolved: 0 of 8" in call(evaluation, "--run", "20240101T000000Z").output
