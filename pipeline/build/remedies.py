@@ -245,8 +245,9 @@ def option(seen: Diagnosis) -> Environment | None:
 def undated(seen: Diagnosis) -> Environment | None:
     """Leave out the date of an install without lock file: a mirror may know when it fetched a version, not its day."""
     install = tuple(word for word in seen.environment.install if not word.startswith("--before="))
-    name, wanted = seen.found["name"], seen.found["old"]
-    if install == seen.environment.install or (wanted[0].isdigit() and wanted not in seen.there.releases(name)):
+    wanted, releases = seen.found.get("old", ""), seen.there.releases(seen.found["name"])
+    gone = not releases or (wanted[:1].isdigit() and wanted not in releases)
+    if gone or install == seen.environment.install:
         return None
     return seen.environment.model_copy(update={"install": install})
 

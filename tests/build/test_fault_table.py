@@ -176,6 +176,7 @@ INSTALL = [
         {"name": "a", "old": "^2.4.0"},
         "npm ERR! notarget No matching version found for a@^2.4.0 with an Enjoy By date of 2016-11-22 00:00:00. Maybe",
     ),
+    ("day-unknown", {"name": "is-number"}, "npm ERR! code ENOVERSIONS\nnpm ERR! No versions available for is-number\n"),
     ("native-build", {}, "npm error gyp ERR! stack Error: not found: make"),
     ("script-download-refused", {"host": "example.org"}, 'Cannot download "https://example.org/x.node": '),
     ("manager-needs-newer-node", {}, "npm does not support Node.js v10.24.1"),

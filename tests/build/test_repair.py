@@ -200,6 +200,12 @@ def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("drop", "bundler")]
 
 
+def test_a_package_without_any_version_of_that_day_is_installed_as_of_no_day() -> None:
+    attempts = Attempts(install("npm ERR! code ENOVERSIONS\nnpm ERR! No versions available for is-number"))
+    end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2023-03-28"))))
+    assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
+
+
 def test_a_line_that_shows_two_faults_is_met_with_one_remedy() -> None:
     """A version that the registry had no day for is not replaced as well."""
     log = (
