@@ -224,6 +224,20 @@ def test_every_page_is_there(client: Any, store: Store) -> None:
     assert client.get("/static/../app.py").status_code == client.get("/export/exe").status_code == 404
 
 
+def test_a_repository_is_counted_by_every_filter(client: Any, store: Store) -> None:
+    journal.append(store.reviews(REPO), [factories.make_review(1)])
+    shown = body(client.get(f"/statistics?repo={REPO}"))
+    assert (
+        '<a href="/?repo=acme/ui&amp;status=super">super</a></th><td class="number">1</td><td class="number">33%'
+        in shown
+    )
+    assert '<a href="/?repo=acme/ui&amp;criterion=4.1.2">4.1.2 Name, Role, Value</a>' in shown
+    assert '<th scope="row">2025</th><td class="number">1</td>' in shown
+    assert f'<a href="/statistics?repo={REPO}">' in body(client.get("/statistics"))
+    unknown = client.get("/statistics?repo=acme/other")
+    assert unknown.status_code == 404 and "acme/ui" in body(unknown)
+
+
 # -- who is refused ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8011", "10.0.0.1"])
 def test_a_foreign_name_does_not_lead_here(client: Any, host: str) -> None:

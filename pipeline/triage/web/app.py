@@ -6,6 +6,7 @@ name and no proof; every line has it with the time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
@@ -16,7 +17,7 @@ from flask import Flask, Response, abort, g, redirect, request
 from markupsafe import Markup
 
 from pipeline.core.decisions import author
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, unknown
 from pipeline.core.patches import paths
 from pipeline.core.ratings import Review, lacking
 from pipeline.core.record import digest
@@ -97,7 +98,18 @@ class Viewer:
         return self._page("Candidates", body)
 
     def statistics(self) -> Response:
-        return self._page("Repositories", lambda: self._part("statistics", rows=self._statistics()))
+        """All repositories; of the one that is asked for, how many candidates have which value of each filter."""
+        repo = request.args.get("repo", "")
+        if not repo:
+            return self._page("Repositories", lambda: self._part("statistics", rows=self._statistics()))
+        found = self.catalog.search("", {"repo": repo})
+        if not found.listed:
+            raise unknown("repository", repo, [str(shelf.repo) for shelf in self.catalog.shelves()])
+        merged = Counter(one.row.merged_at[:4] for one in found.listed)
+        sizes = sorted(one.row.added + one.row.removed for one in found.listed)
+        shares = {name: counts.most_common() for name, counts in found.counts.items() if name != "repo" and counts}
+        shown = {"repo": repo, "found": found, "shares": shares, "merged": sorted(merged.items()), "sizes": sizes}
+        return self._page(repo, lambda: self._part("repository", **shown))
 
     def detail(self, name: str) -> Response:
         shelf, listed = self.catalog.get(name)

@@ -31,7 +31,17 @@ pytestmark = pytest.mark.engine("browser")
 REPO = factories.REPO
 PROGRAM = Path(sys.executable).with_name("a11y-bench")
 ONE = "/candidate/acme__ui-1"
-PAGES = ["/", "/?q=nothing", "/statistics", ONE, "/candidate/acme__ui-2", "/queue", "/agreement", "/export"]
+PAGES = [
+    "/",
+    "/?q=nothing",
+    "/statistics",
+    "/statistics?repo=acme/ui",
+    ONE,
+    "/candidate/acme__ui-2",
+    "/queue",
+    "/agreement",
+    "/export",
+]
 #: a desk, a phone, and a desk at 400 % (1280 by 1024 pixels, a quarter each way)
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844), "zoomed": (320, 256)}
 
