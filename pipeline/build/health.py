@@ -10,6 +10,8 @@ from collections.abc import Collection
 from pipeline.core.records import Health, Status
 from pipeline.execution.run import TestRun
 
+#: reasons for a rejection that a base which is not whole may have caused
+PARTLY = ("gold_does_not_fix", "no_fix_transition", "no_tests_run")
 #: what does not speak against an environment: the repository itself skips tests
 FINE = (Status.PASSED, Status.SKIPPED)
 
@@ -27,6 +29,16 @@ def measured(run: TestRun, files: Collection[str]) -> Health:
     known = set(files) or set(run.suites)
     passed = sum(status in FINE for status in tests.values())
     return Health(files=len(known), loaded=len(loaded & known), tests=len(tests), passed=passed)
+
+
+def may_explain(base: Health | None, reason: str) -> bool:
+    """Whether a rejection may be the environment's fault, and not the candidate's: a runner that does not come to its
+    report says so, unless something of the base passes; and one in which no base was measured says nothing."""
+    if base is None:
+        return False
+    if reason == "no_report":
+        return not base.passed
+    return reason == "environment_failed" or (reason in PARTLY and not base.whole)
 
 
 def _named(run: TestRun) -> bool:

@@ -238,10 +238,11 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
 
 
 def _version(case: Case, name: str) -> str:
-    """The version that is locked or asked for; else the registry's newest."""
+    """The newest that is locked, since an older one may be there already; or one that is asked for; else the
+    registry's newest."""
     locked = [one.version for one in case.there.locked() if one.name == name]
     if locked:
-        return locked[0]
+        return nearest("", locked) or locked[0]
     peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
     wanted = next((one for _, asks, one in case.there.asked() if asks == name), next(filter(None, peers), ""))
     return nearest(wanted, case.there.releases(name))

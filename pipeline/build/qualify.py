@@ -54,8 +54,6 @@ QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 #: hypotheses about one sick base that are tried, and how many of them may install anew
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
-#: reasons that a base which is not whole may have caused
-PARTLY = ("gold_does_not_fix", "no_fix_transition", "no_tests_run")
 
 
 @dataclass(frozen=True)
@@ -260,7 +258,7 @@ class _Qualification:
         try:
             return self._repaired(known, inferred, there, attempt)
         except Rejected as end:
-            if self.sick is None or not self._is_sick(end):
+            if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
                 raise
             if not self.health or not self.health.files:  # gold's run tells what the base's can not
                 self.sick = self.sick._replace(log=end.log)
@@ -278,13 +276,6 @@ class _Qualification:
         return repair.repaired(Repair(inferred.environment), there, attempt, self.keep)
 
     # -- a base that is not well --------------------------------------------------------------------------------------
-    def _is_sick(self, end: Rejected) -> bool:
-        """Whether the environment may be to blame for a rejection, and not the candidate."""
-        if end.stage != "run" or self.health is None:
-            return False
-        nothing = end.reason == "environment_failed" or end.reason == "no_report" and not self.health.well
-        return nothing or end.reason in PARTLY and not self.health.whole
-
     def _case(self, sick: _Sick, there: Situation) -> Case:
         """What hypotheses are made of."""
         tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.health import measured
-from pipeline.core.records import Status
+from pipeline.build.health import may_explain, measured
+from pipeline.core.records import Health, Status
 from pipeline.execution.run import TestRun
 
 FILES = {"src/a.test.js", "src/b.test.js"}
@@ -26,3 +26,24 @@ P, F = Status.PASSED, Status.FAILED
 def test_files_that_load(suites: dict[str, Status], results: dict[str, Status], loaded: int) -> None:
     """Karma runs one bundle, named by its configuration: where it runs, all files of the scope are in it."""
     assert measured(TestRun(results=results, suites=suites), FILES).loaded == loaded
+
+
+NONE_THERE = Health(files=0)
+WELL, PARTLY_WELL = Health(files=1, loaded=1, tests=2, passed=1), Health(files=2, loaded=1, tests=2, passed=1)
+
+
+@pytest.mark.parametrize(
+    ("base", "reason", "may"),
+    [
+        (None, "no_report", False),
+        (NONE_THERE, "no_report", True),  # the first test of a package: nothing has shown yet that a runner starts
+        (WELL, "no_report", False),
+        (NONE_THERE, "no_fix_transition", False),
+        (PARTLY_WELL, "no_fix_transition", True),
+        (WELL, "gold_does_not_fix", False),
+        (WELL, "regression", False),
+        (NONE_THERE, "environment_failed", True),
+    ],
+)
+def test_what_the_environment_may_be_to_blame_for(base: Health | None, reason: str, may: bool) -> None:
+    assert may_explain(base, reason) is may

@@ -159,6 +159,15 @@ def test_modules_that_nothing_asks_for_are_installed() -> None:
     assert found.environment.install[:2] == ("npm", "install")
 
 
+def test_of_locked_versions_the_newest_is_installed() -> None:
+    """`ajv/dist/core` is missing where an older ajv, without it, lies at the root."""
+    lock = {"lockfileVersion": 3, "packages": {"node_modules/ajv": {"version": "6.12.6"},
+                                               "node_modules/x/node_modules/ajv": {"version": "8.11.0"}}}  # fmt: skip
+    (found,) = named(case(tree({"package-lock.json": json.dumps(lock)}), "Cannot find module 'ajv/dist/core'"),
+                     "with-modules")  # fmt: skip
+    assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
+
+
 @pytest.mark.parametrize(
     ("node", "changed"),
     [("14", ("manager_version", "7")), ("20", ("install_env", {"npm_config_legacy_peer_deps": "true"}))],
