@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import signal
@@ -21,11 +22,16 @@ from playwright.sync_api import Error, expect
 
 from pipeline import browser
 from pipeline.browser import axe
+from pipeline.collect.stage import collect
 from pipeline.core import journal
 from pipeline.core.ratings import CONDITIONS, Label
+from pipeline.core.records import Instance
 from pipeline.core.review_requests import ReviewRequest, ask
 from pipeline.core.reviews import all_reviews, standings
-from pipeline.core.store import Store, write_records
+from pipeline.core.store import Store, read_records, write_records
+from pipeline.core.trust import DEMO
+from pipeline.demo import stage as demo
+from pipeline.demo.history import build_history
 
 pytestmark = pytest.mark.engine("browser")
 REPO = factories.REPO
@@ -265,3 +271,51 @@ def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server)
     assert gone.value.status == 403
     assert {one.rater for one in all_reviews(server.store, REPO)} == {"ann", "m"}
     context.close()
+
+
+def test_from_a_rating_to_the_analysis(chromium: Any, tmp_path: Path) -> None:
+    """Two reviewers disagree on a candidate of the demo, a third one reworks it; what they agree on is built, and
+    analysed. In between the server is killed."""
+    store, clone = Store(tmp_path / "data"), tmp_path / "clone.git"
+    build_history(DEMO, clone)
+    collect(store, demo.REPO, clone, DEMO / "issues.jsonl")
+    server = Server(store)
+    server.start()
+    page = chromium.new_context(base_url=server.url).new_page()
+    menu = demo.REPO.instance_id(17)
+    _rates(page, menu, "kim", "accepted")
+    server.kill()
+    server.start()
+    _rates(page, menu, "lee", "rejected")
+    page.goto("/queue")
+    named(page, "cleo")
+    page.goto("/queue")
+    page.get_by_role("link", name="harbor-ui#17").first.click()
+    page.locator("#s-reworked").check()
+    page.locator("#w-statement").fill("Arrow keys do not move the focus in the menu.")
+    page.locator("button[value=decide]").click()
+    page.wait_for_url("**said=decided")
+    page.goto("/export?status=reworked")
+    assert menu in page.locator("#preview").inner_text()
+    page.context.close()
+    server.kill()
+
+    run = [PROGRAM, "build", str(demo.REPO), "--reviewed", "--repeats", "1", "--sandbox", "local", "--data", store.root]
+    subprocess.run(run, check=True, capture_output=True)
+    (built,) = read_records(store.dataset(demo.REPO), Instance)
+    assert (built.instance_id, built.statement_source) == (menu, "review")
+    assert built.statement == "Arrow keys do not move the focus in the menu."
+    subprocess.run([PROGRAM, "analyze", "--data", store.root], check=True, capture_output=True)
+    with (store.root / "05_analysis" / "tables" / "ratings.csv").open(encoding="utf-8") as lines:
+        ratings = [(row["value"], row["ratings"]) for row in csv.DictReader(lines) if row["field"] == "status"]
+    assert ratings == [("accepted", "1"), ("rejected", "1")]
+    with (store.root / "05_analysis" / "instances.csv").open(encoding="utf-8") as lines:
+        assert [row["statement_source"] for row in csv.DictReader(lines)] == ["review"]
+
+
+def _rates(page: Any, instance: str, name: str, status: str) -> None:
+    named(page, name)
+    page.goto(f"/candidate/{instance}")
+    page.locator(f"#s-{status}").check()
+    page.locator("button[value=rate]").click()
+    page.wait_for_url("**said=saved")
