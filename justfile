@@ -16,7 +16,7 @@ import 'pipeline/analyze/analysis.just'
 import 'pipeline/pages/pages.just'
 import 'docker/docker.just'
 
-bench := "uv run --all-extras a11y-bench"
+bench := "uv run a11y-bench"
 
 # list the recipes
 [private]

@@ -88,7 +88,7 @@ def main() -> None:
         click.echo("stopped; the same command goes on where it was", err=True)
         sys.exit(130)
     except ModuleNotFoundError as error:
-        click.echo(f"error: the Python package '{error.name}' is not installed\n  run: uv sync --all-extras", err=True)
+        click.echo(f"error: the Python package '{error.name}' is not installed\n  run: uv sync", err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"error: {error}", err=True)

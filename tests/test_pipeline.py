@@ -1,4 +1,4 @@
-"""The whole pipeline as a user runs it: the demo in a process of its own, real proxy, real installs, twice."""
+"""The whole pipeline as a user runs it: the demo, twice, from a wheel, with a real proxy and real installs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from leaks import gold_lines
 from second_opinion import ours, theirs
+from uv import find_uv_bin
 
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
@@ -28,6 +30,7 @@ from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Ledger
 
 REPO = Repo("a11y-bench", "harbor-ui")
+ROOT = Path(__file__).parents[1]
 EXPECTED = read_json(DEMO / "expected.json")
 #: what a user's machine may have in its environment and nobody else may ever see
 SECRETS = {
@@ -50,17 +53,41 @@ class Demo(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the program as an installed wheel has it, outside the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run = partial(subprocess.run, cwd=folder, check=True, capture_output=True)
+    run([find_uv_bin(), "build", "--wheel", "--quiet", "--out-dir", folder / "built", ROOT])
+    (built,) = folder.glob("built/*.whl")
+    run([find_uv_bin(), "pip", "install", "--quiet", "--no-deps", "--target", folder / "installed", built])
+    return folder / "installed"
+
+
+@pytest.fixture(scope="session")
+def demo(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo") / "data"
-    first = run_demo(folder)
+    first = run_demo(wheel, folder)
     verdicts = {path: path.read_bytes() for path in folder.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
-    return Demo(Store(folder), first, run_demo(folder), verdicts)
+    return Demo(Store(folder), first, run_demo(wheel, folder), verdicts)
 
 
-def run_demo(folder: Path) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).with_name("a11y-bench")
-    command = [program, "demo", "--sandbox", "local", "--data", folder]
-    return subprocess.run(command, env=os.environ | SECRETS, capture_output=True, text=True)
+def run_demo(wheel: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return run_wheel(wheel, "demo", "--sandbox", "local", "--data", str(folder))
+
+
+def run_wheel(wheel: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The program of a wheel, with the libraries of this interpreter, in an empty folder."""
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
+    environment = os.environ | SECRETS | {"PYTHONPATH": str(wheel)}
+    return subprocess.run(command, env=environment, cwd=wheel.parent / "built", capture_output=True, text=True)
+
+
+def test_a_wheel_has_what_is_no_python(wheel: Path) -> None:
+    said = run_wheel(wheel, "models")
+    assert said.returncode == 0 and str(wheel) in said.stdout.replace("\n", "")
+    assert run_wheel(wheel, "doctor").returncode in (0, 1)
+    for part in ("vendors/magentless/agent.toml", "docker/base/build.sh", "data/demo/expected.json"):
+        assert (wheel / "pipeline" / "shipped" / part).is_file()
 
 
 def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:

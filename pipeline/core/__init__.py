@@ -14,5 +14,6 @@ git, clones, patches      reading clones, patches as text (test-files.toml; patt
 briefing                  what an agent or a judge is told of a task
 trust                     who may run without isolation
 cache, vendors            what is slow to make and safe to delete; environments for what stands in `vendors/`
+shipped                   files that come with the program and are no Python
 options, console, progress, sizes, aside      words of the command line, what people see, work beside the rest
 """

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
+from pipeline.core.shipped import ROOT
 
-DEMO = Path(__file__).parents[2] / "data" / "demo"
+DEMO = ROOT / "data" / "demo"
 
 
 @cache

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.shipped import ROOT
 from pipeline.core.store import Unit, digest
 
-VENDORS = Path(__file__).parents[2] / "vendors"
+VENDORS = ROOT / "vendors"
 TIME_LIMIT = 900
 
 
@@ -68,5 +69,5 @@ def _uv_binary() -> str:
     except (ImportError, FileNotFoundError):
         found = shutil.which("uv")
     if not found:
-        raise UserError("uv is not there", hint="install the extra: uv sync --extra predict")
+        raise UserError("uv is not there", hint="install the project anew: uv sync")
     return found

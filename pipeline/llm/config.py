@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.shipped import ROOT
 from pipeline.llm.models import PRICES, Model, ModelList
 
 #: what a deployed proxy is given beside its models
-SETTINGS = Path(__file__).parents[2] / "docker" / "proxy" / "config.yaml"
+SETTINGS = ROOT / "docker" / "proxy" / "config.yaml"
 
 _HOOKS = "pipeline.llm.hooks"
 _MASTER_KEY = "LITELLM_MASTER_KEY"

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.errors import UserError, unknown
+from pipeline.core.shipped import ROOT
 from pipeline.llm.prices import Price
 
 #: the list that comes with the project, and the demo's
-SHIPPED = Path(__file__).parents[2] / "docker" / "proxy" / "models.yaml"
-DEMO = Path(__file__).parents[2] / "data" / "demo" / "models.yaml"
+SHIPPED = ROOT / "docker" / "proxy" / "models.yaml"
+DEMO = ROOT / "data" / "demo" / "models.yaml"
 
 #: fields of LiteLLM's `model_info`: USD per token
 INPUT, OUTPUT = "input_cost_per_token", "output_cost_per_token"

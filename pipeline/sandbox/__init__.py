@@ -44,5 +44,5 @@ def _sandbox_class(name: str) -> Callable[[Path], Sandbox]:
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        hint = "install the project with all its extras: uv sync --all-extras"
+        hint = "install the project anew: uv sync"
         raise UserError(f"the sandbox '{name}' needs the Python package '{error.name}'", hint=hint) from None

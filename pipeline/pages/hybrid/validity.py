@@ -91,5 +91,5 @@ def _node() -> str:
     try:
         from playwright._impl._driver import compute_driver_executable
     except ImportError:
-        raise InfrastructureError("playwright is not there (uv sync --extra pages)", cause="install") from None
+        raise InfrastructureError("playwright is not there (uv sync)", cause="install") from None
     return str(compute_driver_executable()[0])
