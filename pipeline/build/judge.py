@@ -7,15 +7,16 @@ stored. Raises Rejected with a reason of the closed list.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pipeline.build import health
 from pipeline.build.reasons import REASONS, Rejected
 from pipeline.core import verdict
 from pipeline.core.law import register
 from pipeline.core.patches import paths, select
-from pipeline.core.records import Candidate, Environment, Health, Identity, Instance, Record, Status
+from pipeline.core.records import Candidate, CounterRuns, Environment, Health, Identity, Instance, Record, Status
 from pipeline.ecosystems import parser
+from pipeline.execution.counter import KINDS, Made
 from pipeline.execution.law import of_run
 from pipeline.execution.run import TestRun
 
@@ -43,8 +44,15 @@ class Ran(Record):
     set_up_by: str = ""
 
 
-def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
-    """The instance. Raises Rejected."""
+class Against(NamedTuple):
+    """Gold's counter-runs: what they were made of, and the runs by kind."""
+
+    made: Made
+    runs: Mapping[str, TestRun]
+
+
+def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = None) -> Instance:
+    """The instance, with the counter-runs that gold was put `against`. Raises Rejected."""
     for name in RUNS:
         for run in runs[name]:
             require_trust(run, name)
@@ -64,7 +72,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
         detail = "\n".join(_describe(name, triples[name]) for name in qualification.evidence)
         raise Rejected(qualification.reason, detail, log=log)
     by_snapshot = frozenset.intersection(*(run.by_snapshot for run in runs["test"]))
-    return Instance(
+    instance = Instance(
         **carried(candidate),
         **{name: getattr(ran, name) for name in Ran.model_fields}
         | {"deviations": (*ran.deviations, *_left_out(drawn))},
@@ -73,6 +81,37 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs) -> Instance:
         quarantine=quarantine,
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
         lacks=parser(ran.environment.parser).lacks(),
+    )
+    return instance.model_copy(update={"counter_runs": counted(instance, against)}) if against else instance
+
+
+def counted(instance: Instance, against: Against) -> CounterRuns:
+    """What gold did in its counter-runs, as far as it tells something of a patch: a run that did not end as it should
+    tells nothing."""
+    made = against.made
+    results = {
+        kind: run.with_files(run.suites).results
+        for kind, run in against.runs.items()
+        if run.end == "ran" and not run.faults
+    }
+    failed = {
+        kind: tuple(sorted(name for name in instance.expected if found.get(name) is Status.FAILED and " > " in name))
+        for kind, found in results.items()
+    }
+    false = failed.get("falsified", ())
+    former = tuple(name for name in failed.get("former", ()) if made.contradicts(name))
+    disguised = results.get("disguised", {})
+    passed = {name for name in instance.expected if disguised.get(name) is Status.PASSED}
+    tells = {"falsified": false, "former": former, "disguised": passed & instance.fixed_tests.keys()}
+    return CounterRuns(
+        kinds=tuple(kind for kind in KINDS if tells[kind]),
+        falsified=made.falsified if false else "",
+        false=false,
+        former=former,
+        undisguised=tuple(sorted(instance.expected - passed)) if tells["disguised"] else (),
+        assertions=made.assertions,
+        by_value=made.by_value,
+        by_negation=made.by_negation,
     )
 
 

@@ -14,13 +14,14 @@ import git
 
 from pipeline.build import faults, hypotheses, proposals
 from pipeline.build.infer import Unsupported
-from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
+from pipeline.build.judge import RUNS, Against, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
 from pipeline.build.reasons import Rejected
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
 from pipeline.core.verdict import Triple, transitions
+from pipeline.execution.counter import Made
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun, unpack
@@ -76,7 +77,8 @@ class Planned:
         ran = Ran.model_validate(stored["ran"])
         files = {path.name: path.read_bytes() for path in self.unit.folder.iterdir() if path.suffix == ".gz"}
         try:
-            outcome: Outcome = judge(self.request.candidate, ran, _runs(stored["runs"], ran, files))
+            runs = _runs(stored["runs"], ran, files)
+            outcome: Outcome = judge(self.request.candidate, ran, runs, _against(stored.get("counter"), ran, files))
         except Rejected as end:
             outcome = self.request.rejected(end.reason, end.detail)
             before = self.unit.result()
@@ -97,6 +99,18 @@ def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> di
         return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
 
     return {name: [once(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}
+
+
+def _against(stored: Mapping[str, Any] | None, ran: Ran, files: Mapping[str, bytes]) -> Against | None:
+    """The stored counter-runs, read anew; None where gold had come to none."""
+    if stored is None:
+        return None
+    parser = ran.environment.parser
+    runs = {
+        kind: read(parser, unpack(fields, f"counter.{kind}", files.__getitem__))
+        for kind, fields in stored["runs"].items()
+    }
+    return Against(Made.model_validate(stored["made"]), runs)
 
 
 def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:

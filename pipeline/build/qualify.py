@@ -21,7 +21,7 @@ from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
 from pipeline.build.installed import as_installed
-from pipeline.build.judge import RUNS, Ran, judge, require_health, require_trust
+from pipeline.build.judge import RUNS, Against, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned
 from pipeline.build.proposals import given
 from pipeline.build.reasons import Rejected
@@ -39,7 +39,7 @@ from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import Looked, Registry
-from pipeline.execution import images, runs, scope
+from pipeline.execution import counter, images, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
@@ -371,9 +371,27 @@ class _Qualification:
         three = self._three(ran, made, state)
         if self.health and self.health.well:
             self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
-        instance = judge(self.candidate, ran.model_copy(update={"health": self.health}), three)
+        known = ran.model_copy(update={"health": self.health})
+        instance = judge(self.candidate, known, three)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
-        return instance
+        return judge(self.candidate, known, three, self._against(self._plan(known, made), instance))
+
+    def _against(self, plan: Plan, instance: Instance) -> Against:
+        """Gold's counter-runs, kept. Those of which nothing could be told are not made."""
+        gold = (instance.fix_patch, instance.test_patch)
+        self.say("making false expectations")
+        parts = counter.made(plan, *gold)
+        wanted = {"falsified": bool(parts.falsified), "former": bool(parts.former), "disguised": True}
+        ran, fields = {}, {}
+        for kind in counter.KINDS:
+            if wanted[kind]:
+                self.say(f"gold against {kind} expectations" if kind != "disguised" else "gold disguised")
+                tests = instance.expected_files
+                ran[kind] = counter.run(kind, plan, instance.fix_patch, *gold, tests, parts.falsified)
+                fields[kind], files = pack(ran[kind], f"counter.{kind}")
+                self.files |= files
+        self.stored["counter"] = {"made": parts.model_dump(mode="json"), "runs": fields}
+        return Against(parts, ran)
 
     def _ran(self, made: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
         return Ran(
@@ -390,6 +408,10 @@ class _Qualification:
             set_up_by=self.request.set_up_by,
         )
 
+    def _plan(self, ran: Ran, made: images.Recipe) -> Plan:
+        files = None if ran.scope == "full" else ran.files
+        return Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
+
     @cached_property
     def _expected(self) -> frozenset[str]:
         """The test files of the scope that are in the base, and that a runner should find."""
@@ -399,8 +421,7 @@ class _Qualification:
 
     def _three(self, ran: Ran, made: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
         """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
-        files = None if ran.scope == "full" else ran.files
-        plan = Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
+        plan = self._plan(ran, made)
         done: dict[str, list[TestRun]] = {}
         fields: dict[str, Any] = {}
         for name, steps in zip(RUNS, _steps(self.candidate), strict=True):

@@ -264,6 +264,25 @@ class Identity(Record):
         return self.model_copy(update={"limits": {name: float(most) for name, most in sorted(limits.items())}})
 
 
+class CounterRuns(Record):
+    """How a patch that all tests accept is tried once more, and what gold did so (`execution.counter`)."""
+
+    kinds: tuple[Literal["falsified", "former", "disguised"], ...] = Field(
+        default=(), description="the counter-runs that are made, in their order: those in which gold tells something"
+    )
+    falsified: str = Field(default="", description="patch on gold's tests that makes expectations false")
+    false: tuple[str, ...] = Field(default=(), description="tests that gold fails with it: so must every patch")
+    former: tuple[str, ...] = Field(
+        default=(), description="tests that gold fails as the base has them, which contradicts gold's version"
+    )
+    undisguised: tuple[str, ...] = Field(
+        default=(), description="expected tests that gold does not pass where nothing says that tests run"
+    )
+    assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
+    by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
+    by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
+
+
 class Task(Versioned):
     """All that an agent may see of an instance: never the gold patch, the test patch or later history."""
 
@@ -311,6 +330,7 @@ class Instance(Versioned):
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
         default={}, description="tests that disagree with themselves, which are none of `tests`: run -> status -> count"
     )
+    counter_runs: CounterRuns = CounterRuns()
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
     statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")
@@ -442,6 +462,9 @@ class Verdict(Versioned):
     broken: dict[str, Status] = Field(default={}, description="other expected tests that do not pass, and what they do")
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
     merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
+    test_aware: tuple[str, ...] = Field(
+        default=(), description="tests that the patch, and not gold, does not pass where nothing says that tests run"
+    )
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")

@@ -1,13 +1,17 @@
 """Runs as they are kept in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
 
-They are named by what decides them (image, patch, command, files, limits, the law of running): two models with the same
-patch cost one run, and a changed patch never shows an old verdict. What log and report say is read anew each time, so
+Runs are named by what decides them (image, patch, command, files, limits, what counter-runs are made of, the law of
+running): two models with the same patch cost one run, and a changed patch never shows an old verdict. Counter-runs are
+kept beside the run that called for them, with the seconds of each. What log and report say is read anew each time, so
 that another law of reading or grading gives verdicts anew without running anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
@@ -16,7 +20,7 @@ from pipeline.core.store import Unit, digest
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
-from pipeline.execution.run import PatchRun, pack, unpack
+from pipeline.execution.run import PatchRun, TestRun, pack, unpack
 from pipeline.sandbox.base import Limits
 
 NAME = "tests"
@@ -31,7 +35,8 @@ def what(instance: Instance, patch: str) -> dict[str, str]:
     """The digests of what is run, and the law by which it is."""
     gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
     law = of_run("running", parser=instance.environment.parser)
-    return {"image": instance.image, "patch": digest(patch), "gold": gold, "law": law}
+    counter = digest(instance.counter_runs.kinds, instance.counter_runs.falsified)
+    return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 
 def inputs(instance: Instance, patch: str, sandbox: str, limits: Limits) -> dict[str, str]:
@@ -45,10 +50,14 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
     it runs again."""
     if tested.unapplied:
         unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
-    elif tested.run and tested.run.end != "out_of_memory":
-        fields, files = pack(tested.run, NAME)
+    elif tested.run and "out_of_memory" not in {run.end for run in (tested.run, *tested.counter.values())}:
+        packed = {name: pack(run, name) for name, run in {NAME: tested.run, **tested.counter}.items()}
+        fields = {name: of_run for name, (of_run, _) in packed.items()}
+        files = {name: data for _, some in packed.values() for name, data in some.items()}
         ran = tested.ran.model_dump(mode="json") if tested.ran else None
-        unit.keep(files, {"run": fields, "ran": ran}, **inputs)
+        seconds = {name: round(run.seconds, 3) for name, run in {NAME: tested.run, **tested.counter}.items()}
+        result = {"run": fields.pop(NAME), "counter": fields, "ran": ran, "seconds": seconds}
+        unit.keep(files, result, **inputs)
 
 
 def load(unit: Unit, parser: str) -> PatchRun:
@@ -56,5 +65,12 @@ def load(unit: Unit, parser: str) -> PatchRun:
     kept = unit.result()
     if "unapplied" in kept:
         return PatchRun(unapplied=tuple(kept["unapplied"]))
-    run = unpack(kept["run"], NAME, lambda name: (unit.folder / name).read_bytes())
-    return PatchRun(read(parser, run), ran=kept["ran"] and Identity.model_validate(kept["ran"]))
+    seconds = kept.get("seconds", {})
+
+    def once(fields: Mapping[str, Any], name: str) -> TestRun:
+        run = read(parser, unpack(fields, name, lambda file: (unit.folder / file).read_bytes()))
+        return replace(run, seconds=seconds.get(name, 0.0))
+
+    counter = {name: once(fields, name) for name, fields in kept.get("counter", {}).items()}
+    ran = kept["ran"] and Identity.model_validate(kept["ran"])
+    return PatchRun(once(kept["run"], NAME), counter, ran=ran)

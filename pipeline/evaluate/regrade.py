@@ -20,7 +20,7 @@ from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Share, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.grade import Graded, of_tested, sign, without_run
+from pipeline.evaluate.grade import Graded, due, of_tested, sign, without_run
 from pipeline.evaluate.stage import write
 
 #: instances that are worth a process of their own
@@ -81,4 +81,7 @@ def _stored(store: Store, instance: Instance, prediction: Prediction, named: Map
     unit = kept.place(store.root, instance.repository, named.get(instance.instance_id, "none"))
     if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
-    return of_tested(instance, kept.load(unit, instance.environment.parser))
+    tested = kept.load(unit, instance.environment.parser)
+    if missing_run := due(instance, tested):
+        return Graded(Outcome.NOT_EVALUATED, f"its counter-run is not stored: {missing_run}")
+    return of_tested(instance, tested)

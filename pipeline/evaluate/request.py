@@ -1,4 +1,5 @@
-"""Running one patch as a unit of work: the tests of an instance on it, in the instance's image.
+"""Running one patch as a unit of work: the tests of an instance on it, in the instance's image, and where all of them
+pass the counter-runs.
 
 Reads the clone and works in a sandbox; writes nothing. The result is data in every case: a run, the patch that does not
 apply, or what the machine failed at.
@@ -6,14 +7,15 @@ apply, or what the machine failed at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import opened_clone
 from pipeline.core.records import Identity, Instance
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
-from pipeline.execution import images, runs
+from pipeline.evaluate.grade import due
+from pipeline.execution import counter, images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import PatchRun
 from pipeline.execution.runs import Plan
@@ -51,7 +53,13 @@ class RunPatch:
         tell(Event(self.name, "running the tests"))
         instance = self.instance
         gold = (instance.fix_patch, instance.test_patch)
-        return PatchRun(runs.run_patch(plan, self.patch, *gold, instance.expected_files), ran=ran)
+        words = (plan, self.patch, *gold, instance.expected_files)
+        tested = PatchRun(runs.run_patch(*words), ran=ran)
+        while kind := due(instance, tested):
+            tell(Event(self.name, f"counter-run: {kind}"))
+            run = counter.run(counter.kind_of(kind), *words, instance.counter_runs.falsified)
+            tested = replace(tested, counter={**tested.counter, kind: run})
+        return tested
 
     def plan(self, tell: Tell) -> tuple[Plan, Identity]:
         """What is run, its image made if it is gone, and what that is made of. Raises UserError, InstallFailed,

@@ -13,6 +13,7 @@ from pipeline.core.records import Instance
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest
 from pipeline.evaluate import kept
+from pipeline.evaluate.grade import due
 from pipeline.evaluate.request import RunPatch
 from pipeline.execution.run import PatchRun
 from pipeline.sandbox.base import Limits, Sandbox
@@ -54,10 +55,12 @@ class PatchRuns:
         return kept.place(Path(self.data), self.repo, digest(inputs), kind)
 
     def kept(self, instance: Instance, patch: str) -> PatchRun | None:
-        """What is kept of a patch, None where it has to be run."""
+        """What is kept of a patch, None where it has to be run: also where it passes as it is read now, and was not put
+        to the counter-runs that this takes."""
         inputs = self.inputs(instance, patch)
         unit = self.unit("runs", inputs)
-        return kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
+        tested = kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
+        return None if tested and due(instance, tested) else tested
 
     def keep(self, instance: Instance, patch: str, tested: PatchRun) -> None:
         """Keep what came of a patch."""

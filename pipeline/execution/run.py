@@ -55,9 +55,10 @@ class TestRun:
 @dataclass(frozen=True)
 class PatchRun:
     """What came of running a patch: a run; or which patch does not apply (`predicted`, `test`, …) and why; or a fault
-    of the machine, as `cause: message`."""
+    of the machine, as `cause: message`. `counter` are the counter-runs that were made of it (execution.counter)."""
 
     run: TestRun | None = None
+    counter: dict[str, TestRun] = field(default_factory=dict)
     unapplied: tuple[str, str] | None = None
     fault: str = ""
     ran: Identity | None = None

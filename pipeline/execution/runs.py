@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -61,12 +61,21 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
         return replace(run, log=said + run.log)
 
 
-def run_patch(plan: Plan, patch: str, fix_patch: str, test_patch: str, tests: Collection[str] = ()) -> TestRun:
-    """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. Raises PatchFailed,
-    as `prepared` does."""
+def run_patch(
+    plan: Plan,
+    patch: str,
+    fix_patch: str,
+    test_patch: str,
+    tests: Collection[str] = (),
+    alter: Callable[[Workspace], None] | None = None,
+) -> TestRun:
+    """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. A counter-run may
+    `alter` gold's tests before. Raises PatchFailed, as `prepared` does."""
     gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
     parser = plan.environment.parser
     with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
+        if alter:
+            alter(workspace)
         there = sorted(_existing(workspace, sorted({*tests, *gold})))
         title = digest(patch, test_patch)[:16]
         control = plant(workspace, parser, [path for path in there if path in tests], title)

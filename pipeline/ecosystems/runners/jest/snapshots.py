@@ -23,6 +23,11 @@ def read(text: str) -> dict[str, str]:
     return {_unescape(key): _unescape(body).strip("\n") for key, body in _ENTRY.findall(text)}
 
 
+def entries(text: str) -> list[tuple[int, int]]:
+    """Where the snapshots of a file stand in it, without their keys."""
+    return [found.span(2) for found in _ENTRY.finditer(text)]
+
+
 def of_test(name: str, keys: Iterable[str]) -> list[str]:
     """The keys of one test, whose name is `file > group > title` (ecosystems.reports)."""
     wanted = _plain(_REPEATED.sub("", name.partition(" > ")[2]))
