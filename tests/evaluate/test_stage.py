@@ -99,7 +99,7 @@ def test_two_models_with_the_same_patch_cost_one_run(evaluation: Evaluation) -> 
     evaluation.predict("model-a", menu=FIX)
     evaluation.predict("model-b", menu=FIX)
     first, second = evaluation.evaluate("model-a")["menu"], evaluation.evaluate("model-b")["menu"]
-    assert len(evaluation.sandbox.opened) == 1
+    assert len(evaluation.sandbox.opened) == 2  # a run and a counter-run
     assert (first.model, second.model) == ("model-a", "model-b")
     assert second == first.model_copy(update={"model": "model-b"})
 
@@ -110,7 +110,7 @@ def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
     evaluation.predict(menu=WRONG)
     assert evaluation.evaluate()["menu"].outcome is Outcome.UNRESOLVED
-    assert len(evaluation.sandbox.opened) == 2
+    assert len(evaluation.sandbox.opened) == 3  # what does not pass is put to no counter-run
     old = next(evaluation.store.archive_root.glob("*/04_evaluation/repair/magentless/*/model-a/verdicts.jsonl"))
     assert read_records(old, Verdict)[0].outcome is Outcome.RESOLVED
 
@@ -120,7 +120,7 @@ def test_other_limits_are_another_run(evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     evaluation.evaluate(limits=Limits(seconds=LIMITS.seconds + 1))
-    assert len(evaluation.sandbox.opened) == 2
+    assert len(evaluation.sandbox.opened) == 4
 
 
 @pytest.mark.invariant(3)
@@ -191,7 +191,7 @@ def test_another_law_of_running_runs_a_patch_again(evaluation: Evaluation, monke
     assert evaluation.sandbox.opened == []
     monkeypatch.setattr(kept, "of_run", lambda *_, parser: "another")
     evaluation.evaluate()
-    assert len(evaluation.sandbox.opened) == 1
+    assert len(evaluation.sandbox.opened) == 2
 
 
 @pytest.mark.rule("law")
@@ -232,7 +232,7 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
     evaluation.sandbox.broken.clear()
     evaluation.sandbox.opened.clear()
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
-    assert len(evaluation.sandbox.opened) == 2
+    assert len(evaluation.sandbox.opened) == 3
 
 
 @pytest.mark.invariant(4)
