@@ -55,7 +55,7 @@ def ask(bench: Bench, folder: Path) -> Request[Any]:
     )
     instance = bench.instance("menu")
     agent = Agent("fake", folder, script, Call(command=("{python}", str(script), "{out}")))
-    clone, url = str(open_clone(bench.library).git_dir), "http://127.0.0.1:9/v1"
+    clone, url = str(open_clone(bench.library).place), "http://127.0.0.1:9/v1"
     return Ask(agent, "a", instance.task(), instance.base.sha, clone, url, "a key", str(folder / "cache"))
 
 

@@ -14,12 +14,13 @@ import git
 import tomli_w
 
 from pipeline.build import overrides
-from pipeline.build.infer import Tree, infer
+from pipeline.build.infer import Tree, Unsupported, infer
 from pipeline.core.git import committed, list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store
+from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import scope
 
@@ -49,9 +50,17 @@ def environment_of(clone: git.Repo, candidate: Candidate, more: Fields | None = 
 
 
 def tree_of(clone: git.Repo, candidate: Candidate) -> Tree:
-    """The files of the commit whose manifests make the environment."""
+    """The files of the commit whose manifests make the environment. Raises Unsupported for an unsafe tree."""
     sha = manifest_commit(candidate)
-    return Tree(list_files(clone, sha), lambda path: show(clone, sha, path))
+    return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path))
+
+
+def safe_files(clone: git.Repo, sha: str) -> list[str]:
+    """Every path of a commit. Raises Unsupported where one of them may stand on no disk."""
+    try:
+        return list_files(clone, sha)
+    except UnsafeTree as error:
+        raise Unsupported(UNSAFE_PATH, str(error)) from None
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

@@ -143,7 +143,9 @@ def planned(
     own = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
     accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
     fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
+    files = ""
     try:
+        files = digest(selected(clone, candidate, own.scope))
         made = recipe(clone, candidate, proposals.given(fields, model))
         inferred, parser = made.environment_digest, made.environment.parser
         environment = digest(made.image, made.environment.decisive)
@@ -152,7 +154,7 @@ def planned(
     inputs = {
         "candidate": digest(candidate.base.sha, candidate.merge_sha, candidate.fix_patch, candidate.test_patch),
         "environment": environment,
-        "files": digest(selected(clone, candidate, own.scope)),
+        "files": files,
         "settings": digest(own.sandbox.name, own.repeats, vars(own.limits), own.scope),
         "running": of_run("running", parser=parser),
     }

@@ -13,10 +13,8 @@ from functools import cached_property, partial
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple
 
-import git
-
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
-from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, tree_of
+from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, safe_files, tree_of
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
@@ -29,12 +27,13 @@ from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
 from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.git import committed, list_files, opened_clone, require_commit, show
+from pipeline.core.git import Clone, committed, list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
 from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import digest
 from pipeline.core.timing import Clock
+from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
@@ -148,18 +147,18 @@ def kind(outcome: Outcome) -> str:
 
 def request(
     settings: Settings,
-    clone: git.Repo,
+    clone: Clone,
     candidate: Candidate,
     environment: str = "",
     patience: Patience = PATIENT,
 ) -> Qualify:
     """The request for one candidate of an open clone."""
     how = {"repeats": settings.repeats, "limits": settings.limits, "scope": settings.scope}
-    place = str(clone.git_dir)
+    place = str(clone.place)
     return Qualify(candidate, place, handle(settings.sandbox), **how, environment=environment, patience=patience)
 
 
-def recipe(clone: git.Repo, candidate: Candidate, more: Fields | None = None) -> images.Recipe:
+def recipe(clone: Clone, candidate: Candidate, more: Fields | None = None) -> images.Recipe:
     """The image of a candidate, with `more` fields given. Dependencies that the gold patch changes are those of the
     fix, in all three runs.
 
@@ -170,11 +169,11 @@ def recipe(clone: git.Repo, candidate: Candidate, more: Fields | None = None) ->
     return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
-def selected(clone: git.Repo, candidate: Candidate, wanted: str) -> tuple[str, ...]:
-    """The test files that are run for a candidate; none for the scope `full`."""
+def selected(clone: Clone, candidate: Candidate, wanted: str) -> tuple[str, ...]:
+    """The test files that are run for a candidate; none for the scope `full`. Raises Unsupported."""
     if wanted == "full":
         return ()
-    tree = list_files(clone, candidate.base.sha)
+    tree = safe_files(clone, candidate.base.sha)
     manifest = show(clone, candidate.base.sha, "package.json")
     return scope.files(wanted, tree, candidate.fix_patch, candidate.test_patch, manifest)
 
@@ -218,6 +217,8 @@ class _Qualification:
             return self.request.rejected(end.reason, str(end))
         except PatchFailed as end:
             return self.request.rejected("patch_failed", str(end))
+        except UnsafeTree as end:
+            return self.request.rejected(UNSAFE_PATH, str(end))
 
     def make_ahead(self) -> images.Recipe:
         inferred, there, known = self._known()

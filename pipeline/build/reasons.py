@@ -14,6 +14,7 @@ REASONS = {
     "native_build_failed": "a native module does not compile",
     "environment_failed": "the dependencies could not be installed, for no known fault",
     "runner_unsupported": "no test runner that is known here",
+    "unsafe_path": "a file or a link of its tree would stand outside it, or is git's own",
     "patch_failed": "a gold patch does not apply to the base",
     "no_tests_run": "the gold patch's test files ran no test",
     "no_report": "the runner wrote no report",

@@ -26,6 +26,7 @@ REASONS = {
     "no_a11y_evidence": "no accessibility pattern matches its title, body or labels, or those of its issues",
     "base_missing": "its base commit, its merge commit or one of their files is missing",
     "not_utf8": "a text file in its diff is not UTF-8",
+    "unsafe_path": "it changes a file that may stand on no disk (its path leaves the folder, or is git's own)",
     "too_large": "GitHub does not give so large a diff; a clone does",
     "binary": "GitHub leaves out the content of its binary files; a clone has it",
     "spread": "its merge commit does not hold all of it (rebased onto the branch commit by commit)",

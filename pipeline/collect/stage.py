@@ -115,7 +115,7 @@ def _note_source(store: Store, repo: Repo, source: Source) -> None:
     before = read_json(path) if path.exists() else {}
     clone = {key: before[key] for key in ("remote", "commit") if key in before}
     if source.clone:
-        remember(repo, Path(source.clone.git_dir))
+        remember(repo, source.clone.place)
         clone = describe(source.clone)
     about = clone | source.describe()
     if about != before:

@@ -11,6 +11,7 @@ verdict                   transitions, qualification, resolution (transitions.cs
 law                       one digest of all that decides
 work, retry, timing       units as data; trying again; where the time goes
 git, clones, patches      reading clones, patches as text (test-files.toml; patterns.toml: what is mined)
+objects, trees            git without what a clone configures; what the tree of a commit may hold
 briefing                  what an agent or a judge is told of a task
 trust                     who may run without isolation
 cache, vendors            what is slow to make and safe to delete; environments for what stands in `vendors/`

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import git
-
 from pipeline.core.cache import lock
 from pipeline.core.errors import UserError
-from pipeline.core.git import has_commit, open_clone
+from pipeline.core.git import Clone, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, read_json, write_json
 
 
-def describe(clone: git.Repo) -> dict[str, str]:
+def describe(clone: Clone) -> dict[str, str]:
     """What a clone is, wherever it lies: its remote, without credentials, and the commit it is at."""
-    remote = public_url(clone.git.config("--get", "remote.origin.url", with_exceptions=False))
+    remote = public_url(clone.remote_url)
     return ({"remote": remote} if remote else {}) | {"commit": clone.git.rev_parse("HEAD")}
 
 
@@ -49,7 +47,7 @@ def remember(repo: Repo, clone: Path) -> None:
             write_json(path, known | {str(repo): there})
 
 
-def find(store: Store, repo: Repo) -> git.Repo:
+def find(store: Store, repo: Repo) -> Clone:
     """The clone that a repository was collected from, or another that holds the same commit.
 
     Raises UserError, with where it looked, when it is not collected or no such clone is known.
@@ -63,7 +61,7 @@ def find(store: Store, repo: Repo) -> git.Repo:
     commit, looked = read_json(path).get("commit", "HEAD"), ["looked at:"]
     for place in _places(store, repo):
         found = _open(place, commit)
-        if isinstance(found, git.Repo):
+        if isinstance(found, Clone):
             return found
         looked.append(f"  {place}: {found}")
     todo = f"name one: just collect-run {repo} --path CLONE, or a folder of clones in A11Y_BENCH_CLONES"
@@ -87,7 +85,7 @@ def adopt_clone_path(store: Store, repo: Repo) -> bool:
         place = Path(about.pop("path"))
         remember(repo, place)
         found = _open(place, "HEAD")
-        about |= describe(found) if isinstance(found, git.Repo) else {}
+        about |= describe(found) if isinstance(found, Clone) else {}
     if "file" in about:
         about["file"] = Path(about["file"]).name
     if about != before:
@@ -106,7 +104,7 @@ def _places(store: Store, repo: Repo) -> Iterator[Path]:
     yield store.raw(repo) / "clone" / "bare.git"
 
 
-def _open(place: Path, commit: str) -> git.Repo | str:
+def _open(place: Path, commit: str) -> Clone | str:
     """The clone at a place, or why it is not the one."""
     if not place.exists():
         return "nothing is there"

@@ -1,27 +1,35 @@
 """Reading clones, through GitPython: diffs, files and single-commit checkouts.
 
-A clone is never changed. The host's git configuration is left out, so that the same commit gives the same bytes on
-every machine. Does not cover fetching: a clone is given.
+A clone is never changed, and nothing of it runs: commands read its objects through a repository of ours (objects.py),
+and every tree is checked before anything is done with it (trees.py). The host's git configuration is left out, too, so
+that the same commit gives the same bytes on every machine. Does not cover fetching: a clone is given.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import git
 
+from pipeline.core import objects
 from pipeline.core.errors import UserError
+from pipeline.core.trees import check_tree
 
-#: settings that decide what git writes, above those of the clone
+#: settings that decide what git writes and what it starts, above those of any repository
 _SETTINGS = {
     "core.attributesFile": os.devnull,
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "protocol.allow": "never",
     "core.autocrlf": "false",
     "core.safecrlf": "false",
     "core.quotePath": "false",
@@ -34,7 +42,10 @@ CLEAN = {
     "GIT_CONFIG_COUNT": str(len(_SETTINGS)),
     **{f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(_SETTINGS)},
     **{f"GIT_CONFIG_VALUE_{index}": value for index, value in enumerate(_SETTINGS.values())},
+    "GIT_CONFIG_PARAMETERS": "",
     "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_DIFF_OPTS": "",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -47,32 +58,50 @@ CLEAN = {
 }
 
 
-def open_clone(path: Path) -> git.Repo:
-    """The clone at `path`, bare or not. Raises UserError when there is none, or one that has no history.
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+#: the mode of a link
+_LINK = "120000"
 
-    Commands on it see no files: what is checked out there, and its attributes, have no say.
-    """
-    try:
-        clone = git.Repo(path)
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError):
-        raise UserError("no git clone", path=path, hint="clone the repository and name its folder by --path") from None
-    nothing = {"GIT_WORK_TREE": str(clone.git_dir), "GIT_INDEX_FILE": f"{clone.git_dir}/no-index"}
-    clone.git = git.Git(str(clone.git_dir))
-    clone.git.update_environment(**CLEAN, **nothing)
-    clone.git.set_persistent_git_options(git_dir=str(clone.git_dir))  # a bare clone may lack its config file
-    if clone.git.rev_parse("--is-shallow-repository") == "true":
+
+class Clone(git.Repo):
+    """A clone as it is read: commands run in a repository of ours. `place` is the clone's own git folder."""
+
+    def __init__(self, ours: Path, place: Path, config: Path) -> None:
+        super().__init__(ours)
+        self.place, self._config = place, config
+        # commands see no files: what is checked out somewhere, and its attributes, have no say
+        nothing = {"GIT_WORK_TREE": str(ours), "GIT_INDEX_FILE": f"{ours}/no-index"}
+        self.git = git.Git(str(ours))
+        self.git.update_environment(**CLEAN, **nothing)
+        self.git.set_persistent_git_options(git_dir=str(ours))
+
+    @property
+    def remote_url(self) -> str:
+        """The address that the clone was made from, empty for none."""
+        where = ("--file", str(self._config)) if self._config.is_file() else ()
+        return self.git.config(*where, "--get", "remote.origin.url", with_exceptions=False)
+
+
+def open_clone(path: Path) -> Clone:
+    """The clone at `path`, bare or not. Raises UserError when there is none, or one that has no history."""
+    found = objects.locate(path)
+    if found is None:
+        raise UserError("no git clone", path=path, hint="clone the repository and name its folder by --path")
+    if found.is_shallow:
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
+    place = found.git.absolute()
+    clone = Clone(objects.over(place, found), place, found.config)
     require_commit(clone, "HEAD")
     return clone
 
 
 @cache
-def opened_clone(path: str) -> git.Repo:
+def opened_clone(path: str) -> Clone:
     """The clone at a path, opened once in each process. Raises UserError as `open_clone` does."""
     return open_clone(Path(path))
 
 
-def has_commit(clone: git.Repo, sha: str) -> bool:
+def has_commit(clone: Clone, sha: str) -> bool:
     """Whether the commit and its tree are there."""
     try:
         clone.git.cat_file("-e", f"{sha}^{{tree}}")
@@ -81,20 +110,20 @@ def has_commit(clone: git.Repo, sha: str) -> bool:
     return True
 
 
-def require_commit(clone: git.Repo, sha: str) -> None:
+def require_commit(clone: Clone, sha: str) -> None:
     """Raise UserError when the clone lacks a commit."""
     if not has_commit(clone, sha):
         hint = "fetch it (git fetch --all), or collect from another clone (just collect-run)"
-        raise UserError(f"the clone has no commit {sha}", path=str(clone.git_dir), hint=hint)
+        raise UserError(f"the clone has no commit {sha}", path=clone.place, hint=hint)
 
 
-def changed_files(clone: git.Repo, base: str, head: str) -> list[str]:
+def changed_files(clone: Clone, base: str, head: str) -> list[str]:
     """Paths that differ between two commits, a rename as both of its paths."""
     names = clone.git.diff("--name-only", "-z", "--no-renames", base, head)
     return [name for name in names.split("\0") if name]
 
 
-def ancestors(clone: git.Repo, sha: str, number: int) -> list[str]:
+def ancestors(clone: Clone, sha: str, number: int) -> list[str]:
     """A commit, its first parent, and those of that as long as there is no merge: `number` of them at most."""
     rows = clone.git.rev_list("--first-parent", "--parents", f"--max-count={max(number, 1)}", sha).splitlines()
     found = [sha]
@@ -107,14 +136,14 @@ def ancestors(clone: git.Repo, sha: str, number: int) -> list[str]:
     return found
 
 
-def line_counts(clone: git.Repo, base: str, head: str) -> tuple[int, int]:
+def line_counts(clone: Clone, base: str, head: str) -> tuple[int, int]:
     """The lines that are added and removed between two commits as GitHub counts them: those of a renamed file alone."""
     rows = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head).splitlines()
     counts = [row.split("\t")[:2] for row in rows]
     return tuple(sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
 
 
-def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
+def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
     """The patch from `base` to `head` on `paths`, exact to the byte: binary files, modes and missing newlines too.
 
     Raises UnicodeDecodeError when a text file in it is not UTF-8, and git.GitCommandError when a blob is missing.
@@ -129,12 +158,12 @@ def diff(clone: git.Repo, base: str, head: str, paths: list[str]) -> str:
     return raw.decode("utf-8")
 
 
-def committed(clone: git.Repo, sha: str) -> str:
+def committed(clone: Clone, sha: str) -> str:
     """The day of a commit (ISO)."""
     return clone.git.show("--no-patch", "--format=%cs", sha)
 
 
-def show(clone: git.Repo, sha: str, path: str) -> str | None:
+def show(clone: Clone, sha: str, path: str) -> str | None:
     """A file's text at a commit, None where there is none."""
     try:
         return clone.git.show(f"{sha}:{path}", strip_newline_in_stdout=False)
@@ -142,12 +171,38 @@ def show(clone: git.Repo, sha: str, path: str) -> str | None:
         return None
 
 
-def list_files(clone: git.Repo, sha: str) -> list[str]:
-    """Every path of a commit's tree."""
-    return [path for path in clone.git.ls_tree("-r", "-z", "--name-only", sha).split("\0") if path]
+def list_files(clone: Clone, sha: str) -> list[str]:
+    """Every path of a commit's tree. Raises UnsafeTree, as all do that read one."""
+    return [entry.path for entry in tree(clone, sha)]
 
 
-def missing_files(clone: git.Repo, sha: str) -> list[str]:
+class Entry(NamedTuple):
+    """A file of a tree, a link, or another repository's commit (`kind`: `blob`, `commit`): its mode and its name."""
+
+    path: str
+    mode: str
+    kind: str
+    name: str
+
+
+def tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
+    """All that a commit's tree holds, checked. Raises UnsafeTree."""
+    return (_kept_tree if _COMMIT.fullmatch(sha) else _tree)(clone, sha)
+
+
+def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
+    rows = [row.split("\t", 1) for row in clone.git.ls_tree("-r", "-z", sha).split("\0") if row]
+    entries = tuple(Entry(path, *about.split()) for about, path in rows)
+    links = {entry.path: entry.name for entry in entries if entry.mode == _LINK}
+    check_tree(sha, [entry.path for entry in entries], dict(_contents(clone, links)) if links else {})
+    return entries
+
+
+#: a commit's tree never changes, and is asked for again and again
+_kept_tree = lru_cache(maxsize=16)(_tree)
+
+
+def missing_files(clone: Clone, sha: str) -> list[str]:
     """The paths of a commit whose content the clone lacks: some copies leave out the largest files."""
     blobs = _blobs(clone, sha)
     told = _cat_file(clone, "--batch-check", blobs.values()).decode()
@@ -155,7 +210,7 @@ def missing_files(clone: git.Repo, sha: str) -> list[str]:
     return [path for path, blob in blobs.items() if blob in lacking]
 
 
-def read_blobs(clone: git.Repo, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+def read_blobs(clone: Clone, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """The files of a commit whose path is wanted, by a process of their own: threads may share a clone.
 
     Raises UserError for a file whose content the clone lacks.
@@ -163,17 +218,17 @@ def read_blobs(clone: git.Repo, sha: str, wanted: Callable[[str], bool]) -> Iter
     blobs = {path: blob for path, blob in _blobs(clone, sha).items() if wanted(path)}
     for path, content in _contents(clone, blobs):
         if content is None:
-            raise UserError(f"the clone lacks the content of {path} ({blobs[path]})", path=str(clone.git_dir))
+            raise UserError(f"the clone lacks the content of {path} ({blobs[path]})", path=clone.place)
         yield path, content
 
 
-def read_contents(clone: git.Repo, sha: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
+def read_contents(clone: Clone, sha: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
     """The files at these paths of a commit that there are; None for one whose content the clone lacks."""
     blobs = _blobs(clone, sha)
     return _contents(clone, {path: blobs[path] for path in paths if path in blobs})
 
 
-def _contents(clone: git.Repo, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes | None]]:
+def _contents(clone: Clone, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes | None]]:
     """Path -> content, by a process of its own."""
     told = io.BytesIO(_cat_file(clone, "--batch", blobs.values()))
     for path in blobs:
@@ -185,24 +240,24 @@ def _contents(clone: git.Repo, blobs: Mapping[str, str]) -> Iterator[tuple[str, 
         told.readline()
 
 
-def _blobs(clone: git.Repo, sha: str) -> dict[str, str]:
+def _blobs(clone: Clone, sha: str) -> dict[str, str]:
     """Path -> the name of its content."""
-    entries = [entry.split("\t", 1) for entry in clone.git.ls_tree("-r", "-z", sha).split("\0") if entry]
-    return {path: about.split()[2] for about, path in entries if about.split()[1] == "blob"}
+    return {entry.path: entry.name for entry in tree(clone, sha) if entry.kind == "blob"}
 
 
-def _cat_file(clone: git.Repo, mode: str, blobs: Iterable[str]) -> bytes:
+def _cat_file(clone: Clone, mode: str, blobs: Iterable[str]) -> bytes:
     command = ["git", f"--git-dir={clone.git_dir}", "cat-file", mode]
     asked = "".join(f"{blob}\n" for blob in blobs).encode()
     return subprocess.run(command, input=asked, check=True, env=_environment(), capture_output=True).stdout
 
 
-def checkout(clone: git.Repo, sha: str, target: Path) -> None:
+def checkout(clone: Clone, sha: str, target: Path) -> None:
     """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
 
-    Files whose content the clone lacks are left out (`missing_files`).
+    Files whose content the clone lacks are left out (`missing_files`). Raises UnsafeTree.
     """
     require_commit(clone, sha)
+    tree(clone, sha)
     target.mkdir(parents=True)
     with TemporaryDirectory() as folder:
         environment = _environment() | {"GIT_INDEX_FILE": f"{folder}/index"}

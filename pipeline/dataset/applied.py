@@ -7,10 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import git
-
 from pipeline.core.errors import A11yBenchError
-from pipeline.core.git import open_clone
+from pipeline.core.git import Clone, open_clone
 
 
 class DoesNotApply(A11yBenchError):
@@ -24,9 +22,9 @@ class Applied(NamedTuple):
     files: frozenset[str]
 
 
-def apply(clone: git.Repo, base: str, patches: Mapping[str, str]) -> Applied:
+def apply(clone: Clone, base: str, patches: Mapping[str, str]) -> Applied:
     """Apply the named patches one by one. Raises DoesNotApply. The clone is not changed."""
-    own = open_clone(Path(clone.git_dir))
+    own = open_clone(clone.place)
     objects = own.git.rev_parse("--path-format=absolute", "--git-path", "objects")
     with TemporaryDirectory(prefix="a11y-bench-") as folder:
         places = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": folder}
@@ -38,7 +36,7 @@ def apply(clone: git.Repo, base: str, patches: Mapping[str, str]) -> Applied:
         return Applied(own.git.write_tree("--missing-ok"), frozenset(filter(None, files)))
 
 
-def _apply(clone: git.Repo, name: str, patch: str, path: Path) -> None:
+def _apply(clone: Clone, name: str, patch: str, path: Path) -> None:
     if not patch.strip():
         return
     path.write_bytes(patch.encode())

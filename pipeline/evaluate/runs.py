@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import git
-
+from pipeline.core.git import Clone
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
 from pipeline.core.retry import Patience
@@ -68,6 +67,6 @@ class PatchRuns:
         kept.save(self.unit("runs", inputs), tested, inputs)
 
 
-def patch_runs(store: Store, repo: Repo, how: How, clone: git.Repo) -> PatchRuns:
+def patch_runs(store: Store, repo: Repo, how: How, clone: Clone) -> PatchRuns:
     """The runs of patches in a sandbox that is open, on an open clone."""
-    return PatchRuns(str(store.root), repo, str(clone.git_dir), handle(how.sandbox), how.limits, how.patience)
+    return PatchRuns(str(store.root), repo, str(clone.place), handle(how.sandbox), how.limits, how.patience)

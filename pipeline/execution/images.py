@@ -18,6 +18,7 @@ import git
 from pipeline.core import clones
 from pipeline.core.aside import Aside
 from pipeline.core.git import checkout, missing_files, read_blobs, require_commit
+from pipeline.core.git import tree as tree_of
 from pipeline.core.names import Repo
 from pipeline.core.records import Environment, Identity
 from pipeline.core.store import Store, digest
@@ -53,9 +54,9 @@ class Recipe(NamedTuple):
 
 
 def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str) -> Recipe:
-    """Name the layers by what they are made of."""
-    entries = clone.git.ls_tree("-r", "-z", manifests).split("\0")
-    wanted = [entry for entry in entries if is_manifest(entry.partition("\t")[2])]
+    """Name the layers by what they are made of. Raises UnsafeTree."""
+    entries = tree_of(clone, manifests)
+    wanted = [f"{one.mode} {one.kind} {one.name}\t{one.path}" for one in entries if is_manifest(one.path)]
     shaped = {name for name in ("focus", "browser") if getattr(environment, name)}
     key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), wanted)
     tree = clone.git.rev_parse(f"{base}^{{tree}}")

@@ -13,9 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import git
-
-from pipeline.core.git import list_files, opened_clone
+from pipeline.core.git import Clone, list_files, opened_clone
 from pipeline.core.patches import paths, select
 from pipeline.core.progress import Progress
 from pipeline.core.records import Environment, Instance, Status
@@ -89,10 +87,10 @@ class Choose:
         return Choice(broken.index(min(broken)), tuple(broken))
 
 
-def request(sandbox: Sandbox, clone: git.Repo, run: Run, instance: Instance, patience: Patience = PATIENT) -> Choose:
+def request(sandbox: Sandbox, clone: Clone, run: Run, instance: Instance, patience: Patience = PATIENT) -> Choose:
     """The request for an answered instance."""
     own = {"environment": instance.environment, "manifests": instance.manifests, "base": instance.base.sha}
-    where = {"clone": str(clone.git_dir), "sandbox": handle(sandbox), "patience": patience}
+    where = {"clone": str(clone.place), "sandbox": handle(sandbox), "patience": patience}
     return Choose(instance.instance_id, tuple(_proposals(run, instance)), **own, **where)
 
 

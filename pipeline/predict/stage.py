@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pipeline.core.cache import cache_root
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.git import require_commit
+from pipeline.core.git import Clone, require_commit
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Prediction
@@ -40,9 +40,6 @@ from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import handle
 from pipeline.sandbox.images import Directory, Kit
-
-if TYPE_CHECKING:
-    import git
 
 #: the sandbox of agents that run code
 AGENTS_WORK_IN = "docker"
@@ -179,9 +176,7 @@ class Predictor:
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
             regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, self.tester.abort))
 
-    def request(
-        self, gateway: Gateway, run: Run, instance: Instance, clone: git.Repo, rooms: Rooms | None = None
-    ) -> Ask:
+    def request(self, gateway: Gateway, run: Run, instance: Instance, clone: Clone, rooms: Rooms | None = None) -> Ask:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
         key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
@@ -194,7 +189,7 @@ class Predictor:
             task=task if seen else task.model_copy(update={"pictures": ()}),
             pictures=seen,
             base=instance.base.sha,
-            clone=str(clone.git_dir),
+            clone=str(clone.place),
             base_url=gateway.base_url,
             key=key,
             cache=str(run.cache),

@@ -135,7 +135,7 @@ def _request(gateway: Gateway, place: Place, run: Run, instance: Instance) -> As
         "key": gateway.issue_key(experiment, instance.instance_id),
         "shared_key": gateway.issue_key(experiment, SHARED),
     }
-    clone, task = str(open_clone(place.clone).git_dir), instance.task()
+    clone, task = str(open_clone(place.clone).place), instance.task()
     return Ask(agent, "guide", task, instance.base.sha, clone, gateway.base_url, cache=str(run.cache), **keys)
 
 

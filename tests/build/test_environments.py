@@ -119,6 +119,6 @@ def test_an_era_without_instances_moves_to_the_archive(store: Store) -> None:
 
 def test_a_clone_is_read_and_never_written(store: Store) -> None:
     clone = images.source(store, factories.REPO)
-    before = sorted(str(path) for path in Path(clone.git_dir).rglob("*"))
-    environment_of(open_clone(Path(clone.git_dir).parent), candidate(store, 1))
-    assert sorted(str(path) for path in Path(clone.git_dir).rglob("*")) == before
+    before = sorted(str(path) for path in Path(clone.place).rglob("*"))
+    environment_of(open_clone(Path(clone.place).parent), candidate(store, 1))
+    assert sorted(str(path) for path in Path(clone.place).rglob("*")) == before

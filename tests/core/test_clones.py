@@ -43,7 +43,7 @@ def store(tmp_path: Path, history: History) -> Store:
 
 
 def place(store: Store) -> Path:
-    return Path(find(store, REPO).git_dir)
+    return find(store, REPO).place
 
 
 @pytest.mark.rule("no-clone-path")

@@ -164,7 +164,7 @@ def test_from_github_with_a_clone_of_its_own(
         assert again(bench, locks(tiny, *FILES), name="github", path=clone) == []
     about = read_json(bench.store.raw(REPO) / "source.json")
     assert about["kind"] == "github" and str(tmp_path) not in str(about)
-    assert Path(find(bench.store, REPO).git_dir) == clone
+    assert find(bench.store, REPO).place == clone
     assert "not-to-be-seen" not in (clone / "config").read_text()
 
 

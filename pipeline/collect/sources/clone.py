@@ -12,11 +12,12 @@ from pipeline.collect.history import LOOKED_FOR, by_commit, pull_requests
 from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
-from pipeline.core.git import diff, has_commit, open_clone
+from pipeline.core.git import Clone, diff, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue
 from pipeline.core.store import read_records
+from pipeline.core.trees import UNSAFE_PATH, problem
 
 
 def open_source(repo: Repo, options: Options) -> CloneSource:
@@ -52,7 +53,7 @@ class CloneSource:
         for number, one in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
             yield one
         if not number:
-            say(f"no merged change in the history of HEAD in {self.clone.git_dir}: its only commits are roots or empty")
+            say(f"no merged change in the history of HEAD in {self.clone.place}: its only commits are roots or empty")
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
         return pick(pull_requests(self.clone, self.repo), numbers)
@@ -91,12 +92,15 @@ def pick(pulls: Iterable[Merged], numbers: Sequence[int]) -> list[Merged]:
 
 
 def clone_patches(
-    clone: git.Repo, base: str, merge: str, files: Iterable[str], is_test: Callable[[str], bool] = is_test_file
+    clone: Clone, base: str, merge: str, files: Iterable[str], is_test: Callable[[str], bool] = is_test_file
 ) -> Patches:
     """Both patches from a clone, exact to the byte. Raises Unavailable."""
     if not has_commit(clone, base):
         raise Unavailable("base_missing", base)
     paths = list(files)
+    for path in paths:
+        if why := problem(path):
+            raise Unavailable(UNSAFE_PATH, f"{path!r}: {why}")
     tests = [path for path in paths if is_test(path)]
     sources = [path for path in paths if not is_test(path)]
     try:
