@@ -86,4 +86,4 @@ def differences(name: str, run: TestRun) -> list[str]:
     lacking = {one for one in wanted.keys() - found.keys() if one not in told.get("may_lack", ())}
     others = [f"{one}: {found[one]}" for one in found if found[one] != wanted.get(one)]
     ended = [f"it ended with {run.end}"] if run.end != "ran" else []
-    return [*ended, *run.faults, *(f"{one} is missing" for one in sorted(lacking)[:3]), *others[:3]]
+    return [*ended, *run.doubts, *(f"{one} is missing" for one in sorted(lacking)[:3]), *others[:3]]

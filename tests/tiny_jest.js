@@ -4,8 +4,9 @@
 // snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
 // written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); a negative control, which always fails; `breaks WAY`, how the runner itself breaks: no-report, totals, exit, silent, flood,
-// deaf (every test passes), rewrites (its test file), hashes (as one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
+// counts, outside the repository); a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
+// no-report, cut (its report), killed, totals, exit, silent, flood, deaf (every test passes), rewrites (its test file), hashes (as
+// one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
 const path = require("path");
 
@@ -85,7 +86,8 @@ if (ways.has("hashes") && !(process.env.NODE_OPTIONS || "").includes("--openssl-
   process.exit(1);
 }
 if (ways.has("flood")) console.log("x".repeat(400000));
-if (!ways.has("no-report")) fs.writeFileSync(report, JSON.stringify(summary));
+if (!ways.has("no-report")) fs.writeFileSync(report, JSON.stringify(summary).slice(0, ways.has("cut") ? 20 : undefined));
 if (!ways.has("silent")) console.error(`Test results written to: ${report}`);
 process.exitCode = success === ways.has("exit") ? 1 : 0;
+if (ways.has("killed")) process.kill(process.pid, "SIGKILL");
 ways.forEach((way) => endless[way]?.());

@@ -126,8 +126,8 @@ def require_trust(run: TestRun, name: str) -> None:
         reason = run.end if run.end in REASONS else "not_evaluated"
         log = _text(run) if run.end == "no_report" else ""
         raise Rejected(reason, f"{run.end} in {name}, after {run.seconds:.0f} s", log=log)
-    if run.faults:
-        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.faults), log=_text(run))
+    if run.doubts:
+        raise Rejected("report_untrusted", f"in {name}: " + "; ".join(run.doubts), log=_text(run))
 
 
 def require_health(base: Health | None, fix: TestRun) -> None:

@@ -446,7 +446,7 @@ class _Qualification:
             return  # a limit says nothing about the base
         self.health = health.measured(run, self._expected)
         self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
-        if run.end == "ran" and not run.faults and self.health.files and not self.health.well:
+        if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
             self.say(f"the base is sick ({self.health}): asking gold")
             fix = runs.run_gold(plan, _steps(self.candidate)[-1], cache="use")
             try:

@@ -457,9 +457,11 @@ class Verdict(Versioned):
     patch_digest: str
     image: str
     expected: int = 0
-    fixed: tuple[str, ...] = Field(default=(), description="fail-to-pass tests that pass")
-    unfixed: dict[str, Status] = Field(default={}, description="fail-to-pass tests that do not, and what they do")
-    broken: dict[str, Status] = Field(default={}, description="other expected tests that do not pass, and what they do")
+    fixed: tuple[str, ...] = Field(default=(), description="tests that gold fixes (f2p, s2p, n2p) and that pass")
+    unfixed: dict[str, Status] = Field(default={}, description="those that do not, and what they do")
+    broken: dict[str, Status] = Field(
+        default={}, description="expected tests that passed before and do not, and what they do"
+    )
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
     merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
     test_aware: tuple[str, ...] = Field(

@@ -198,9 +198,10 @@ def by_kind(triples: Mapping[str, Triple], prefix: str) -> dict[str, Triple]:
     return {n: t for n, t in triples.items() if table()[t].must_pass and table()[t].kind.startswith(prefix)}
 
 
-def resolve(fail_to_pass: Iterable[str], expected: Iterable[str], results: Results) -> Resolution:
-    """Compare a candidate's results with what is expected. Missing and skipped tests do not pass."""
-    target = set(fail_to_pass)
+def resolve(to_fix: Iterable[str], expected: Iterable[str], results: Results) -> Resolution:
+    """Compare a candidate's results with what is expected: of the tests `to_fix`, which did not pass without gold, what
+    does not pass is unfixed, of all others broken. Missing and skipped tests do not pass."""
+    target = set(to_fix)
     passing = {name for name, status in results.items() if status is Status.PASSED}
 
     def missed(names: set[str]) -> dict[str, Status]:

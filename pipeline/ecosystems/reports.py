@@ -39,8 +39,16 @@ SCREENSHOT = re.compile(
 )
 
 
+#: what failed in no file of its own: a hook of all files
+EVERYWHERE = "(all files)"
+
+
 class ReportError(A11yBenchError):
     """A report that is missing, broken, or does not add up."""
+
+
+class ForgedReport(ReportError):
+    """A report that is whole and contradicts itself: its tests are not those that its totals count."""
 
 
 class Reported(NamedTuple):
@@ -55,8 +63,11 @@ class Reported(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """One run: `tests` by name, `suites` by file (FAILED: it could not run), tests that failed by snapshot only, and
-    those that failed by a screenshot, which is no test: it says what another machine drew."""
+    """One run: `tests` by name, `suites` by file, tests that failed by snapshot only, and those that failed by a
+    screenshot, which is no test: it says what another machine drew.
+
+    A suite is FAILED when the file could not run at all, and with every runner alike when a hook of a group or of the
+    file (`beforeAll`, `afterAll`) failed; its tests then stay what the runner calls them."""
 
     tests: dict[str, Status]
     suites: dict[str, Status]
@@ -87,11 +98,11 @@ def free(name: str, taken: Collection[str]) -> str:
 
 
 def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:
-    """Raise ReportError unless the tests' statuses add up to the runner's own totals."""
+    """Raise ForgedReport unless the tests' statuses add up to the runner's own totals."""
     counted = Counter(statuses)
     wrong = [f"{s}: {counted[s]} read, {n} reported" for s, n in totals.items() if counted[s] != n]
     if wrong:
-        raise ReportError("the report does not add up: " + "; ".join(wrong))
+        raise ForgedReport("the report does not add up: " + "; ".join(wrong))
 
 
 def load(text: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
     runner.toml    how it is recognized, its words by version, the files that configure it, its parsers
     report.py      the reader of its report: `read(text, root) -> Report` (a parser may name another module)
     reporter.*     a reporter that it is handed, where its own do not say enough; nothing is installed for it
+    hooks.cjs      what Node loads before the runner, so that its report tells of hooks that failed
     control.js     its negative control, where the common one does not suit it
     snapshots.py   the form of its snapshot files: `read(text)`, `of_test(name, keys)`
     others         hooks that keep the documents of its tests
@@ -105,6 +106,7 @@ class Parser(Table):
     runner: str = ""
     reader: str = "report"
     reporter: str = ""
+    preload: str = Field(default="", description="the file that Node loads before the runner, in each of its processes")
     log: bool = Field(default=False, description="what the runner prints is its report")
     names_files: bool = True
     announcement: str = ""
@@ -129,6 +131,10 @@ class Parser(Table):
         """The reporter that the runner is given, None where its own is read."""
         return self.file(self.reporter) if self.reporter else None
 
+    def preload_file(self) -> Traversable | None:
+        """What Node loads before the runner, None where nothing is."""
+        return self.file(self.preload) if self.preload else None
+
     def control_text(self) -> str:
         """The template of the negative control: the runner's own, else the common one."""
         own = self.file("control.js")
@@ -151,10 +157,10 @@ class Parser(Table):
         return tuple(word for word, there in self._assurances().items() if not there)
 
     def decides_run(self) -> tuple[Any, ...]:
-        """All that decides, beside the instance's own command, what a run leaves behind: reporter and control."""
-        reporter = self.reporter_file()
+        """All that decides, beside the instance's own command, what a run leaves: reporter, hooks and control."""
+        own = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
         control = (self.control, self.control_text()) if self.control else ()
-        return (reporter.read_bytes() if reporter else b"", *map(str, control))
+        return (*own, *map(str, control))
 
     def decides_reading(self) -> tuple[str, ...]:
         """The modules that decide how what a run left is read, and the words by which it is believed."""

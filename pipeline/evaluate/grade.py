@@ -10,6 +10,8 @@ from pipeline.core.law import register
 from pipeline.core.records import Identity, Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.store import digest
 from pipeline.ecosystems import parser
+from pipeline.ecosystems.reports import EVERYWHERE
+from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
 from pipeline.execution.run import PatchRun, TestRun
@@ -24,8 +26,8 @@ _ENDS = {
     "output_limit": (Outcome.TIMEOUT, "the tests printed too much"),
     "disk_limit": (Outcome.TIMEOUT, "the tests wrote too much to the disk"),
     "process_limit": (Outcome.TIMEOUT, "the tests started too many processes"),
-    "out_of_memory": (Outcome.NOT_EVALUATED, "out_of_memory"),
-    "no_report": (Outcome.TAMPERED, "the runner ended without its report"),
+    "out_of_memory": (Outcome.CRASHED, "the tests used too much memory"),
+    "no_report": (Outcome.CRASHED, "the runner ended without its report"),
 }
 
 
@@ -49,7 +51,7 @@ def without_run(prediction: Prediction | None, owed: str = "") -> Graded | None:
 
 def blocked(instance: Instance, why: str) -> Graded:
     """The outcome of a patch on which gold's tests do not apply, as they do on the base: nothing passes."""
-    found = verdict.resolve(instance.f2p_tests, instance.expected, {})
+    found = verdict.resolve(instance.fixed_tests, instance.expected, {})
     return Graded(Outcome.UNRESOLVED, why, found._asdict())
 
 
@@ -147,11 +149,27 @@ def of_run(instance: Instance, run: TestRun) -> Graded:
         outcome, cause = _ENDS[run.end]
         return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
-    found = verdict.resolve(instance.f2p_tests, instance.expected, results)
+    found = verdict.resolve(instance.fixed_tests, instance.expected, results)
+    found = found._replace(broken=found.broken | broken_files(instance, run))
     fields = {**found._asdict(), "restored": run.restored, "merged": run.merged}
     if run.faults:
-        return Graded(Outcome.TAMPERED, "; ".join(run.faults), fields)
+        return Graded(Outcome.TAMPERED, "; ".join(run.doubts), fields)
+    if run.died:
+        return Graded(Outcome.CRASHED, "; ".join(run.died), fields)
     return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)
+
+
+def broken_files(instance: Instance, run: TestRun) -> dict[str, Status]:
+    """Files of expected tests that could run as a whole in each run of the qualification and could not in this one: a
+    hook of theirs fails, or they can not be loaded. What the runner names no file for is of all of them."""
+    known = instance.tests.keys() | instance.quarantine.keys()
+    everywhere = instance.expected_files | {EVERYWHERE} if _parser(instance).names_files else run.suites.keys()
+    lost = (file for file, status in run.suites.items() if status is Status.FAILED and file not in known)
+    return {file: Status.FAILED for file in sorted(lost) if file in everywhere}
+
+
+def _parser(instance: Instance) -> Parser:
+    return parser(instance.environment.parser)
 
 
 def sign(
@@ -169,6 +187,6 @@ def sign(
         image=instance.image,
         expected=len(instance.expected),
         law=law_of("running", "reading", "grading", parser=instance.environment.parser),
-        lacks=parser(instance.environment.parser).lacks(),
+        lacks=_parser(instance).lacks(),
         **graded.fields,
     )

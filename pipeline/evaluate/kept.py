@@ -46,11 +46,10 @@ def inputs(instance: Instance, patch: str, sandbox: str, limits: Limits) -> dict
 
 
 def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
-    """Keep a run, or that a patch does not apply. What ran out of memory, and what the machine failed at, is not kept:
-    it runs again."""
+    """Keep a run, or that a patch does not apply. What the machine failed at is not kept: it runs again."""
     if tested.unapplied:
         unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
-    elif tested.run and "out_of_memory" not in {run.end for run in (tested.run, *tested.counter.values())}:
+    elif tested.run:
         packed = {name: pack(run, name) for name, run in {NAME: tested.run, **tested.counter}.items()}
         fields = {name: of_run for name, (of_run, _) in packed.items()}
         files = {name: data for _, some in packed.values() for name, data in some.items()}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as parser_named
-from pipeline.ecosystems.reports import Report, ReportError
+from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 from pipeline.execution.run import TestRun
 
 
@@ -17,8 +17,11 @@ def read(parser: str, run: TestRun) -> TestRun:
         return run
     try:
         report = parser_named(parser).read(run.report, run.root)
-    except ReportError as error:
+    except ForgedReport as error:
         return replace(run, faults=(str(error),))
+    except ReportError as error:
+        return replace(run, died=(str(error),))
+    announced = parser_named(parser).announced(run.log.partition(b"\n")[2], run.place)
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
         run,
@@ -26,14 +29,22 @@ def read(parser: str, run: TestRun) -> TestRun:
         suites=report.suites,
         by_snapshot=report.by_snapshot,
         by_screenshot=report.by_screenshot,
-        faults=tuple(_faults(parser, run, report)),
+        faults=tuple(_forged(run, report, announced)),
+        died=tuple(_died(run, report, announced)),
     )
 
 
-def _faults(parser: str, run: TestRun, report: Report) -> Iterator[str]:
-    if not parser_named(parser).announced(run.log.partition(b"\n")[2], run.place):
+def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
+    """Signs that somebody wrote what the runner did not say: one that no signal killed announces what it wrote."""
+    if not announced and run.code >= 0:
         yield "the runner ended without announcing its report"
-    if report.success != (run.code == 0):
-        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
     yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
     yield from (f"the run changed {file}" for file in run.changed)
+
+
+def _died(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
+    """Signs that the runner itself broke: an error that nobody handled, or that came late, is not yet a lie."""
+    if not announced and run.code < 0:
+        yield f"the runner was killed by signal {-run.code} before it announced its report"
+    if report.success != (run.code == 0):
+        yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"

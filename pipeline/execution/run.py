@@ -13,18 +13,19 @@ from pipeline.execution.control import Control
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
 
 #: fields that the log and the report say, that are files of their own, or that differ from one time to the next
-_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "log", "report", "seconds")
+_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "died", "log", "report", "seconds")
 
 
 @dataclass(frozen=True)
 class TestRun:
     """What one execution of the tests said.
 
-    `faults` are signs of a faked or broken result: totals that disagree with the tests, an exit code that disagrees
-    with the report, a runner that ended without announcing its report, a control that did not fail (execution.control).
-    Results hold nothing of a file that could not run but the file itself, FAILED. What `read` makes of a run stands
-    first; `restored` lists protected files that a patch had changed, `changed` those that are others after the run,
-    and it is `merged` when it applied in a three-way merge only.
+    `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
+    not announce, a control that did not fail (execution.control), files of gold's that the run changed.
+    `died` are signs of a runner that broke, of which nobody needs to be guilty: a report that is cut off, or that the
+    exit code disagrees with. A file that could not run as a whole is in the results itself, FAILED. What `read` makes
+    of a run stands first; `restored` lists protected files that a patch had changed, `changed` those that are others
+    after the run, and it is `merged` when it applied in a three-way merge only.
     """
 
     #: pytest takes it for no test
@@ -36,6 +37,7 @@ class TestRun:
     by_snapshot: frozenset[str] = frozenset()
     by_screenshot: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
+    died: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     merged: bool = False
     control: Control = Control()
@@ -46,6 +48,11 @@ class TestRun:
     log: bytes = b""
     report: bytes = b""
     seconds: float = 0.0
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why what it says is not to be believed."""
+        return self.faults + self.died
 
     def with_files(self, names: Iterable[str]) -> TestRun:
         """The same run, with these files as tests of their own: PASSED where the file could run."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 import posixpath
 import secrets
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from pipeline.core import patches
-from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Environment
 from pipeline.core.store import digest
 from pipeline.core.timing import timed
@@ -115,14 +114,12 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     places = _places(workspace, environment, entry)
     argv = command.argv(environment, places, files)
     with timed("tests"):
-        done = workspace.run(argv, env=command.variables(environment, places), folder=environment.folder)
+        done = workspace.run(argv, env=_variables(workspace, environment, places), folder=environment.folder)
     log = f"$ {shlex.join(argv)}\n".encode() + done.output
     left = TestRun("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
     if done.limit:
         return replace(left, end=_ENDS[done.limit])
     report = done.output if parser_named(environment.parser).log else workspace.read(left.place)
-    if report is None and b"ENOSPC" in done.output:
-        raise InfrastructureError("the disk is full", cause="disk")
     return replace(left, end="no_report") if report is None else replace(left, report=report)
 
 
@@ -134,6 +131,17 @@ def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[
         places["reporter"] = f"{scratch}/{reporter.name}"
         workspace.write(places["reporter"], reporter.read_bytes())
     return places | ({"entry": entry} if entry else {})
+
+
+def _variables(workspace: Workspace, environment: Environment, places: Mapping[str, str]) -> dict[str, str]:
+    """The variables of the tests, with what Node loads before the runner."""
+    variables = command.variables(environment, places)
+    file = parser_named(environment.parser).preload_file()
+    if file is None:
+        return variables
+    path = f"{workspace.scratch}/{file.name}"
+    workspace.write(path, file.read_bytes())
+    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} --require={path}".strip()}
 
 
 def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

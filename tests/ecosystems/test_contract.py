@@ -19,11 +19,12 @@ from pipeline.build import faults
 from pipeline.core.records import Edit, Status
 from pipeline.ecosystems import all_managers, all_parsers, all_runners, edits, locks, manager, parser, runner
 from pipeline.ecosystems.protection import is_manifest, is_protected
-from pipeline.ecosystems.reports import Report, ReportError
+from pipeline.ecosystems.reports import EVERYWHERE, Report, ReportError
 
 HERE = Path(__file__).parent
 RUNNERS, MANAGERS = sorted(all_runners()), sorted(all_managers())
 OUTPUTS = sorted((path.parts[-3], path.stem) for path in HERE.glob("runners/*/outputs/*.report"))
+HOOKS = sorted((path.parts[-3], path.stem) for path in HERE.glob("runners/*/outputs-hooks/*.report"))
 LOCKS = sorted(path for path in HERE.glob("managers/*/*/*") if path.parent.name[0].isdigit())
 LOCK_IDS = [f"{path.parts[-3]}-{path.parts[-2]}" for path in LOCKS]
 REGISTRY = "https://registry.example.org/"
@@ -99,6 +100,44 @@ def test_a_report_says_the_same_in_every_version(name: str, version: str) -> Non
     assert not report.success
 
 
+@pytest.mark.parametrize("name", RUNNERS)
+def test_every_runner_has_outputs_of_hooks_that_fail(name: str) -> None:
+    told = expected(name)["hooks"]
+    assert told["versions"] and told["broken"]
+    assert {version for one, version in HOOKS if one == name} == set(told["versions"])
+
+
+@pytest.mark.rule("hooks")
+@pytest.mark.trap("hook-failure-passes")
+@pytest.mark.parametrize(("name", "version"), HOOKS)
+def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str) -> None:
+    """A suite whose `afterAll` failed counted as passed, and a `beforeAll` was FAILED with one runner and SKIPPED with
+    another: here each is its file, FAILED, beside what the runner says of the cases."""
+    told = expected(name)["hooks"]
+    text = (HERE / "runners" / name / "outputs-hooks" / f"{version}.report").read_bytes()
+    report = parser(expected(name)["parser"]).read(text, "/repo")
+    wanted = [] if version in told["untold"] else told["broken"]
+    assert sorted(file for file, status in report.suites.items() if status is Status.FAILED) == wanted
+    assert not report.success
+    cases = [(test.partition(" > ")[0], test, status) for test, status in report.tests.items() if "/" in test]
+    assert bool(cases) == ("test_files" not in runner(name).lacks())
+    for file, test, status in cases:
+        if "-each" in file and "Menu" in test:
+            assert status is Status.FAILED, f"{test}: a hook of each test is that test's failure"
+        elif "before-all" not in file and name != "playwright" or "Tabs" in test and "-file" not in file:
+            assert status is Status.PASSED, f"{test}: it stays what was reported"
+
+
+@pytest.mark.rule("hooks")
+def test_of_a_hook_of_all_files_none_is_named() -> None:
+    """Jasmine's hooks outside every group, and Mocha's of a file that is required."""
+    jasmine = {"tests": [], "defined": 0, "overallStatus": "failed", "hooks": [""]}
+    hook = {"file": "", "path": ['"after all" hook'], "hook": True, "status": "failed"}
+    mocha = {"stats": {"passes": 0, "failures": 1, "pending": 0}, "broken": [], "tests": [hook]}
+    for name, report in {"jasmine-json": jasmine, "mocha-json": mocha}.items():
+        assert parser(name).read(json.dumps(report).encode(), "/repo").suites == {EVERYWHERE: Status.FAILED}
+
+
 @pytest.mark.rule("snapshot-only")
 @pytest.mark.parametrize(("name", "version"), OUTPUTS)
 def test_failures_by_snapshot_alone_are_known_in_every_version(name: str, version: str) -> None:
@@ -149,7 +188,7 @@ def test_what_a_parser_lacks_is_said(name: str) -> None:
     assert all(own.file(one).is_file() for one in named)
     if own.control:
         assert {"$title", "$matchers"} <= set(re.findall(r"\$\w+", own.control_text()))
-        assert own.decides_run()[1:] == (str(own.control), own.control_text())
+        assert own.decides_run()[2:] == (str(own.control), own.control_text())
     if own.snapshots:
         assert own.snapshot_form().read("") == {} and own.snapshots.update.startswith("--")
     if own.documents:

@@ -99,10 +99,12 @@ def test_no_two_tests_share_a_name() -> None:
 @pytest.mark.rule("suite-is-a-test")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_file_that_can_not_run_has_no_tests(runner: str) -> None:
-    """It is one FAILED test named by its file, so that a fix that makes it importable counts."""
+    """It is one FAILED test named by its file, so that a fix that makes it importable counts. (In Jest's short report
+    `Tabs` has an `afterAll` that fails.)"""
     report = parse(runner, load(runner))
     assert not any(name.startswith("src/Broken.test.js") for name in report.tests)
-    assert [file for file, status in report.suites.items() if status is FAILED] == ["src/Broken.test.js"]
+    hooks = {"jest": ["src/Tabs.test.js"]}.get(runner, [])
+    assert [file for file, status in report.suites.items() if status is FAILED] == [*hooks, "src/Broken.test.js"]
 
 
 @pytest.mark.parametrize(

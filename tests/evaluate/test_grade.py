@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.core.records import Identity, Outcome, Status
 from pipeline.core.store import digest
+from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.evaluate.final_report import GROUPS, final_report
 from pipeline.evaluate.grade import Graded, differences, of_run, sign, without_run
 from pipeline.execution.runs import TestRun
@@ -73,8 +74,9 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
     assert graded.fields["fixed"] == (NAMED,), "what the run said is kept"
 
 
-@pytest.mark.invariant(4)
-@pytest.mark.trap("infrastructure-is-not-failure")
+@pytest.mark.rule("crashed")
+@pytest.mark.trap("bought-fault")
+@pytest.mark.trap("honest-crash")
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [
@@ -82,15 +84,69 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
         ("output_limit", Outcome.TIMEOUT),
         ("disk_limit", Outcome.TIMEOUT),
         ("process_limit", Outcome.TIMEOUT),
-        ("out_of_memory", Outcome.NOT_EVALUATED),
-        ("no_report", Outcome.TAMPERED),
+        ("out_of_memory", Outcome.CRASHED),
+        ("no_report", Outcome.CRASHED),
     ],
 )
 def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
-    """An OOM kill is scored as a model's failure by SWE-bench; here it is no verdict at all."""
+    """What a patch used up, and a runner that it ended, count against it: it leaves no denominator. None is a lie."""
     graded = of_run(INSTANCE, TestRun(end=end, restored=("package.json",)))
     assert (graded.outcome, graded.fields) == (outcome, {"restored": ("package.json",), "merged": False})
     assert graded.cause
+
+
+@pytest.mark.rule("crashed")
+@pytest.mark.trap("honest-crash")
+def test_a_runner_that_broke_is_no_attempt_to_cheat() -> None:
+    """A late rejection changes Vitest's exit code while all tests pass: our first version called that tampered."""
+    late = replace(GOOD, died=("the report says success, the exit code is 1",))
+    graded = of_run(INSTANCE, late)
+    assert (graded.outcome, graded.cause) == (Outcome.CRASHED, late.died[0])
+    assert graded.fields["fixed"] == (NAMED,), "what the run said is kept"
+    forged = of_run(INSTANCE, replace(late, faults=("the negative control of a did not fail",)))
+    assert forged.outcome is Outcome.TAMPERED, "a broken runner excuses no forgery"
+
+
+@pytest.mark.rule("resolved")
+@pytest.mark.parametrize("letters", ["NNP", "PNP", "SSP", "PSP", "FSP"])
+def test_a_new_or_skipped_test_that_fails_is_not_fixed(letters: str) -> None:
+    """It did not pass before the fix, so nothing was broken."""
+    instance = factories.make_instance(1, tests={**factories.TESTS, "src/Menu.test.tsx > new": letters})
+    graded = of_run(instance, replace(GOOD, results=GOOD.results | {"src/Menu.test.tsx > new": Status.FAILED}))
+    assert graded.outcome is Outcome.UNRESOLVED
+    assert (graded.fields["unfixed"], graded.fields["broken"]) == ({"src/Menu.test.tsx > new": Status.FAILED}, {})
+
+
+@pytest.mark.rule("hooks")
+@pytest.mark.trap("hook-failure-passes")
+def test_a_hook_that_fails_with_a_candidate_breaks_its_file() -> None:
+    """All cases of the file pass, and its `afterAll` fails: our first version called that resolved."""
+    file = "src/Menu.test.tsx"
+    run = replace(GOOD, results=GOOD.results | {file: Status.FAILED}, suites={file: Status.FAILED})
+    graded = of_run(INSTANCE, run)
+    assert (graded.outcome, graded.fields["broken"]) == (Outcome.UNRESOLVED, {file: Status.FAILED})
+    everywhere = replace(run, suites={EVERYWHERE: Status.FAILED})
+    assert of_run(INSTANCE, everywhere).fields["broken"] == {EVERYWHERE: Status.FAILED}
+    others = replace(run, suites={"src/Other.test.tsx": Status.FAILED})
+    assert of_run(INSTANCE, others).outcome is Outcome.RESOLVED, "nothing is expected of that file"
+
+
+@pytest.mark.rule("hooks")
+def test_a_file_that_failed_with_gold_too_is_not_asked_again() -> None:
+    """Its transition decides, as any other test's."""
+    file = "src/Menu.test.tsx"
+    run = replace(GOOD, results=GOOD.results | {file: Status.FAILED}, suites={file: Status.FAILED})
+    for more in ({"tests": {**factories.TESTS, file: "FFF"}}, {"quarantine": {file: {"fix": {"PASSED": 1}}}}):
+        assert of_run(factories.make_instance(1, **more), run).outcome is Outcome.RESOLVED
+    assert of_run(factories.make_instance(1, tests={**factories.TESTS, file: "FFP"}), run).fields["unfixed"]
+
+
+@pytest.mark.rule("hooks")
+def test_a_bundle_that_breaks_is_of_all_tests() -> None:
+    """Karma names no file."""
+    instance = factories.make_instance(1, environment=factories.make_environment(parser="karma-json"))
+    run = replace(GOOD, suites={"karma.conf.js": Status.FAILED})
+    assert of_run(instance, run).fields["broken"] == {"karma.conf.js": Status.FAILED}
 
 
 @pytest.mark.trap("empty-patch")

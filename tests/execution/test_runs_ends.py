@@ -68,22 +68,51 @@ def test_a_runner_without_a_report(plan: MakePlan, patch: Patch) -> None:
 @pytest.mark.parametrize(
     ("way", "fault"),
     [
-        ("silent", "ended without announcing its report"),
-        ("exit", "the report says success, the exit code is 1"),
+        ("silent", "the runner ended without announcing its report"),
         ("totals", "the report does not add up: PASSED: 1 read, 2 reported"),
     ],
 )
-def test_signs_of_a_faked_result(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
-    """A runner that prints its own PASSED lines is believed elsewhere; here report, totals and exit code must agree."""
+def test_signs_of_a_forged_result(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
+    """A runner that prints its own PASSED lines is believed elsewhere; here report and totals must agree."""
     run = run_gold(plan(), [("test", patch(breaking(way)))])
-    (found,) = run.faults
-    assert run.end == "ran"
-    assert fault in found
+    assert (run.end, run.faults, run.died) == ("ran", (fault,), ())
+
+
+@pytest.mark.rule("crashed")
+@pytest.mark.trap("honest-crash")
+@pytest.mark.parametrize(
+    ("ways", "sign"),
+    [
+        (["exit"], "the report says success, the exit code is 1"),
+        (["cut"], "the report is no JSON"),
+        (["silent", "killed"], "the runner was killed by signal 9 before it announced its report"),
+    ],
+)
+def test_signs_of_a_runner_that_broke(plan: MakePlan, patch: Patch, ways: list[str], sign: str) -> None:
+    """A late rejection, an exhausted heap: nobody lied, and nothing is believed."""
+    text = "".join(f"breaks {way}\n" for way in ways)
+    run = run_gold(plan(), [("test", patch({"src/Menu.test.js": f"opens | src/Menu.js | <nav\n{text}"}))])
+    assert (run.end, run.faults) == ("ran", ())
+    assert sign in run.died[0]
+
+
+@pytest.mark.trap("bought-fault")
+def test_what_the_tests_print_blames_no_machine(tmp_path: Path) -> None:
+    """A patch that printed ENOSPC and wrote no report was not evaluated, and left the denominator."""
+
+    def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        if argv[0] == "ls":
+            return Completed(0, b"a.test.js\n", 0)
+        said = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
+        return Completed(0, b"", 0) if argv[0] == "git" else Completed(1, said, 3)
+
+    plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
+    assert run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH).end == "no_report"
 
 
 def test_an_honest_run_has_no_fault(plan: MakePlan) -> None:
     run = run_gold(plan(), [])
-    assert (run.end, run.faults) == ("ran", ())
+    assert (run.end, run.doubts) == ("ran", ())
     assert run.suites == {"src/Menu.test.js": Status.PASSED}
 
 

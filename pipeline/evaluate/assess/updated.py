@@ -49,7 +49,7 @@ def run_updated(plan: Plan, candidate: str, fix_patch: str, test_patch: str, tes
             must(workspace, "rm", "-f", "--", *there)
         run = runs.run_tests(workspace, again)
         new = _read(workspace, tests) if run.end == "ran" else {}
-    return Updated(run.end, run.results, run.faults, gold, new, environment.parser)
+    return Updated(run.end, run.results, run.doubts, gold, new, environment.parser)
 
 
 def is_of(snapshots: str, test: str) -> bool:

@@ -1,7 +1,7 @@
 """Jasmine's tests (Jasmine 3 and later, by `reporter.cjs`).
 
-A hook of a group that fails is no test: its file could not run as a whole, like one that can not be loaded. A hook of
-all files (`afterAll` outside every group) fails the run and no file.
+A hook of a group that fails is no test: its file could not run as a whole, like one that can not be loaded. A hook
+outside every group is one of all files.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import STATUSES, Report, Reported, ReportError, collect, load, relative
+from pipeline.ecosystems.reports import (
+    EVERYWHERE,
+    STATUSES,
+    ForgedReport,
+    Report,
+    Reported,
+    ReportError,
+    collect,
+    load,
+    relative,
+)
 
 #: left out by a filter, or because others are focused
 _EXCLUDED = "excluded"
@@ -24,7 +34,7 @@ def read(text: bytes, root: str) -> Report:
         success = data["overallStatus"] == "passed"
         _audit(tests, data["defined"], success and not data["hooks"], success)
         lost = [test["file"] for test in tests if test["lost"]]
-        failed = {relative(file, root): Status.FAILED for file in (*lost, *data["hooks"]) if file}
+        failed = {relative(file, root) or EVERYWHERE: Status.FAILED for file in (*lost, *data["hooks"])}
         reported = list(_reported(tests, root))
         return collect(reported, dict.fromkeys((one.file for one in reported), Status.PASSED) | failed, success)
     except (KeyError, TypeError, AttributeError) as error:
@@ -45,6 +55,6 @@ def _audit(tests: Sequence[Mapping[str, Any]], defined: int, clean: bool, succes
     """As many specs ended as were declared, and Jasmine's own verdict on all of them is theirs."""
     failed = sum(_status(test) is Status.FAILED for test in tests)
     if len(tests) != defined:
-        raise ReportError(f"the report does not add up: {len(tests)} read, {defined} reported")
+        raise ForgedReport(f"the report does not add up: {len(tests)} read, {defined} reported")
     if success and (failed or not clean):
-        raise ReportError(f"the report does not add up: {failed} failed, and all passed")
+        raise ForgedReport(f"the report does not add up: {failed} failed, and all passed")

@@ -1,4 +1,8 @@
-"""Jest's `--json` report (Jest 19 and later; before 21 by `reporter20.cjs`)."""
+"""Jest's `--json` report (Jest 19 and later; before 21 by `reporter20.cjs`).
+
+A file whose `beforeAll` or `afterAll` failed could not run as a whole: `hooks.cjs` says so in its message, since the
+report does not, or not of every kind (Jest 21 and later; before, only a file's own `afterAll` is seen).
+"""
 
 from __future__ import annotations
 
@@ -27,22 +31,38 @@ _TOTALS = {
 }
 #: from a report and its tests to what these must add up to
 Totals = Callable[[Mapping[str, Any], Sequence[Reported]], dict[Status, int]]
+#: whether the report says of a file, by what it says of it, that it could not run as a whole
+Broken = Callable[[Mapping[str, Any]], bool]
 
+#: what stands in the message of a file that could not run as a whole: Jest's own words, and those of `hooks.cjs`
+_BROKEN = re.compile(
+    r"^\W*\u25cf(?:\x1b\[\d+m|\s)*(?:Test suite failed to run|A hook of this file failed)", re.MULTILINE
+)
 _SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatching(?:Inline)?Snapshot")
 
 
 def read(text: bytes, root: str) -> Report:
     """Read the report. Raises ReportError when it is broken or does not add up."""
-    return read_as(text, root, _SNAPSHOT, lambda data, _: totals(data))
+    return read_as(
+        text, root, _SNAPSHOT, lambda data, _: totals(data), lambda suite: _BROKEN.search(suite.get("message") or "")
+    )
 
 
-def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals) -> Report:
-    """Read a report in Jest's form; `snapshot` is how a failure by snapshot reads. Raises ReportError."""
+def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals, broken: Broken) -> Report:
+    """Read a report in Jest's form; `snapshot` is how a failure by snapshot reads. Raises ReportError.
+
+    A file without tests could not run at all (Vitest 0 calls such a file passed).
+    """
     data = load(text)
     try:
         reported = list(reported_tests(data, root, snapshot))
         audit((one.status for one in reported), totals(data, reported))
-        suites = {relative(suite["name"], root): suite_status(suite) for suite in data["testResults"]}
+        suites = {
+            relative(suite["name"], root): Status.FAILED
+            if not suite["assertionResults"] or broken(suite)
+            else Status.PASSED
+            for suite in data["testResults"]
+        }
         return collect(reported, suites, bool(data["success"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
@@ -66,8 +86,3 @@ def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -
                 bool(messages) and all(map(snapshot.search, messages)),
                 any(map(SCREENSHOT.search, messages or ())),
             )
-
-
-def suite_status(suite: dict[str, Any]) -> Status:
-    """FAILED for a file that could not run at all, else PASSED. Vitest 0 calls such a file passed."""
-    return Status.PASSED if suite["assertionResults"] else Status.FAILED

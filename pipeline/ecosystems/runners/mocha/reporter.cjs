@@ -64,12 +64,19 @@ function reporting(Mocha) {
     broken.push(fs.realpathSync(name));
   }
 
+  // A hook outside every group is the root's, which is of no file.
+  function owned(suite, name) {
+    for (const kind of ["_beforeAll", "_afterAll"])
+      for (const hook of (suite && suite[kind]) || []) hook.file = hook.file || fs.realpathSync(name);
+  }
+
   const { loadFiles, loadFilesAsync } = Mocha.prototype;
 
   Mocha.prototype.loadFiles = function (done) {
     for (const name of this.files)
       try {
         loadFiles.call(Object.assign(Object.create(this), { files: [name] }));
+        owned(this.suite, name);
       } catch (error) {
         failed(name, error);
       }
@@ -82,6 +89,7 @@ function reporting(Mocha) {
     for (const name of this.files)
       try {
         await loadFilesAsync.call(Object.assign(Object.create(this), { files: [name] }), options);
+        owned(this.suite, name);
       } catch (error) {
         failed(name, error);
       }
@@ -92,8 +100,12 @@ function reporting(Mocha) {
       super(runner, options);
       const report = process.env.TEST_REPORT;
       const tests = [];
-      const keep = (status) => (test) =>
-        tests.push({ file: file(test), path: titles(test), hook: test.type === "hook", status });
+      const one = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
+      const keep = (status) => (test) => {
+        const hook = test.type === "hook";
+        const of = hook ? one(test) : null; // the test that a hook of each test failed for
+        tests.push({ file: file(of || test), path: titles(of || test), hook: hook && !of, each: !!of, status });
+      };
       runner.on("pass", keep("passed"));
       runner.on("pending", keep("pending"));
       runner.on("fail", keep("failed"));

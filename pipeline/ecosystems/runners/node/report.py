@@ -1,6 +1,7 @@
 """The JUnit report of `node --test` (Node 18 and later, by `reporter.mjs`): a suite for each file around its own.
 
-A test with sub-tests is a suite there: what it says of itself is in the totals alone.
+A test with sub-tests is a suite there: what it says of itself is in the totals alone. Of a group's hook that failed the
+reporter tells in a comment.
 """
 
 from __future__ import annotations
@@ -8,13 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Report, Reported, ReportError, collect, relative
+from pipeline.ecosystems.reports import ForgedReport, Report, Reported, ReportError, collect, relative
 
 _TOTAL = re.compile(rb"<!-- (tests|suites|pass|fail|cancelled|skipped|todo) (\d+) -->")
+_HOOK = re.compile(rb"^<!-- hook (\S+) -->$", re.MULTILINE)
 
 
 def read(text: bytes, root: str) -> Report:
@@ -26,6 +29,7 @@ def read(text: bytes, root: str) -> Report:
     totals = {name.decode(): int(number) for name, number in _TOTAL.findall(text)}
     reported = [one for file in files for one in _reported(file, relative(file.get("name", ""), root), ())]
     broken = {one.file for one in reported if _is_file(one)}
+    broken |= {relative(unquote(name.decode()), root) for name in _HOOK.findall(text)}
     tests = [one for one in reported if not _is_file(one)]
     groups = sum(1 for file in files for _ in file.iter("testsuite")) - len(files)
     _audit(reported, groups, totals)
@@ -68,4 +72,4 @@ def _audit(reported: list[Reported], groups: int, totals: dict[str, int]) -> Non
     if counted[Status.FAILED] > failed or counted[Status.PASSED] > totals["pass"]:
         wrong.append(f"failed: {counted[Status.FAILED]} read, {failed} reported")
     if wrong:
-        raise ReportError("the report does not add up: " + "; ".join(wrong))
+        raise ForgedReport("the report does not add up: " + "; ".join(wrong))

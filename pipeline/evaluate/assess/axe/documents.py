@@ -65,8 +65,8 @@ def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rende
 def _read(workspace: Workspace, folder: str, run: TestRun) -> Rendered:
     if run.end == "out_of_memory":
         raise InfrastructureError("the tests ran out of memory", cause="out_of_memory")
-    if run.end != "ran" or run.faults:
-        raise NotAudited(f"the tests ended without a result: {'; '.join(run.faults) or run.end}")
+    if run.end != "ran" or run.doubts:
+        raise NotAudited(f"the tests ended without a result: {'; '.join(run.doubts) or run.end}")
     jsdom, captured = (workspace.read(f"{folder}/{name}") or b"" for name in ("jsdom", "captured.jsonl"))
     if not captured:
         raise NotAudited("the tests render no document, or none that the hook sees")

@@ -1,0 +1,6 @@
+afterAll(() => {
+  throw new Error("no end");
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

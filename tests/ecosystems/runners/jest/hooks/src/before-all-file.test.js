@@ -1,0 +1,6 @@
+beforeAll(() => {
+  throw new Error("no set-up");
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

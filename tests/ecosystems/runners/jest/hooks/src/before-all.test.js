@@ -1,0 +1,10 @@
+describe("Menu", () => {
+  beforeAll(() => {
+    throw new Error("no set-up");
+  });
+  test("opens", () => {});
+  test("closes", () => {});
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

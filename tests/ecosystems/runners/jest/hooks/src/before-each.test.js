@@ -1,0 +1,10 @@
+describe("Menu", () => {
+  beforeEach(() => {
+    throw new Error("not this one");
+  });
+  test("opens", () => {});
+  test("closes", () => {});
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

@@ -1,0 +1,1 @@
+module.exports = (config) => config.set({ frameworks: ["jasmine"], files: ["test/*.test.js"], browsers: ["Chrome"] });

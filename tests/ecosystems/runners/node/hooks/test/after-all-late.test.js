@@ -1,0 +1,12 @@
+const { after, afterEach, before, beforeEach, describe, it } = require("node:test");
+
+describe("Menu", () => {
+  after(async () => {
+    await new Promise((done) => setTimeout(done, 20));
+    throw new Error("no end");
+  });
+  it("opens", () => {});
+});
+describe("Tabs", () => {
+  it("opens", () => {});
+});

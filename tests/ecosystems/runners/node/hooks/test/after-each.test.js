@@ -1,0 +1,12 @@
+const { after, afterEach, before, beforeEach, describe, it } = require("node:test");
+
+describe("Menu", () => {
+  afterEach(() => {
+    throw new Error("not this one");
+  });
+  it("opens", () => {});
+  it("closes", () => {});
+});
+describe("Tabs", () => {
+  it("opens", () => {});
+});

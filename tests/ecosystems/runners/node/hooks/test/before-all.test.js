@@ -1,0 +1,12 @@
+const { after, afterEach, before, beforeEach, describe, it } = require("node:test");
+
+describe("Menu", () => {
+  before(() => {
+    throw new Error("no set-up");
+  });
+  it("opens", () => {});
+  it("closes", () => {});
+});
+describe("Tabs", () => {
+  it("opens", () => {});
+});

@@ -1,0 +1,8 @@
+import { test } from "@playwright/experimental-ct-react";
+
+test.afterAll(() => {
+  throw new Error("no end");
+});
+test.describe("Tabs", () => {
+  test("opens", () => {});
+});

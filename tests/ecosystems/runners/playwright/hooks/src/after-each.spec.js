@@ -1,0 +1,12 @@
+import { test } from "@playwright/experimental-ct-react";
+
+test.describe("Menu", () => {
+  test.afterEach(() => {
+    throw new Error("not this one");
+  });
+  test("opens", () => {});
+  test("closes", () => {});
+});
+test.describe("Tabs", () => {
+  test("opens", () => {});
+});

@@ -1,0 +1,5 @@
+import { test } from "@playwright/experimental-ct-react";
+
+test.describe("Tabs", () => {
+  test("opens", () => {});
+});

@@ -1,0 +1,12 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "vitest";
+
+describe("Menu", () => {
+  beforeAll(async () => {
+    await new Promise((done) => setTimeout(done, 20));
+    throw new Error("no set-up");
+  });
+  test("opens", () => {});
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

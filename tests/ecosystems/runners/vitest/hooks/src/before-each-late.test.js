@@ -1,0 +1,13 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "vitest";
+
+describe("Menu", () => {
+  beforeEach(async () => {
+    await new Promise((done) => setTimeout(done, 20));
+    throw new Error("not this one");
+  });
+  test("opens", () => {});
+  test("closes", () => {});
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});

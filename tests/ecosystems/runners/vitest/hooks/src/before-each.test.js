@@ -1,0 +1,12 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "vitest";
+
+describe("Menu", () => {
+  beforeEach(() => {
+    throw new Error("not this one");
+  });
+  test("opens", () => {});
+  test("closes", () => {});
+});
+describe("Tabs", () => {
+  test("opens", () => {});
+});
