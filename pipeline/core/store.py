@@ -222,6 +222,10 @@ class Store:
         """Folder of logs, manifests and rejections beside the dataset."""
         return self.root / "02_dataset" / repo.slug
 
+    def audit(self, repo: Repo) -> Path:
+        """What an audit of our verdicts found, instance by instance."""
+        return self.qualification(repo) / "audit.jsonl"
+
     def published(self, repo: Repo) -> Path:
         """The list of a dataset's instances that may be published: facts that make it again, no code."""
         return self.root / "locks" / f"{repo.slug}.jsonl"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+from git import GitCommandError
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.git import Clone, open_clone
@@ -24,23 +27,53 @@ class Applied(NamedTuple):
 
 def apply(clone: Clone, base: str, patches: Mapping[str, str]) -> Applied:
     """Apply the named patches one by one. Raises DoesNotApply. The clone is not changed."""
+    with scratch(clone, base) as index:
+        for name, patch in patches.items():
+            index.apply(name, patch)
+        return Applied(index.tree(), index.files())
+
+
+class Scratch:
+    """An index that begins as a commit's tree: patches are applied to it, and files are read in it. `scratch`
+    opens one."""
+
+    def __init__(self, clone: Clone, base: str, folder: Path) -> None:
+        self._git, self._folder, self.base = clone.git, folder, base
+        self._git.read_tree(base)
+
+    def apply(self, name: str, patch: str) -> None:
+        """Apply a patch. Raises DoesNotApply."""
+        if not patch.strip():
+            return
+        path = self._folder / "patch"
+        path.write_bytes(patch.encode())
+        told = {"with_extended_output": True, "with_exceptions": False}
+        code, _, why = self._git.apply("--cached", "--whitespace=nowarn", str(path), **told)
+        if code:
+            raise DoesNotApply(f"the {name} patch does not apply: {why.strip()}")
+
+    def files(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(filter(None, self._git.ls_files("-z").split("\0")))
+
+    def read(self, path: str, tree: str = "") -> bytes | None:
+        """A file as it stands in the index, or in a tree; None where there is none."""
+        try:
+            return self._git.show(f"{tree}:{path}", stdout_as_string=False, strip_newline_in_stdout=False)
+        except GitCommandError:
+            return None
+
+    def tree(self) -> str:
+        """The tree that the index makes."""
+        return self._git.write_tree("--missing-ok")
+
+
+@contextmanager
+def scratch(clone: Clone, base: str) -> Iterator[Scratch]:
+    """An index and an object folder of our own on a clone, which is not changed."""
     own = open_clone(clone.place)
     objects = own.git.rev_parse("--path-format=absolute", "--git-path", "objects")
     with TemporaryDirectory(prefix="a11y-bench-") as folder:
         places = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": folder}
         own.git.update_environment(**places, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
-        own.git.read_tree(base)
-        for name, patch in patches.items():
-            _apply(own, name, patch, Path(folder) / "patch")
-        files = own.git.ls_files("-z").split("\0")
-        return Applied(own.git.write_tree("--missing-ok"), frozenset(filter(None, files)))
-
-
-def _apply(clone: Clone, name: str, patch: str, path: Path) -> None:
-    if not patch.strip():
-        return
-    path.write_bytes(patch.encode())
-    told = {"with_extended_output": True, "with_exceptions": False}
-    code, _, why = clone.git.apply("--cached", "--whitespace=nowarn", str(path), **told)
-    if code:
-        raise DoesNotApply(f"the {name} patch does not apply: {why.strip()}")
+        yield Scratch(own, base, Path(folder))

@@ -1,4 +1,4 @@
-"""`a11y-bench dataset`: `agree`, `check`, `export`, `stats`, `lock`, `rebuild`."""
+"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `stats`, `lock`, `rebuild`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import click
 
 from pipeline.core.options import (
     data_option,
+    engine_option,
     jobs_option,
     repo_argument,
     repos_argument,
     sandbox_option,
+    tries_option,
     trust_local_option,
 )
 
@@ -192,4 +194,67 @@ def rebuild(
     found = make_again(store, source, repo, entries, settings, jobs=jobs, trust_local=trust_local)
     present.differences(found, len(entries), as_json=as_json)
     if found:
+        raise SystemExit(1)
+
+
+@command.command()
+@repos_argument
+@click.option("--pr", "numbers", type=int, multiple=True, help="Only this instance (may be given several times).")
+@click.option(
+    "--variants", type=click.IntRange(1), default=20, show_default=True, help="Of each kind, for each instance."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="What they are drawn by.")
+@click.option(
+    "--limit", type=click.IntRange(1), help="Run so many of them only, drawn by the seed; a larger number adds."
+)
+@click.option("--checker/--no-checker", default=True, show_default=True, help="Ask the accessibility checker, too.")
+@click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
+@json_option
+@sandbox_option
+@trust_local_option
+@jobs_option
+@tries_option
+@engine_option
+@data_option
+def audit(
+    repos: Any,
+    numbers: tuple[int, ...],
+    variants: int,
+    seed: int,
+    limit: int | None,
+    checker: bool,
+    timeout: int,
+    as_json: bool,
+    sandbox: str,
+    trust_local: bool,
+    jobs: int,
+    tries: int,
+    engine: str,
+    store: Any,
+) -> None:
+    """Measure how often our verdicts are wrong, and how strong the tests are.
+
+    \b
+    Variants of gold that mean the same must be resolved, harmful ones must not; gold without each of its hunks in turn
+    must be noticed by a test: the share that is, is an instance's test strength. They go through stage 04 as any patch.
+    What was run already is not again: a stopped audit goes on where it was.
+    Writes DATA/02_dataset/<repo>/audit.jsonl (see: a11y-bench schema Audit).
+    Examples: a11y-bench dataset audit grommet/grommet --pr 7428
+              a11y-bench dataset audit --limit 200 --json
+    Exit code: 0 all have a verdict, 1 some are not evaluated (run it again).
+    """
+    from pipeline.core.cache import cache_root
+    from pipeline.core.dataset import built
+    from pipeline.core.retry import Patience
+    from pipeline.dataset.audit import rates, run
+    from pipeline.evaluate.runs import How
+    from pipeline.sandbox import open_sandbox
+    from pipeline.sandbox.base import Limits
+
+    how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
+    asked = run.Asked(variants, seed, limit or 0, numbers, checker)
+    found = run.audit(store, built(store, repos), how, asked, run.Work(jobs, engine, trust_local))
+    audits = [one for several in found.values() for one in several]
+    rates.present(audits, as_json=as_json)
+    if run.incomplete(audits):
         raise SystemExit(1)

@@ -48,9 +48,9 @@ def evaluate(
         sandbox.images.serve(Directory.here(store.root))
         runs = patch_runs(store, subject.repo, How(sandbox, limits, patience), clone)
         how = {"jobs": jobs, "engine": engine, "interrupts": Interrupts(progress.stopping, sandbox.abort)}
-        graded = _graded(runs, instances, answers, progress, **how)
+        fared = graded(runs, instances, answers, progress, **how)
         verdicts = [
-            sign(one, subject.agent, subject.model, answers.run, answers.of(one), graded[one.instance_id])
+            sign(one, subject.agent, subject.model, answers.run, answers.of(one), fared[one.instance_id])
             for one in instances
         ]
         named = {
@@ -63,15 +63,15 @@ def evaluate(
         return verdicts
 
 
-def _graded(
+def graded(
     runs: PatchRuns, instances: Sequence[Instance], answers: Answers, progress: Progress, **how: Any
 ) -> dict[str, Graded]:
     """How every patch fares, by instance: what needs no run, what is kept, and what is run now (as `each` is told)."""
-    graded: dict[str, Graded] = {}
+    found: dict[str, Graded] = {}
     requests: list[RunPatch] = []
 
     def end(instance: Instance, result: Graded) -> None:
-        graded[instance.instance_id] = result
+        found[instance.instance_id] = result
         progress.finish(instance.instance_id, f"{result.outcome} {result.cause}".strip(), result.outcome)
 
     for one in instances:
@@ -85,7 +85,7 @@ def _graded(
     for request, tested in each(requests, hear=progress.hear, **how):
         runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))
-    return graded
+    return found
 
 
 def write(store: Store, subject: Subject, verdicts: Sequence[Verdict]) -> None:

@@ -75,14 +75,18 @@ def assess(
             runs, parts = patch_runs(store, subject.repo, how, clone), _parts(more)
             requests = [Examine(one, runs, parts) for one in assessed]
             interrupts = Interrupts(progress.stopping, how.sandbox.abort)
-            found = _found(requests, progress, jobs=jobs, engine=engine, interrupts=interrupts)
-            assessments = _look(found)
+            assessments = examined(requests, progress, jobs=jobs, engine=engine, interrupts=interrupts)
         if panel:
             said = rule(panel, assessed, folder / "judge-gateway.log", jobs, engine)
             assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
         assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
+
+
+def examined(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Assessment]:
+    """What the evidence says of each prediction, in their order; what was made for it is kept (as `each` is told)."""
+    return _look(_found(requests, progress, **how))
 
 
 def _parts(more: More) -> dict[str, Find]:

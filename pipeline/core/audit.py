@@ -1,0 +1,106 @@
+"""What an audit of our verdicts found: variants of gold whose right verdict is known, and the verdicts that they got.
+
+Written by `dataset audit`, read by the analysis. Counts stand here; intervals are the report floor's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from pipeline.core.records import Outcome, Record, Versioned
+
+#: gold itself; a variant that means the same; one that is harmful; gold without one of its hunks
+Kind = Literal["gold", "same", "harmful", "hunk"]
+#: who judges: the tests, or the tests with the accessibility checker
+Judge = Literal["strict", "checked"]
+JUDGES: tuple[Judge, ...] = ("strict", "checked")
+
+
+class Variant(Record):
+    """A variant of gold, what makes it one, and its verdict; no outcome where it was not run."""
+
+    kind: Kind
+    rule: str = Field(default="", description="its class")
+    path: str = ""
+    line: int = Field(default=0, description="in gold's text, from 1")
+    before: str = Field(default="", description="what gold says there, cut")
+    after: str = Field(default="", description="what the variant says, cut")
+    patch_digest: str
+    imported: bool | None = Field(default=None, description="whether a test of the instance comes to its file")
+    outcome: Outcome | None = None
+    cause: str = ""
+    checked: bool | None = Field(default=None, description="resolved with the accessibility checker; none: not asked")
+    note: str = Field(default="", description="why the checker says nothing")
+
+    def resolved(self, judge: Judge) -> bool | None:
+        """What a judge says; None where it says nothing. Without a word of the checker, the tests' counts."""
+        if self.outcome in (None, Outcome.NOT_EVALUATED):
+            return None
+        strict = self.outcome is Outcome.RESOLVED
+        return strict if judge == "strict" or self.checked is None else self.checked
+
+
+class Audit(Versioned):
+    """The audit of one instance. The same seed draws the same variants."""
+
+    instance_id: str
+    image: str
+    seed: int
+    wanted: int = Field(description="variants of each kind that were asked for")
+    left_out: dict[str, int] = Field(default={}, description="drawn and left out, by kind and reason")
+    variants: tuple[Variant, ...] = ()
+    law: str = Field(default="", description="digest of all that decided the verdicts: code and tables (core.law)")
+
+    @property
+    def gold(self) -> Outcome | None:
+        """How gold itself fared: where it is not resolved, its variants say nothing."""
+        return next((one.outcome for one in self.variants if one.kind == "gold"), None)
+
+    def of(self, kind: Kind) -> tuple[Variant, ...]:
+        """The variants of a kind, run or not."""
+        return tuple(one for one in self.variants if one.kind == kind)
+
+    @property
+    def hunks(self) -> Tally:
+        """The hunks of gold that were left out in turn: how many of them a test noticed. Its share is the strength."""
+        missed = tally([self], "hunk", "strict")
+        return Tally(missed.of - missed.wrong, missed.of)
+
+
+class Tally(NamedTuple):
+    """So many of so many."""
+
+    wrong: int
+    of: int
+
+    @property
+    def share(self) -> float | None:
+        """From 0 to 1, None of nothing."""
+        return self.wrong / self.of if self.of else None
+
+
+def judged(audits: Iterable[Audit], kind: Kind, judge: Judge) -> Iterator[tuple[Audit, Variant, bool]]:
+    """Every variant of a kind that got a verdict, and whether it is wrong; of instances that gold resolves."""
+    for audit in audits:
+        for one in audit.of(kind) if audit.gold is Outcome.RESOLVED else ():
+            resolved = one.resolved(judge)
+            if resolved is not None:
+                yield audit, one, resolved is not (kind in ("gold", "same"))
+
+
+def tally(audits: Iterable[Audit], kind: Kind, judge: Judge) -> Tally:
+    """How many verdicts on a kind are wrong: false negatives of `same`, false positives of `harmful` and `hunk`."""
+    counts = Counter(wrong for *_, wrong in judged(audits, kind, judge))
+    return Tally(counts[True], counts.total())
+
+
+def by_rule(audits: Iterable[Audit], kind: Kind, judge: Judge) -> dict[str, Tally]:
+    """The same by class, in order of their names."""
+    found: dict[str, list[bool]] = {}
+    for _, one, wrong in judged(audits, kind, judge):
+        found.setdefault(one.rule, []).append(wrong)
+    return {rule: Tally(sum(found[rule]), len(found[rule])) for rule in sorted(found)}

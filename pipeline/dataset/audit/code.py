@@ -1,0 +1,254 @@
+"""A source file as syntax trees, and edits of it. Pure.
+
+Scripts are read by the grammars of TypeScript and TSX, which read JavaScript, too; templates of Vue, Svelte and HTML by
+that of HTML, and the scripts in them are trees of their own with the file's own places. Does not cover styles.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+#: grammar -> its module, and its function
+_GRAMMARS = {
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "typescript": ("tree_sitter_typescript", "language_typescript"),
+    "html": ("tree_sitter_html", "language"),
+}
+#: a file's ending -> its grammar
+_ENDINGS = {
+    **dict.fromkeys((".js", ".jsx", ".tsx", ".mjs", ".cjs"), "tsx"),
+    **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
+    **dict.fromkeys((".vue", ".svelte", ".html", ".htm"), "html"),
+}
+#: what a script in a page says of its language
+_LANGUAGES = {b"ts": "typescript", b"tsx": "tsx", b"typescript": "typescript"}
+_TAGS = re.compile(rb"(<script\b[^>]*>)(.*?)</script>", re.DOTALL | re.IGNORECASE)
+_LANG = re.compile(rb"""\blang\s*=\s*["'](\w+)["']""")
+#: what gold's lines stand in: the tag of an element, and the function
+TAGS = ("jsx_opening_element", "jsx_self_closing_element", "start_tag", "self_closing_tag")
+FUNCTIONS = ("arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function")
+#: what has no effect when a program runs: comments, and types
+_SILENT = {
+    "comment",
+    "html_comment",
+    "type_annotation",
+    "type_arguments",
+    "type_parameters",
+    "interface_declaration",
+    "type_alias_declaration",
+    "ambient_declaration",
+    "function_signature",
+    "accessibility_modifier",
+    "abstract_method_signature",
+    "asserts_annotation",
+    "type_predicate_annotation",
+}
+
+
+class Edit(NamedTuple):
+    """Replacements of parts of a text: start and end in bytes, and what stands there then. None overlaps another."""
+
+    parts: tuple[tuple[int, int, bytes], ...]
+
+    def on(self, text: bytes) -> bytes:
+        """The text with this edit."""
+        for start, end, new in sorted(self.parts, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def overlaps(self, other: Edit) -> bool:
+        """Whether both touch a place."""
+        return any(a < end and start < b or a == start for a, b, _ in self.parts for start, end, _ in other.parts)
+
+
+def replaced(*parts: tuple[Node, bytes]) -> Edit:
+    """The edit that replaces some nodes."""
+    return Edit(tuple((node.start_byte, node.end_byte, new) for node, new in parts))
+
+
+def removed(node: Node, text: bytes) -> Edit:
+    """The edit that removes a node with the blanks before it, and its line where nothing else stands there."""
+    start = node.start_byte
+    while start and text[start - 1 : start] in (b" ", b"\t", b"\n", b"\r"):
+        start -= 1
+    return Edit(((start, node.end_byte, b""),))
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file: its path, its text, which of its lines gold changed (numbered from 1), and the base's text."""
+
+    path: str
+    text: bytes
+    lines: frozenset[int]
+    base: bytes = b""
+
+    @cached_property
+    def roots(self) -> tuple[Node, ...]:
+        """Its trees; none where there is no grammar for it."""
+        return tuple(trees(self.path, self.text))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """All named nodes, each before those inside it."""
+        return tuple(node for root in self.roots for node in walk(root) if node.is_named)
+
+    def touched(self, *types: str) -> Iterator[Node]:
+        """The nodes of some types that stand, in part at least, on lines that gold changed."""
+        return (node for node in self.nodes if node.type in types and self.is_touched(node))
+
+    def is_touched(self, node: Node) -> bool:
+        """Whether a node stands on a line that gold changed."""
+        return not self.lines.isdisjoint(range(node.start_point[0] + 1, node.end_point[0] + 2))
+
+    def begins(self, *types: str) -> Iterator[Node]:
+        """The nodes of some types that begin on lines that gold changed."""
+        return (node for node in self.nodes if node.type in types and node.start_point[0] + 1 in self.lines)
+
+    def adds(self, node: Node) -> bool:
+        """Whether gold brought a node, and did not only move it."""
+        return b" ".join(text_of(node).split()) not in self._base_words
+
+    @cached_property
+    def _base_words(self) -> bytes:
+        return b" ".join(self.base.split())
+
+    def widened(self, around: Collection[str]) -> Code:
+        """The same with all lines of the nodes of some types in which gold changed something."""
+        found = set(self.lines)
+        for root in self.roots:
+            for node in walk(root):
+                if node.type in around and self.is_touched(node):
+                    found.update(range(node.start_point[0] + 1, node.end_point[0] + 2))
+        return Code(self.path, self.text, frozenset(found), self.base)
+
+    def edited(self, edit: Edit) -> Code | None:
+        """The file with an edit; None where it does not parse as well as before."""
+        made = Code(self.path, edit.on(self.text), self.lines, self.base)
+        return made if made.faults <= self.faults else None
+
+    @cached_property
+    def faults(self) -> int:
+        """What the grammars can not read."""
+        return sum(node.is_error or node.is_missing for root in self.roots for node in walk(root))
+
+    @cached_property
+    def effective(self) -> tuple[bytes, ...]:
+        """The words of it that have an effect when it runs: no comments, no types, no blanks."""
+        return tuple(word for root in self.roots for word in _words(root))
+
+
+def is_code(path: str) -> bool:
+    """Whether there is a grammar for a file."""
+    return posixpath.splitext(path)[1].lower() in _ENDINGS and not path.endswith(".d.ts")
+
+
+def trees(path: str, text: bytes) -> Iterator[Node]:
+    """The tree of a file, and those of the scripts in it, at the places that they have in the file."""
+    grammar = _ENDINGS.get(posixpath.splitext(path)[1].lower())
+    if grammar == "html":
+        yield _parsed("html", text)
+        for found in _TAGS.finditer(text):
+            said = _LANG.search(found[1])
+            start, end = found.span(2)
+            blank = re.sub(rb"[^\n]", b" ", text[:start])
+            yield _parsed(_LANGUAGES.get(said[1] if said else b"", "tsx"), blank + text[start:end])
+    elif grammar:
+        yield _parsed(grammar, text)
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """A node and all nodes inside it, each before those inside it, in the order of the text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def within(node: Node, types: Collection[str]) -> bool:
+    """Whether a node of some types stands in this one."""
+    return any(one.type in types for one in walk(node))
+
+
+def above(node: Node, wanted: Callable[[Node], bool]) -> Node | None:
+    """The nearest node around this one that is wanted."""
+    parent = node.parent
+    while parent is not None and not wanted(parent):
+        parent = parent.parent
+    return parent
+
+
+def text_of(node: Node | None) -> bytes:
+    """The text of a node; empty for none."""
+    return (node.text or b"") if node is not None else b""
+
+
+def plain(node: Node | None) -> bytes | None:
+    """What a string says that holds no escapes and no quotes of any kind; None for anything else."""
+    text = text_of(node)
+    if node is None or node.type != "string" or len(text) < 2:
+        return None
+    inner = text[1:-1]
+    return None if re.search(rb"[\\'\"`\n&{}$]", inner) else inner
+
+
+def _words(root: Node) -> Iterator[bytes]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _SILENT or _is_type_import(node) or _is_separator(node) or _is_declared_type(node):
+            continue
+        if node.children:
+            waiting.extend(reversed(node.children))
+        elif word := b" ".join(text_of(node).split()):
+            yield word
+
+
+def _is_type_import(node: Node) -> bool:
+    return node.type == "import_statement" and any(child.type == "type" for child in node.children)
+
+
+def _is_declared_type(node: Node) -> bool:
+    """React's types of properties: they warn, and change nothing."""
+    return node.type == "pair" and bool(
+        re.match(rb"(?:React\.)?PropTypes\b", text_of(node.child_by_field_name("value")))
+    )
+
+
+def _is_separator(node: Node) -> bool:
+    """What stands between, and says nothing: a semicolon at an end, a comma before a bracket."""
+    after = node.next_sibling
+    return node.type == ";" or node.type == "," and after is not None and after.type in (")", "]", "}")
+
+
+def _parsed(grammar: str, text: bytes) -> Node:
+    from tree_sitter import Parser
+
+    return Parser(_language(grammar)).parse(text).root_node
+
+
+@cache
+def _language(grammar: str) -> Language:
+    from tree_sitter import Language
+
+    module, function = _GRAMMARS[grammar]
+    return Language(getattr(import_module(module), function)())
+
+
+#: a class of edits: its name, and the edits of a file
+Rule = Callable[[Code], Iterator[Edit]]
+
+
+def edits(rules: Sequence[tuple[str, Rule]], code: Code) -> Iterator[tuple[str, Edit]]:
+    """All edits of a file, with the names of their classes."""
+    return ((name, edit) for name, rule in rules for edit in rule(code))

@@ -1,0 +1,289 @@
+"""Edits that take away what gold changed for accessibility, or a part of it, at places that gold changed. Pure.
+
+Each does one thing, as a hurried patch would get it wrong. Leaving out hunks of gold is another module's (`hunks`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.dataset.audit.code import Code, Edit, Rule, above, plain, removed, replaced, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: attributes that assistive technologies, or the keyboard, come to know of
+_TOLD = re.compile(
+    rb"^(?::|v-bind:)?(?:aria-[a-z]+|aria[A-Z]\w+|role|tab-?index|alt|html-?for|for|title|lang|scope|headers|hidden|inert"
+    rb"|disabled|required|a11y\w*)$",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    rb"^(?::|v-bind:)?aria-(?:expanded|pressed|checked|selected|hidden|disabled|invalid|busy|modal|required|readonly"
+    rb"|multiselectable|current|atomic|haspopup)$"
+)
+_REFERENCES = re.compile(
+    rb"^(?::|v-bind:)?(?:aria-(?:labelledby|describedby|controls|owns|activedescendant|details|errormessage|flowto)"
+    rb"|html-?for|for)$",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(rb"^(?::|v-bind:)?(?:aria-(?:label|roledescription|valuetext|placeholder)|alt|title|a11yTitle)$")
+_HANDLER = re.compile(rb"^(?:on[A-Z]\w*|@[\w:.-]+|v-on:[\w:.-]+|on:[\w|]+)$")
+_CALLED = re.compile(rb"^_?(?:on|handle)[A-Z]\w*$")
+#: attributes that only change how something looks, or what tools call it
+_LOOK = re.compile(
+    rb"^:?(?:class|className|style|css|sx|key|ref|data-.*|size|color|pad|margin|round|background|plain)$"
+)
+#: operators -> those that say something else
+_OPERATORS = {
+    b"===": b"!==", b"!==": b"===", b"==": b"!=", b"!=": b"==", b"&&": b"||", b"||": b"&&", b"<": b">=", b">": b"<=",
+    b"<=": b">", b">=": b"<", b"+": b"-", b"-": b"+",
+}  # fmt: skip
+#: keys by the names that events give them, old ones too; and by number
+KEYS = frozenset(
+    b"Enter Escape Esc Tab Space Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft ArrowRight Up Down Left Right "
+    b"Delete Backspace Spacebar F10 ContextMenu".split()
+) | {b" "}
+_CODES = frozenset(b"8 9 13 27 32 33 34 35 36 37 38 39 40 46".split())
+_ASKED = re.compile(rb"\b(?:key|code|keyCode|which|charCode)\b")
+#: what other attributes of its kind say -> the contrary
+_OPPOSITES = {b"true": b"false", b"false": b"true"}
+_ATTRIBUTES = ("jsx_attribute", "attribute")
+_SHOWN = ("jsx_element", "jsx_self_closing_element", "parenthesized_expression")
+
+
+class _Told:
+    """An attribute, of a tag or in an object or a call: its node as a whole, its name, and its value."""
+
+    def __init__(self, whole: Node, name: bytes, value: Node | None) -> None:
+        self.whole, self.name, self.value = whole, name, value
+
+    @property
+    def inner(self) -> Node | None:
+        """The value itself, without the braces of an expression."""
+        if self.value is None or self.value.type != "jsx_expression":
+            return self.value
+        return next(iter(self.value.named_children), None)
+
+    def put(self, new: bytes) -> Edit | None:
+        """The edit that gives it a string; None where it has no value."""
+        if self.value is None:
+            return None
+        if self.name.startswith((b":", b"v-bind:")):
+            return replaced((self.value, b"\"'" + new + b"'\""))
+        return replaced((self.value, b'"' + new + b'"'))
+
+
+def _told(code: Code) -> Iterator[_Told]:
+    """The attributes that gold changed and that assistive technologies come to know of."""
+    for node in code.touched(*_ATTRIBUTES):
+        name, value = text_of(node.named_children[0]), node.named_children[1] if node.named_child_count > 1 else None
+        yield _Told(node, name, value)
+    for node in code.touched("pair"):
+        key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+        yield _Told(node, plain(key) or text_of(key), value)
+    for node in code.touched("call_expression"):
+        function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if text_of(function).endswith(b".setAttribute") and given is not None and given.named_child_count == 2:
+            yield _Told(node, plain(given.named_children[0]) or b"", given.named_children[1])
+
+
+def attributes(code: Code) -> Iterator[Edit]:
+    """An attribute left out."""
+    for one in _told(code):
+        if not _TOLD.match(one.name):
+            continue
+        if one.whole.type == "call_expression":
+            yield replaced((one.whole, b"undefined"))
+        elif one.whole.type == "pair":
+            after = one.whole.next_sibling
+            end = after.end_byte if after is not None and after.type == "," else one.whole.end_byte
+            yield Edit(((one.whole.start_byte, end, b""),))
+        else:
+            yield removed(one.whole, code.text)
+
+
+def additions(code: Code) -> Iterator[Edit]:
+    """An attribute that gold brought, whatever it says, left out; so are attributes that are handed on."""
+    for node in code.touched(*_ATTRIBUTES):
+        name = text_of(node.named_children[0])
+        if not _TOLD.match(name) and not _HANDLER.match(name) and not _LOOK.match(name) and code.adds(node):
+            yield removed(node, code.text)
+    for node in code.begins("jsx_expression"):
+        if node.named_children and node.named_children[0].type == "spread_element" and code.adds(node):
+            yield removed(node, code.text)
+
+
+def roles(code: Code) -> Iterator[Edit]:
+    """A role that takes the meaning away."""
+    for one in _told(code):
+        if one.name in (b"role", b":role") and plain(one.inner) not in (b"presentation", b"none"):
+            yield from filter(None, [one.put(b"presentation")])
+
+
+def states(code: Code) -> Iterator[Edit]:
+    """A state that says the contrary."""
+    for one in _told(code):
+        if not _STATES.match(one.name) or one.value is None or one.inner is None:
+            continue
+        said = _said(one.inner)
+        if said in _OPPOSITES:
+            yield one.put(_OPPOSITES[said]) or replaced()
+        elif one.value.type == "quoted_attribute_value":
+            if one.name.startswith((b":", b"v-bind:")):
+                yield replaced((one.value, b'"!(' + _quoted(one.value).replace(b'"', b"'") + b')"'))
+        elif one.inner.type not in ("string", "template_string"):
+            yield replaced((one.inner, b"!(" + text_of(one.inner) + b")"))
+
+
+def _said(node: Node) -> bytes:
+    return _quoted(node) if node.type == "quoted_attribute_value" else plain(node) or text_of(node)
+
+
+def _quoted(node: Node) -> bytes:
+    return text_of(node)[1:-1]
+
+
+def references(code: Code) -> Iterator[Edit]:
+    """A reference to what is not there."""
+    yield from filter(None, (one.put(b"nowhere") for one in _told(code) if _REFERENCES.match(one.name)))
+
+
+def names(code: Code) -> Iterator[Edit]:
+    """A name that says nothing."""
+    for one in _told(code):
+        if _NAMES.match(one.name) and one.inner is not None and _said(one.inner) != b"":
+            yield from filter(None, [one.put(b"")])
+
+
+def focus(code: Code) -> Iterator[Edit]:
+    """What the Tab key comes to is left out, and the other way round; what is announced no longer is."""
+    for one in _told(code):
+        name, said = one.name.lower().lstrip(b":"), _said(one.inner) if one.inner is not None else b""
+        if name in (b"tabindex", b"tab-index") and said in (b"0", b"-1"):
+            yield from filter(None, [one.put(b"-1" if said == b"0" else b"0")])
+        if name == b"aria-live" and said in (b"polite", b"assertive"):
+            yield from filter(None, [one.put(b"off")])
+
+
+def handlers(code: Code) -> Iterator[Edit]:
+    """A handler unplugged, or doing nothing."""
+    for node in code.touched(*_ATTRIBUTES):
+        if _HANDLER.match(text_of(node.named_children[0])):
+            yield removed(node, code.text)
+    for node in code.begins("function_declaration", "variable_declarator", "method_definition", "pair"):
+        key = node.child_by_field_name("name") or node.child_by_field_name("key")
+        function = node.child_by_field_name("value") if node.type in ("variable_declarator", "pair") else node
+        body = function.child_by_field_name("body") if function is not None else None
+        if _CALLED.match(text_of(key)) and body is not None and body.type == "statement_block" and body.named_children:
+            yield replaced((body, b"{}"))
+
+
+def conditions(code: Code) -> Iterator[Edit]:
+    """A condition that holds when it must not."""
+    for node in code.begins("if_statement", "ternary_expression", "while_statement"):
+        condition = node.child_by_field_name("condition")
+        if condition is not None and node.type == "ternary_expression":
+            yield replaced((condition, b"!(" + text_of(condition) + b")"))
+        elif condition is not None and condition.named_children:
+            inner = condition.named_children[-1]
+            yield replaced((inner, b"!(" + text_of(inner) + b")"))
+    for node in code.begins("binary_expression"):
+        left, operator = node.child_by_field_name("left"), text_of(node.child_by_field_name("operator"))
+        shows = above(node, lambda one: one.type != "parenthesized_expression")
+        if left is not None and operator == b"&&" and shows is not None and shows.type == "jsx_expression":
+            yield replaced((left, b"!(" + text_of(left) + b")"))
+
+
+def constant(code: Code) -> Iterator[Edit]:
+    """A state, or a condition, that never changes."""
+    found = [one.inner for one in _told(code) if _STATES.match(one.name) and one.value is not one.inner]
+    for node in code.begins("if_statement", "ternary_expression"):
+        condition = node.child_by_field_name("condition")
+        if condition is not None and condition.type == "parenthesized_expression":
+            condition = condition.named_children[-1]
+        found.append(condition)
+    for node in found:
+        if node is not None and node.type not in ("true", "false", "string"):
+            yield from (replaced((node, always)) for always in (b"true", b"false"))
+
+
+def operators(code: Code) -> Iterator[Edit]:
+    """An operator that says something else: of a comparison, between conditions, of an index."""
+    for node in code.begins("binary_expression"):
+        operator = node.child_by_field_name("operator")
+        texts = any(child.type in ("string", "template_string") for child in node.named_children)
+        if operator is not None and (new := _OPERATORS.get(text_of(operator))) and not (texts and len(new) == 1):
+            yield replaced((operator, new))
+
+
+def texts(code: Code) -> Iterator[Edit]:
+    """A text that assistive technologies tell, with other words."""
+    for one in _told(code):
+        if _TOLD.match(one.name) and one.value is not None and not _STATES.match(one.name):
+            for node in walk(one.value):
+                if node.type in ("string_fragment", "attribute_value") and text_of(node).strip():
+                    yield replaced((node, b"unrelated"))
+
+
+def statements(code: Code) -> Iterator[Edit]:
+    """Something that is no longer done, or no longer answered."""
+    for node in code.begins("expression_statement"):
+        if code.adds(node) and node.named_children and node.named_children[0].type != "string":
+            yield replaced((node, b";"))
+    for node in code.begins("return_statement"):
+        value = next((child for child in node.named_children if child.type != "comment"), None)
+        if value is not None and text_of(value) not in (b"null", b"undefined"):
+            yield replaced((value, b"undefined" if value.type not in _SHOWN else b"null"))
+
+
+def keys(code: Code) -> Iterator[Edit]:
+    """A key that is no longer listened to."""
+    for node in code.begins("string", "number"):
+        key = text_of(node)[1:-1] if node.type == "string" else text_of(node)
+        if key in (KEYS if node.type == "string" else _CODES) and _is_asked(node):
+            yield replaced((node, b'"Unidentified"' if node.type == "string" else b"-1"))
+
+
+def _is_asked(node: Node) -> bool:
+    """Whether a literal is compared with the key of an event, a case of one, or in a list of keys."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type == "binary_expression":
+        return any(_ASKED.search(text_of(child)) for child in parent.named_children if child != node)
+    if parent.type == "switch_case":
+        switch = above(node, lambda one: one.type == "switch_statement")
+        return switch is not None and bool(_ASKED.search(text_of(switch.child_by_field_name("value"))))
+    listed = [child for child in parent.named_children if child.type == "string"]
+    return parent.type == "array" and len(listed) > 1 and all(text_of(child)[1:-1] in KEYS for child in listed)
+
+
+def keyed(code: Code) -> Iterator[Edit]:
+    """A key of a table of handlers, which no event has."""
+    for node in code.begins("pair", "method_definition"):
+        key = node.child_by_field_name("key") or node.child_by_field_name("name")
+        if key is not None and (plain(key) or text_of(key)) in KEYS:
+            yield replaced((key, b"Unidentified"))
+
+
+#: class -> its rule
+RULES: Sequence[tuple[str, Rule]] = (
+    ("attribute left out", attributes),
+    ("addition left out", additions),
+    ("role inverted", roles),
+    ("state inverted", states),
+    ("reference to nowhere", references),
+    ("name emptied", names),
+    ("focus or announcement", focus),
+    ("handler unplugged", handlers),
+    ("condition negated", conditions),
+    ("never changes", constant),
+    ("operator swapped", operators),
+    ("text changed", texts),
+    ("statement left out", statements),
+    ("key dropped", keys),
+    ("key dropped", keyed),
+)

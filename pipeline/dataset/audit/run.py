@@ -1,0 +1,232 @@
+"""The verdicts on variants of gold, by stage 04 as it is, and what the audit records of them.
+
+Reads `02_dataset/` and the clones; test runs and evidence are kept in `04_evaluation/`, as for any patch, so that what
+was stopped goes on. Writes `02_dataset/<repo>/audit.jsonl`; instances that were not asked for stay in it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from typing import Any, NamedTuple
+
+import git
+
+from pipeline.core.audit import Audit, Kind, Variant
+from pipeline.core.console import log_file, say
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.store import Store, read_records
+from pipeline.core.work import Interrupts
+from pipeline.dataset.applied import DoesNotApply
+from pipeline.dataset.audit.variants import Drawn, Made, draw
+from pipeline.evaluate.answers import Answers
+from pipeline.evaluate.assess.evidence import audits_of, snapshots_of
+from pipeline.evaluate.assess.request import Assessed, Examine, Find
+from pipeline.evaluate.assess.stage import examined
+from pipeline.evaluate.grade import sign
+from pipeline.evaluate.runs import How, PatchRuns, patch_runs
+from pipeline.evaluate.stage import check, graded
+from pipeline.execution import images
+from pipeline.execution.law import of_run
+from pipeline.sandbox.images import Directory
+
+#: the agent whose answers variants are; no folder of predictions has it
+AGENT = "audit"
+#: outcome -> what the checker looks at where the tests say so
+_PARTS: dict[Outcome, Mapping[str, Find]] = {
+    Outcome.RESOLVED: {"axe": audits_of},
+    Outcome.UNRESOLVED: {"snapshot": snapshots_of},
+}
+
+
+class Asked(NamedTuple):
+    """What is drawn: variants of each kind, by a seed; of these at most `limit` are run (0: all). `numbers` are the
+    pull requests, none for all; `checker` lets the accessibility checker speak, too."""
+
+    variants: int = 20
+    seed: int = 0
+    limit: int = 0
+    numbers: tuple[int, ...] = ()
+    checker: bool = True
+
+
+class Work(NamedTuple):
+    """How it is run: as `each` is told."""
+
+    jobs: int = 2
+    engine: str = "threads"
+    trust_local: bool = False
+
+
+class Named(NamedTuple):
+    """A variant of an instance under a name of its own, so that one batch may hold many of an instance."""
+
+    instance: Instance
+    made: Made
+
+    @property
+    def name(self) -> str:
+        return f"{self.instance.instance_id}~{self.made.digest[:12]}"
+
+    @property
+    def renamed(self) -> Instance:
+        """The instance under this name, which decides nothing."""
+        return self.instance.model_copy(update={"instance_id": self.name})
+
+    @property
+    def prediction(self) -> Prediction:
+        """No model wrote it: it is gold, changed by a rule of ours."""
+        return Prediction(instance_id=self.name, model_name_or_path=AGENT, model_patch=self.made.patch, trusted=True)
+
+
+def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[Audit]]:
+    """Audit these datasets, and write what is found. Raises UserError for one that is not there."""
+    drawn = {repo: _draw(store, repo, asked) for repo in repos}
+    if asked.numbers and not any(drawn.values()):
+        raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
+    chosen = _chosen(drawn, asked)
+    return {repo: _audited(store, repo, drawn[repo], chosen, how, asked, work) for repo in repos}
+
+
+def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, Drawn]]:
+    """The variants of each instance that is asked for."""
+    clone, found = images.source(store, repo), {}
+    wanted = [one for one in read_dataset(store, repo) if not asked.numbers or one.number in asked.numbers]
+    with Progress("drawing variants", len(wanted)) as progress:
+        for one in wanted:
+            try:
+                drawn = draw(one, clone, asked.variants, asked.seed)
+            except (DoesNotApply, UnicodeDecodeError) as error:
+                progress.finish(one.instance_id, f"no variants: {error}", "none")
+                continue
+            found[one.instance_id] = (one, drawn)
+            progress.finish(one.instance_id, f"{len(drawn.made) - 1} variants")
+    return found
+
+
+def _chosen(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> frozenset[str] | None:
+    """The names of the variants that are run, None for all: drawn by the seed, in turn of each kind, so that a larger
+    number adds to a smaller one. Gold is run wherever a variant is."""
+    if not asked.limit:
+        return None
+    pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
+    for instance, found in chain.from_iterable(each.values() for each in drawn.values()):
+        for made in found.made:
+            if made.kind in pools:
+                pools[made.kind].append(Named(instance, made))
+    for kind, pool in pools.items():
+        random.Random(f"{asked.seed} {kind}").shuffle(pool)
+    turns = [one for one in chain.from_iterable(zip_longest(*pools.values())) if one][: asked.limit]
+    gold = {one.instance.instance_id: one.instance for one in turns}
+    return frozenset(one.name for one in turns) | {
+        Named(one, drawn[one.repository][name][1].made[0]).name for name, one in gold.items()
+    }
+
+
+def _audited(
+    store: Store,
+    repo: Repo,
+    drawn: Mapping[str, tuple[Instance, Drawn]],
+    chosen: frozenset[str] | None,
+    how: How,
+    asked: Asked,
+    work: Work,
+) -> list[Audit]:
+    """The audits of one repository; patches that are the same are run once."""
+    every = [Named(instance, made) for instance, found in drawn.values() for made in found.made]
+    named = {one.name: one for one in every if chosen is None or one.name in chosen}
+    clone, path = images.source(store, repo), store.audit(repo)
+    with store.lock("audit", repo), log_file(path.with_suffix(".log")):
+        runs = patch_runs(store, repo, how, clone)
+        verdicts = _verdicts(store, runs, list(named.values()), how, work, clone)
+        checked = _checked(runs, named, verdicts, how, work) if asked.checker else {}
+        audits = [_audit(*drawn[name], verdicts, checked, asked) for name in sorted(drawn)]
+        there = [one for one in read_records(path, Audit) if one.instance_id not in drawn]
+        store.replace_records(path, sorted([*there, *audits], key=lambda one: one.instance_id))
+    return audits
+
+
+def _verdicts(
+    store: Store, runs: PatchRuns, named: Sequence[Named], how: How, work: Work, clone: git.Repo
+) -> dict[str, Verdict]:
+    """The verdict on each, by its name."""
+    instances = [one.renamed for one in named]
+    answers = Answers("", store.audit(runs.repo), {one.name: one.prediction for one in named}, {})
+    check(instances, answers, clone, how.sandbox, work.trust_local)
+    with Progress("auditing verdicts", len(named)) as progress:
+        how.sandbox.images.serve(Directory.here(store.root))
+        fared = graded(runs, instances, answers, progress, **_words(progress, how, work))
+    return {one.instance_id: sign(one, AGENT, AGENT, "", answers.of(one), fared[one.instance_id]) for one in instances}
+
+
+def _words(progress: Progress, how: How, work: Work) -> dict[str, Any]:
+    interrupts = Interrupts(progress.stopping, how.sandbox.abort)
+    return {"jobs": work.jobs, "engine": work.engine, "interrupts": interrupts}
+
+
+def _checked(
+    runs: PatchRuns, named: Mapping[str, Named], verdicts: Mapping[str, Verdict], how: How, work: Work
+) -> dict[str, tuple[bool, str]]:
+    """What the checker says, by name, and why it says nothing: resolved, or all that fails are snapshots that tell the
+    same; and no more violations than with gold. Asked where that can change what the tests say."""
+    requests = [
+        Examine(Assessed(one.renamed, verdicts[name], one.made.patch), runs, _PARTS[verdicts[name].outcome])
+        for name, one in named.items()
+        if verdicts[name].outcome in _PARTS and one.made.kind != "hunk"
+    ]
+    with Progress("asking the checker", len(requests)) as progress:
+        said = examined(requests, progress, **_words(progress, how, work))
+    return {
+        one.instance_id: (
+            one.resolved_equivalent and not (one.axe and one.axe.candidate > one.axe.gold),
+            "; ".join(one.notes.values()),
+        )
+        for one in said
+    }
+
+
+def _audit(
+    instance: Instance,
+    drawn: Drawn,
+    verdicts: Mapping[str, Verdict],
+    checked: Mapping[str, tuple[bool, str]],
+    asked: Asked,
+) -> Audit:
+    return Audit(
+        instance_id=instance.instance_id,
+        image=instance.image,
+        seed=asked.seed,
+        wanted=asked.variants,
+        left_out={name: count for name, count in sorted(drawn.left_out.items()) if count},
+        variants=tuple(_variants(instance, drawn, verdicts, checked)),
+        law=of_run("running", "reading", "grading", parser=instance.environment.parser),
+    )
+
+
+def _variants(
+    instance: Instance, drawn: Drawn, verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]
+) -> Iterator[Variant]:
+    for made in drawn.made:
+        name = Named(instance, made).name
+        verdict, (resolved, note) = verdicts.get(name), checked.get(name, (None, ""))
+        yield Variant(
+            **{name: value for name, value in made._asdict().items() if name != "patch"},
+            patch_digest=made.digest,
+            outcome=verdict.outcome if verdict else None,
+            cause=verdict.cause[:200] if verdict else "",
+            checked=resolved,
+            note=note[:200],
+        )
+
+
+def incomplete(audits: Sequence[Audit]) -> int:
+    """How many variants the machine failed at."""
+    number = sum(one.outcome is Outcome.NOT_EVALUATED for each in audits for one in each.variants)
+    if number:
+        say(f"{number} variants are not evaluated: run it again")
+    return number

@@ -1,0 +1,419 @@
+"""Edits after which a program means the same, by construction, at places that gold changed. Pure.
+
+Each rule is an iterator over the edits of one file. `MARKUP` changes what is rendered where no test may look at it, and
+is used where none does. A rule that a language's own oddities would break leaves such places out: order of effects,
+names that functions carry, characters that are written otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from pipeline.dataset.audit.bindings import renames
+from pipeline.dataset.audit.code import (
+    FUNCTIONS,
+    TAGS,
+    Code,
+    Edit,
+    Rule,
+    above,
+    plain,
+    removed,
+    replaced,
+    text_of,
+    walk,
+    within,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_ATTRIBUTES = ("jsx_attribute", "attribute")
+_EFFECTS = ("call_expression", "new_expression", "await_expression", "assignment_expression", "update_expression")
+_JSX = ("jsx_element", "jsx_self_closing_element")
+#: expressions that can be read twice, or in another order, and say the same
+_PURE = ("identifier", "this", "number", "string", "true", "false", "null", "undefined", "member_expression")
+_OWN = ("this", "super", "new_target", "meta_property")
+#: what binds looser than a condition: it has to stand in parentheses there
+_LOOSE = (
+    "assignment_expression", "augmented_assignment_expression", "sequence_expression", "arrow_function",
+    "yield_expression", "ternary_expression",
+)  # fmt: skip
+
+
+# -- order -------------------------------------------------------------------------------------------------------------
+def attributes(code: Code) -> Iterator[Edit]:
+    """Two attributes beside each other the other way round: with nothing that is spread between, and no effects."""
+    for tag in code.touched(*TAGS):
+        parts = [node for node in tag.named_children if node.type in (*_ATTRIBUTES, "jsx_expression")]
+        names = [_name(node) for node in parts]
+        for one, other in pairwise(parts):
+            swappable = all(node.type in _ATTRIBUTES and _moves(node) for node in (one, other))
+            twice = names.count(_name(one)) > 1 or names.count(_name(other)) > 1
+            if swappable and not twice and (code.is_touched(one) or code.is_touched(other)):
+                yield replaced((one, text_of(other)), (other, text_of(one)))
+
+
+def _moves(attribute: Node) -> bool:
+    """Whether nothing happens when an attribute's value is read, and its name says no more than that."""
+    return not within(attribute, _EFFECTS) and not _name(attribute).startswith((b"v-", b"#", b"{", b"on:", b"bind:"))
+
+
+def _name(attribute: Node) -> bytes:
+    return text_of(attribute.named_children[0]) if attribute.named_children else b""
+
+
+def imports(code: Code) -> Iterator[Edit]:
+    """Two imports beside each other the other way round, one of them of a package, and two names of one import."""
+    for one in code.nodes:
+        other = one.next_named_sibling
+        if one.type == "import_statement" and other is not None and other.type == one.type:
+            touched = code.is_touched(one) or code.is_touched(other)
+            if touched and any(_is_package(each) for each in (one, other)) and all(map(_binds, (one, other))):
+                yield replaced((one, text_of(other)), (other, text_of(one)))
+    for names in code.touched("named_imports"):
+        specifiers = [node for node in names.named_children if node.type == "import_specifier"]
+        for one, other in pairwise(specifiers):
+            if code.is_touched(one) or code.is_touched(other):
+                yield replaced((one, text_of(other)), (other, text_of(one)))
+
+
+def _is_package(statement: Node) -> bool:
+    source = text_of(statement.child_by_field_name("source"))[1:-1]
+    return bool(re.match(rb"@?[a-z]", source))
+
+
+def _binds(statement: Node) -> bool:
+    return any(child.type == "import_clause" for child in statement.named_children)
+
+
+# -- form --------------------------------------------------------------------------------------------------------------
+def quotes(code: Code) -> Iterator[Edit]:
+    """A string in the other quotes."""
+    for node in code.begins("string"):
+        inner, parent = plain(node), node.parent
+        if inner is None or parent is None or parent.type == "expression_statement":  # that may be a directive
+            continue
+        quote = b"'" if text_of(node).startswith(b'"') else b'"'
+        yield replaced((node, quote + inner + quote))
+
+
+def remarks(code: Code) -> Iterator[Edit]:
+    """A remark, and an empty line, before a statement of a block."""
+    for block in code.touched("statement_block"):
+        for node in block.named_children:
+            if node.start_point[0] + 1 in code.lines and node.type != "comment":
+                yield Edit(((node.start_byte, node.start_byte, b"// as below\n\n"),))
+
+
+def parentheses(code: Code) -> Iterator[Edit]:
+    """What is returned, or assigned to a constant, in parentheses."""
+    for node in code.begins("return_statement", "variable_declarator"):
+        value = node.child_by_field_name("value") or next(iter(node.named_children), None)
+        anonymous = (*FUNCTIONS, "class", "parenthesized_expression")
+        if value is None or value.type in (*anonymous, "comment") or value == node.child_by_field_name("name"):
+            continue
+        if not within(value, ("template_string",)):  # what a tag makes may be named by tools
+            yield Edit(((value.start_byte, value.start_byte, b"("), (value.end_byte, value.end_byte, b")")))
+
+
+def lines(code: Code) -> Iterator[Edit]:
+    """The attributes of a tag on lines of their own."""
+    for tag in code.touched(*TAGS):
+        found = [
+            node for node in tag.named_children if node.type in _ATTRIBUTES and node.start_point[0] + 1 in code.lines
+        ]
+        if found:
+            yield Edit(tuple((node.start_byte, node.start_byte, b"\n  ") for node in found))
+
+
+# -- statements --------------------------------------------------------------------------------------------------------
+def constants(code: Code) -> Iterator[Edit]:
+    """What is returned is a constant first."""
+    kinds = (
+        *_JSX,
+        "binary_expression",
+        "call_expression",
+        "template_string",
+        "ternary_expression",
+        "parenthesized_expression",
+    )
+    for node in code.begins("return_statement"):
+        value = next((child for child in node.named_children if child.type != "comment"), None)
+        inside = node.parent is not None and node.parent.type == "statement_block"
+        if value is not None and inside and value.type in kinds and not _is_mentioned(b"outcome", code):
+            yield Edit(
+                (
+                    (node.start_byte, value.start_byte, b"const outcome = "),
+                    (value.end_byte, node.end_byte, b";\nreturn outcome;"),
+                )
+            )
+
+
+def helpers(code: Code) -> Iterator[Edit]:
+    """What is returned is made by a function that is called on the spot."""
+    for node in code.begins("return_statement"):
+        value = next((child for child in node.named_children if child.type != "comment"), None)
+        if value is None or within(value, (*_OWN, "await_expression", "yield_expression")):
+            continue
+        if not _is_mentioned(b"arguments", code) and value.type != "comment":
+            start, end = (value.start_byte, value.start_byte, b"(() => ("), (value.end_byte, value.end_byte, b"))()")
+            yield Edit((start, end))
+
+
+def _is_mentioned(name: bytes, code: Code) -> bool:
+    return re.search(rb"\b%s\b" % re.escape(name), code.text) is not None
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+def ternaries(code: Code) -> Iterator[Edit]:
+    """`a ? b : c` as `!(a) ? c : b`."""
+    for node in code.begins("ternary_expression"):
+        condition, yes, no = (node.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
+        if condition and yes and no:
+            yield replaced((condition, _not(condition)), (yes, _closed(no)), (no, _closed(yes)))
+
+
+def branches(code: Code) -> Iterator[Edit]:
+    """`if (a) b else c` as `if (!(a)) c else b`."""
+    for node in code.begins("if_statement"):
+        condition, yes, no = (node.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
+        other = no.named_children[-1] if no is not None and no.named_children else None
+        if condition is None or yes is None or other is None:
+            continue
+        if yes.type == other.type == "statement_block":
+            inner = condition.named_children[-1]
+            yield replaced((inner, _not(inner)), (yes, text_of(other)), (other, text_of(yes)))
+
+
+def guards(code: Code) -> Iterator[Edit]:
+    """`a && b` as `a ? b : a`, `a || b` as `a ? a : b`, where reading `a` does nothing."""
+    for node in code.begins("binary_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = text_of(node.child_by_field_name("operator"))
+        if left is None or right is None or not _is_pure(left) or operator not in (b"&&", b"||"):
+            continue
+        a, b = text_of(left), _closed(right)
+        yes, no = (b, a) if operator == b"&&" else (a, b)
+        yield replaced((node, b"(" + a + b" ? " + yes + b" : " + no + b")"))
+
+
+def sides(code: Code) -> Iterator[Edit]:
+    """`a === b` as `b === a`, where reading the two does nothing."""
+    for node in code.begins("binary_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        equal = text_of(node.child_by_field_name("operator")) in (b"===", b"!==")
+        if left is not None and right is not None and equal and _is_pure(left) and _is_pure(right):
+            yield replaced((left, text_of(right)), (right, text_of(left)))
+
+
+def _is_pure(node: Node) -> bool:
+    """Names, literals, and properties of names."""
+    return all(one.type in (*_PURE, "property_identifier", "string_fragment") for one in walk(node) if one.is_named)
+
+
+def _not(node: Node) -> bytes:
+    return b"!(" + text_of(node) + b")"
+
+
+def _closed(node: Node) -> bytes:
+    """An expression that can stand beside any operator."""
+    simple = (*_PURE, "call_expression", "parenthesized_expression", "template_string", "object", "array")
+    return text_of(node) if node.type in simple else b"(" + text_of(node) + b")"
+
+
+# -- expressions -------------------------------------------------------------------------------------------------------
+def templates(code: Code) -> Iterator[Edit]:
+    """A template of plain text and values as a sum of strings."""
+    for node in code.begins("template_string"):
+        parts = _parts(node)
+        if parts and not (
+            node.parent is not None and node.parent.type == "call_expression"
+        ):  # a tag reads it otherwise
+            yield replaced((node, b"(" + b" + ".join(parts) + b")"))
+
+
+def _parts(template: Node) -> list[bytes]:
+    """The terms of the sum, a string first; none for a template whose text is written otherwise in a string."""
+    found: list[bytes] = [b'""']
+    for node in template.named_children:
+        if node.type == "template_substitution" and node.named_children:
+            found.append(b"String(" + text_of(node.named_children[-1]) + b")")
+        elif node.type == "string_fragment" and not re.search(rb"[\\\"\n\r]", text_of(node)):
+            found.append(b'"' + text_of(node) + b'"')
+        else:
+            return []
+    return found
+
+
+def arrows(code: Code) -> Iterator[Edit]:
+    """An arrow function that does not ask for `this` as a function expression."""
+    for node in code.begins("arrow_function"):
+        body, head = node.child_by_field_name("body"), node.child_by_field_name("parameters")
+        single = node.child_by_field_name("parameter")
+        asks = within(node, _OWN) or any(text_of(one) == b"arguments" for one in walk(node) if one.type == "identifier")
+        if body is None or asks or (node.parent is not None and node.parent.type == "public_field_definition"):
+            continue
+        prefix = b"async function " if any(child.type == "async" for child in node.children) else b"function "
+        if single is not None:
+            signature = b"(" + text_of(single) + b")"
+        elif head is not None:
+            result = node.child_by_field_name("return_type")
+            kinds = text_of(node.child_by_field_name("type_parameters"))
+            signature = kinds + text_of(head) + text_of(result)
+        else:
+            continue
+        inner = text_of(body) if body.type == "statement_block" else b"{ return " + text_of(body) + b"; }"
+        made = prefix + signature + b" " + inner
+        yield replaced((node, made if _stands_alone(node) else b"(" + made + b")"))
+
+
+def _stands_alone(node: Node) -> bool:
+    """Whether a function expression can stand in a place without parentheses."""
+    kinds = ("variable_declarator", "arguments", "jsx_expression", "pair", "parenthesized_expression")
+    return node.parent is not None and node.parent.type in kinds
+
+
+def chains(code: Code) -> Iterator[Edit]:
+    """`a?.b` as a condition, where reading `a` does nothing and nothing follows that would be left out with it."""
+    for node in code.begins("member_expression"):
+        subject, link = node.child_by_field_name("object"), node.child_by_field_name("optional_chain")
+        follows = ("member_expression", "call_expression", "subscript_expression", "non_null_expression")
+        told = (*follows, "assignment_expression", "unary_expression", "update_expression")
+        if subject is None or link is None or not _is_pure(subject) or node.parent is None or node.parent.type in told:
+            continue
+        name, rest = text_of(subject), text_of(node.child_by_field_name("property"))
+        yield replaced((node, b"(%s === null || %s === undefined ? undefined : %s.%s)" % (name, name, name, rest)))
+
+
+# -- attributes --------------------------------------------------------------------------------------------------------
+def values(code: Code) -> Iterator[Edit]:
+    """An attribute's string as an expression, and a lone name as one that is true."""
+    for node in code.touched("jsx_attribute"):
+        children = node.named_children
+        if len(children) == 1:
+            yield Edit(((node.end_byte, node.end_byte, b"={true}"),))
+        elif plain(children[-1]) is not None:
+            yield replaced((children[-1], b"{" + text_of(children[-1]) + b"}"))
+
+
+def states(code: Code) -> Iterator[Edit]:
+    """`aria-x={true}` of an element of the page as `aria-x="true"`, `tabIndex={0}` as `tabIndex="0"`, and back."""
+    for node in code.touched("jsx_attribute"):
+        if not _is_of_page(node) or len(node.named_children) != 2:
+            continue
+        name, value = _name(node).lower(), node.named_children[1]
+        inner = value.named_children[0] if value.type == "jsx_expression" and len(value.named_children) == 1 else None
+        said = text_of(inner) if inner is not None else plain(value) or b""
+        if (
+            name.startswith(b"aria-")
+            and said in (b"true", b"false")
+            or name == b"tabindex"
+            and re.fullmatch(rb"-?\d+", said)
+        ):
+            if inner is None:
+                yield replaced((value, b"{" + said + b"}"))
+            elif inner.type in ("true", "false", "number", "unary_expression"):
+                yield replaced((value, b'"' + said + b'"'))
+
+
+def absences(code: Code) -> Iterator[Edit]:
+    """`undefined` as `null` where an attribute of an element of the page is left out: both leave it out."""
+    for node in code.touched("jsx_attribute"):
+        for one in walk(node) if _is_of_page(node) else ():
+            if one.type == "undefined" and one.parent is not None and one.parent.type == "ternary_expression":
+                yield replaced((one, b"null"))
+
+
+def _is_of_page(attribute: Node) -> bool:
+    """Whether it is an attribute of an element of the page, not of a component."""
+    tag = attribute.parent
+    return tag is not None and text_of(tag.child_by_field_name("name"))[:1].islower()
+
+
+# -- markup ------------------------------------------------------------------------------------------------------------
+def classes(code: Code) -> Iterator[Edit]:
+    """One class more."""
+    for node in code.touched("jsx_attribute", "attribute"):
+        if _name(node) in (b"className", b"class") and len(node.named_children) == 2:
+            value = node.named_children[1]
+            if plain(value) or value.type == "quoted_attribute_value":
+                yield Edit(((value.end_byte - 1, value.end_byte - 1, b" is-marked"),))
+
+
+def wrappers(code: Code) -> Iterator[Edit]:
+    """A `span` around what an element shows that may hold one."""
+    for node in code.touched("jsx_element"):
+        tag = node.child_by_field_name("open_tag")
+        name = text_of(tag.child_by_field_name("name")) if tag is not None else b""
+        content = [child for child in node.named_children if child.type in ("jsx_expression", "jsx_text")]
+        if (
+            name in (b"button", b"div", b"span", b"p", b"a", b"label")
+            and len(content) == 1
+            and node.named_child_count == 3
+        ):
+            start, end = content[0].start_byte, content[0].end_byte
+            yield Edit(((start, start, b"<span>"), (end, end, b"</span>")))
+
+
+def fragments(code: Code) -> Iterator[Edit]:
+    """What a component returns in a fragment, in files that use fragments."""
+    if b"<>" not in code.text:
+        return
+    for node in code.begins(*_JSX):
+        holder = node.parent
+        while holder is not None and holder.type == "parenthesized_expression":
+            holder = holder.parent
+        keyed = any(_name(one) == b"key" for one in walk(node) if one.type == "jsx_attribute")
+        if holder is not None and holder.type == "return_statement" and not keyed and _is_component(holder):
+            yield Edit(((node.start_byte, node.start_byte, b"<>"), (node.end_byte, node.end_byte, b"</>")))
+
+
+def _is_component(statement: Node) -> bool:
+    """Whether the function around a statement is called like a component."""
+    function = above(statement, lambda node: node.type in FUNCTIONS)
+    holder = function.parent if function is not None else None
+    if function is None or holder is None:
+        return False
+    named = function.child_by_field_name("name") or (holder.child_by_field_name("name") if holder else None)
+    return text_of(named)[:1].isupper()
+
+
+def _semicolons(code: Code) -> Iterator[Edit]:
+    """A statement without its semicolon, where the next one begins on a line of its own and can not be read on."""
+    for node in code.begins("lexical_declaration", "expression_statement", "return_statement"):
+        last, after = (node.children[-1] if node.children else None), node.next_named_sibling
+        apart = after is not None and after.start_point[0] > node.end_point[0]
+        if last is not None and last.type == ";" and apart and text_of(after)[:1] not in b"([`/+-*.,":
+            yield removed(last, code.text)
+
+
+#: class -> what it means to a reader is its rule's docstring
+RULES: Sequence[tuple[str, Rule]] = (
+    ("names", renames),
+    ("order of attributes", attributes),
+    ("order of imports", imports),
+    ("form", quotes),
+    ("form", remarks),
+    ("form", parentheses),
+    ("form", lines),
+    ("form", _semicolons),
+    ("constants and helpers", constants),
+    ("constants and helpers", helpers),
+    ("conditions", ternaries),
+    ("conditions", branches),
+    ("conditions", guards),
+    ("conditions", sides),
+    ("templates", templates),
+    ("functions", arrows),
+    ("optional chains", chains),
+    ("values of attributes", values),
+    ("values of attributes", states),
+    ("values of attributes", absences),
+    ("fragments", fragments),
+)
+#: what is rendered otherwise, and means the same to whoever uses it
+MARKUP: Sequence[tuple[str, Rule]] = (("other markup", classes), ("other markup", wrappers))

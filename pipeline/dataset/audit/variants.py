@@ -1,0 +1,250 @@
+"""The variants of an instance: drawn by a seed from all edits of the files that gold changed.
+
+Reads the clone; runs and writes nothing. What is drawn and is gold again, the base again, a variant that is there, does
+not parse, or has no effect where it should, is left out, and counted.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import git
+
+from pipeline.core.audit import Kind
+from pipeline.core.patches import paths, sections
+from pipeline.core.records import Instance
+from pipeline.core.store import digest
+from pipeline.dataset.applied import DoesNotApply, Scratch, scratch
+from pipeline.dataset.audit import harmful, same
+from pipeline.dataset.audit.code import FUNCTIONS, TAGS, Code, Edit, edits, is_code
+from pipeline.dataset.audit.hunks import changed_lines, hunks, section
+from pipeline.ecosystems.protection import is_protected
+
+#: hunks of one instance that are left out in turn, at most
+MOST_HUNKS = 40
+#: how much of a text stands in the record
+_CUT = 160
+#: what shows examples to people, and no test comes to
+_SHOWN = re.compile(r"(?:^|/)(?:stories|docs?|examples?|demos?|website|storybook)/|\.(?:stories|story|docs?|figma)\.")
+#: how a test looks at more of the markup than what a user is told
+_LOOKS = re.compile(
+    rb"[Ss]napshot|(?:inner|outer)HTML|toHaveClass|classList|className|querySelector|(?:first|last)(?:Element)?Child"
+    rb"|\bchildren\b|childNodes|parent(?:Element|Node)|\bclosest\(|Sibling|\.html\(|\bshallow\b|\bmount\b|\.find\("
+)
+
+
+class Made(NamedTuple):
+    """A variant as it is run; `before` and `after` say what it is."""
+
+    kind: Kind
+    rule: str
+    path: str
+    line: int
+    before: str
+    after: str
+    patch: str
+
+    @property
+    def digest(self) -> str:
+        return digest(self.patch)
+
+
+class Draft(NamedTuple):
+    """One file otherwise."""
+
+    kind: Kind
+    rule: str
+    code: Code
+    edit: Edit
+
+
+@dataclass
+class Drawn:
+    """What was drawn for an instance, and how often something was left out, by kind and reason."""
+
+    made: list[Made] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def draw(instance: Instance, clone: git.Repo, wanted: int, seed: int) -> Drawn:
+    """Gold, and so many variants of each kind as there are, at most `wanted`; all hunks. Raises DoesNotApply."""
+    chance = random.Random(f"{seed} {instance.instance_id}")
+    drawn = Drawn([Made("gold", "gold", "", 0, "", "", instance.fix_patch)])
+    looks = _looks(instance, clone)
+    with scratch(clone, instance.base.sha) as index:
+        index.apply("fix", instance.fix_patch)
+        sources = list(_sources(instance, index))
+    drafts = _Drafts(instance.fix_patch, sources, drawn)
+    rules = same.RULES if looks else (*same.RULES, *same.MARKUP)
+    drafts.take("same", rules, wanted, chance)
+    drafts.widen(TAGS)
+    drafts.take("same", rules, wanted, chance)
+    drafts.widen(FUNCTIONS)
+    drafts.take("same", rules, wanted, chance)
+    drafts.take_several("same", rules, wanted, chance)
+    drafts.narrow()
+    drafts.take_hunks(chance)
+    drafts.take("harmful", harmful.RULES, wanted, chance)
+    drafts.widen(TAGS)
+    drafts.take("harmful", harmful.RULES, wanted, chance)
+    return drawn
+
+
+def _looks(instance: Instance, clone: git.Repo) -> bool:
+    """Whether a test may look at markup that a user is not told of; so it is where the tests can not be read."""
+    with scratch(clone, instance.base.sha) as index:
+        try:
+            index.apply("test", instance.test_patch)
+        except DoesNotApply:
+            return True
+        texts = [index.read(path) for path in instance.expected_files]
+    return not texts or any(text is None or _LOOKS.search(text) for text in texts)
+
+
+def _sources(instance: Instance, index: Scratch) -> Iterator[tuple[bytes, Code]]:
+    """The files of gold that are code and that tests can see: the base's text, and gold's."""
+    for path in paths(instance.fix_patch):
+        gold = index.read(path)
+        if gold is None or not is_code(path) or is_protected(path) or _SHOWN.search(path):
+            continue
+        base = index.read(path, instance.base.sha) or b""
+        yield base, Code(path, gold, changed_lines(base, gold), base)
+
+
+def _said(text: bytes, edit: Edit) -> tuple[bytes, bytes]:
+    """What stands at the places of an edit, and what will stand there; with its line where it only adds something."""
+    parts = sorted(edit.parts)
+    if any(end > start for start, end, _ in parts):
+        return " … ".encode().join(text[start:end] for start, end, _ in parts), " … ".encode().join(
+            new for *_, new in parts
+        )
+    start, end = parts[0][0], parts[-1][1]
+    first, last = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
+    line = text[first : last if last >= 0 else len(text)]
+    moved = Edit(tuple((at - first, to - first, new) for at, to, new in parts))
+    return line, moved.on(line)
+
+
+class _Drafts:
+    """Makes patches of edits, and remembers what there is already."""
+
+    def __init__(self, gold: str, sources: Sequence[tuple[bytes, Code]], drawn: Drawn) -> None:
+        self.sources, self.drawn = sources, drawn
+        self.base, self.narrower = {code.path: base for base, code in sources}, sources
+        self.gold = dict(sections(gold))
+        self.seen: dict[Kind, set[str]] = {}
+
+    def widen(self, around: Collection[str]) -> None:
+        """From now on, what of some types stands around gold's lines counts, too."""
+        self.sources = [(base, code.widened(around)) for base, code in self.sources]
+
+    def narrow(self) -> None:
+        """From now on, only gold's lines count again."""
+        self.sources = self.narrower
+
+    def take(self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random) -> None:
+        """Variants of one edit each: in turn of each class, as long as there are any."""
+        waiting: dict[str, list[Draft]] = {}
+        for _, code in self.sources:
+            for rule, edit in edits(rules, code):
+                waiting.setdefault(rule, []).append(Draft(kind, rule, code, edit))
+        if kind == "harmful":
+            waiting["hunk left out"] = []
+        for several in waiting.values():
+            chance.shuffle(several)
+        turns = sorted(waiting)
+        chance.shuffle(turns)
+        hunks = [one for one in self.drawn.made if one.kind == "hunk" and one.patch.strip()]
+        chance.shuffle(hunks)
+        while turns and self._count(kind) < wanted:
+            rule = turns.pop(0)
+            if rule == "hunk left out":
+                self._next_hunk(kind, rule, hunks)
+                left = bool(hunks)
+            else:
+                self._next(waiting[rule])
+                left = bool(waiting[rule])
+            if left:
+                turns.append(rule)
+        self.drawn.left_out[f"{kind}: not drawn"] += sum(map(len, waiting.values()))
+
+    def take_several(
+        self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random
+    ) -> None:
+        """Variants of two edits, where there are too few of one."""
+        found = [(code, edit) for _, code in self.sources for _, edit in edits(rules, code)]
+        for _ in range(8 * wanted if len(found) > 1 else 0):
+            if self._count(kind) >= wanted:
+                return
+            (code, one), (other, two) = chance.sample(found, 2)
+            if code is other and not one.overlaps(two):
+                self._add(Draft(kind, "several", code, Edit((*one.parts, *two.parts))))
+
+    def take_hunks(self, chance: random.Random) -> None:
+        """Gold without each of its hunks."""
+        whole = [(code, hunk) for base, code in self.sources for hunk in hunks(base, code)]
+        for code, hunk in sorted(chance.sample(whole, min(MOST_HUNKS, len(whole))), key=whole.index):
+            said = code.text.splitlines()[hunk.line - 1 : hunk.line]
+            self._keep("hunk", "hunk left out", code, hunk.line, (said[0] if said else b"", b""), hunk.text)
+        self.drawn.left_out["hunk: not drawn"] += max(0, len(whole) - MOST_HUNKS)
+
+    def _count(self, kind: Kind) -> int:
+        return sum(one.kind == kind for one in self.drawn.made)
+
+    def _next(self, waiting: list[Draft]) -> None:
+        """Add the first that is a variant."""
+        while waiting:
+            if self._add(waiting.pop()):
+                return
+
+    def _next_hunk(self, kind: Kind, rule: str, hunks: list[Made]) -> None:
+        """Add the first that is no other variant."""
+        while hunks:
+            made = hunks.pop()._replace(kind=kind, rule=rule)
+            if not self._is_there(kind, made.patch):
+                self.drawn.made.append(made)
+                return
+
+    def _add(self, draft: Draft) -> bool:
+        """Add a variant. Whether it is one."""
+        kind, rule, code, edit = draft
+        made = code.edited(edit)
+        if made is None:
+            return self._leave_out(kind, "does not parse")
+        if kind == "harmful" and made.effective == code.effective:
+            return self._leave_out(kind, "has no effect")
+        line = code.text.count(b"\n", 0, min(start for start, *_ in edit.parts)) + 1
+        return self._keep(kind, rule, code, line, _said(code.text, edit), made.text)
+
+    def _keep(self, kind: Kind, rule: str, code: Code, line: int, said: tuple[bytes, bytes], text: bytes) -> bool:
+        if text == code.text:
+            return self._leave_out(kind, "is gold")
+        patch = self._patch(code, text)
+        if kind != "hunk" and not patch.strip():
+            return self._leave_out(kind, "is the base")
+        if self._is_there(kind, patch):
+            return self._leave_out(kind, "is there already")
+        before, after = (one.decode(errors="replace").strip()[:_CUT] for one in said)
+        self.drawn.made.append(Made(kind, rule, code.path, line, before, after, patch))
+        return True
+
+    def _is_there(self, kind: Kind, patch: str) -> bool:
+        """Whether a kind has this patch already; it has from now on."""
+        known, name = self.seen.setdefault(kind, set()), digest(patch)
+        is_there = name in known
+        known.add(name)
+        return is_there
+
+    def _leave_out(self, kind: Kind, why: str) -> bool:
+        self.drawn.left_out[f"{kind}: {why}"] += 1
+        return False
+
+    def _patch(self, code: Code, text: bytes) -> str:
+        """Gold with another text in one file."""
+        changed = section(self.gold[code.path], self.base[code.path], text)
+        return "".join((self.gold | {code.path: changed}).values())
