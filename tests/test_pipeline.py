@@ -200,9 +200,7 @@ def canaries(demo: Demo, instance: Instance) -> set[str]:
 
 def asked(demo: Demo, instance: Instance) -> list[str]:
     """Every prompt that the agent sent for an instance."""
-    paths = demo.store.root.glob(
-        f"03_predictions/repair/magentless/*/*/*/instances/{instance.instance_id}/trajectory.jsonl"
-    )
+    paths = demo.store.root.glob(f"03_predictions/answers/*/{instance.instance_id}/*/trajectory.jsonl")
     entries = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
     messages = [message for entry in entries for message in entry.get("messages", ())]
     return [message["content"] for message in messages if message["role"] == "user"]

@@ -4,7 +4,7 @@ record, records           what every record is, and all that cross a stage borde
 assessment                what is said beside a verdict
 ratings, reviews          what a rating says and may not say; what all ratings of a candidate come to
 wcag                      the success criteria of WCAG 2.2 (wcag.csv)
-store, dataset, journal   every path under `data/`, reading datasets, files that are only appended to
+store, dataset, subset, journal   every path under `data/`; reading datasets, and parts of them; appended files
 names, errors             repositories, instances and folders; what can go wrong, as a tree
 decisions, review_requests        what people decide, and what they are asked to look at
 verdict                   transitions, qualification, resolution (transitions.csv)

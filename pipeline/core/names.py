@@ -100,4 +100,24 @@ def folder_name(text: str) -> str:
 
 def named_by(folder: str) -> str | None:
     """The name that a folder stands for, None where only its records can say."""
-    return folder if _PLAIN.fullmatch(folder) else None
+    return folder if all(map(_PLAIN.fullmatch, folder.split(VARIANT, 1))) else None
+
+
+#: what stands between an agent and the name of its settings; it is in no folder's name
+VARIANT = "@"
+
+
+def variant(agent: str, name: str) -> str:
+    """An agent with named settings: `magentless@greedy`. Raises UserError for a name that can be none."""
+    if name and not _PLAIN.fullmatch(name):
+        raise UserError(f"'{name}' can not name settings", field="name", hint="letters, digits, '.', '_' and '-'")
+    return f"{agent}{VARIANT}{name}" if name else agent
+
+
+def agent_folder(label: str) -> str:
+    """The folder of an agent, with named settings or without, which no other one has."""
+    return VARIANT.join(map(folder_name, label.split(VARIANT, 1))) if _is_variant(label) else folder_name(label)
+
+
+def _is_variant(label: str) -> bool:
+    return VARIANT in label and all(map(_PLAIN.fullmatch, label.split(VARIANT, 1)))

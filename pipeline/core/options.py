@@ -63,7 +63,21 @@ def _repos(_context: click.Context, _parameter: click.Parameter, values: tuple[s
 
 repo_argument: Decorator = click.argument("repo", callback=_repo)
 repos_argument: Decorator = click.argument("repos", nargs=-1, callback=_repos)
-model_argument: Decorator = click.argument("model")
+#: what the thesis's commands say between repository and model; here the files of a repository say it
+LANGUAGES = ("ts", "tsx", "typescript", "js", "jsx", "javascript", "vue", "html", "css")
+
+
+def _model(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
+    """MODEL, or the thesis's form LANGUAGE MODEL."""
+    *before, model = words
+    if before and (len(before) > 1 or before[0].lower() not in LANGUAGES):
+        raise click.UsageError(f"one MODEL is expected, not {len(words)}: {' '.join(words)}", context)
+    if before:
+        click.echo(f"'{before[0]}' is not needed: a repository's own files say what it is written in", err=True)
+    return model
+
+
+model_argument: Decorator = click.argument("model", nargs=-1, required=True, callback=_model, metavar="MODEL")
 
 sandbox_option: Decorator = click.option(
     "--sandbox",
@@ -112,6 +126,40 @@ engine_option: Decorator = click.option(
     help="Where units of work are performed: in threads of this process, or in processes of their own.",
 )
 
+name_option: Decorator = click.option(
+    "--name",
+    default="",
+    help="What these settings are called: they stand beside others as AGENT@NAME, in files and tables.",
+)
+
+attempts_option: Decorator = click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Answers to every task, for pass@k; those that are there already are not asked again.",
+)
+
+
+def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--pr`, `--instances` and `--limit`: pass `subset`, which instances are meant."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, numbers: tuple[int, ...], instances: str | None, limit: int | None, **kwargs: Any) -> Any:
+        from pipeline.core.subset import Subset, read_names
+
+        subset = Subset(numbers, read_names(instances) if instances else None, limit)
+        return function(*args, subset=subset, **kwargs)
+
+    for option in (
+        click.option("--limit", type=click.IntRange(1), help="Only the first so many."),
+        click.option("--instances", metavar="FILE|LIST", help="Only these: a file, or names with commas between."),
+        click.option("--pr", "numbers", type=int, multiple=True, help="Only this pull request; several times."),
+    ):
+        wrapper = option(wrapper)
+    return wrapper
+
+
 agent_option: Decorator = click.option(
     "--agent", default="magentless", show_default=True, help="The agent: a folder of vendors/ with an agent.toml."
 )
@@ -121,6 +169,8 @@ agent_option: Decorator = click.option(
 REFERENCES = ("oracle", "nop")
 
 
-def agent_of(agent: str, model: str) -> str:
-    """The agent that a command means: the references are agents of their own."""
-    return model if model in REFERENCES else agent
+def agent_of(agent: str, model: str, name: str = "") -> str:
+    """The agent that a command means, with the name of its settings: the references are agents of their own."""
+    from pipeline.core.names import variant
+
+    return model if model in REFERENCES else variant(agent, name)

@@ -442,6 +442,8 @@ class Prediction(Versioned):
     agent: str = ""
     run: str = ""
     outcome: str = ""
+    answer: str = Field(default="", description="the kept answer: 03_predictions/answers/<repo>/<instance>/<answer>")
+    attempt: int = Field(default=1, ge=1, description="which of several answers to the same question")
     trusted: bool = Field(default=False, description="no model wrote it: gold, empty, or a script of this project")
 
 

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, TypeVar
 from pydantic import ValidationError
 
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name, named_by
+from pipeline.core.names import Repo, agent_folder, folder_name, named_by
 from pipeline.core.record import SCHEMA_VERSION, Record
 from pipeline.core.record import digest as digest
 from pipeline.core.records import PAGES, REPAIR, Prediction
@@ -232,7 +232,16 @@ class Store:
 
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
-        return self.root / "03_predictions" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "03_predictions" / REPAIR / agent_folder(agent) / repo.slug / folder_name(model)
+
+    def answers(self, repo: Repo, instance: str, name: str = "") -> Path:
+        """Folder of one answer, which runs share; of all answers for an instance without a name."""
+        return self.root / "03_predictions" / "answers" / repo.slug / instance / name
+
+    @property
+    def responses(self) -> Path:
+        """What the gateway keeps of greedy requests, so that an agent that was stopped does not pay twice."""
+        return self.root / "03_predictions" / "responses"
 
     def predicted(self, repo: Repo) -> list[tuple[str, str]]:
         """Agents and models of which there are predictions. Raises UserError where a folder does not say whose."""
@@ -248,7 +257,7 @@ class Store:
         return sorted(self.root.glob(f"04_evaluation/{REPAIR}/*/{repo.slug}/*/"))
 
     def evaluation(self, repo: Repo, agent: str, model: str) -> Path:
-        return self.root / "04_evaluation" / REPAIR / folder_name(agent) / repo.slug / folder_name(model)
+        return self.root / "04_evaluation" / REPAIR / agent_folder(agent) / repo.slug / folder_name(model)
 
     def pages(self, run: str = "") -> Path:
         """Folder of a run of the track of pages; of all runs, and of the answers that they share, without a name."""
@@ -384,10 +393,28 @@ def whose_run(folder: Path) -> tuple[str, str]:
         said = named[0] or named_by(agent), named[1] or named_by(model)
     if None in said:
         raise UserError("nothing says whose run this is", path=folder, hint="add a run.json with agent and model")
-    if (folder_name(said[0]), folder_name(said[1])) != (agent, model):
+    if (agent_folder(said[0]), folder_name(said[1])) != (agent, model):
         hint = "move it to the folder of that agent and model"
         raise UserError(f"a run of {said[0]} with {said[1]}", path=about, field="model", hint=hint)
     return said
+
+
+def of_attempt(folder: Path, attempt: int) -> Path:
+    """Where the records of an attempt stand, from 1: those of the first in the folder itself."""
+    return folder if attempt == 1 else folder / "attempts" / str(attempt)
+
+
+def shown_by(run: Path) -> frozenset[str] | None:
+    """The instances that a run of predictions is about, as its `run.json` says; None for all."""
+    path = run / "run.json"
+    names = read_json(path).get("instances") if path.exists() else None
+    return None if names is None else frozenset(names)
+
+
+def attempts_in(folder: Path, name: str) -> list[int]:
+    """The attempts of which a folder has the file of that name, in order."""
+    further = (int(path.parent.name) for path in folder.glob(f"attempts/*/{name}") if path.parent.name.isdecimal())
+    return [*([1] if (folder / name).exists() else []), *sorted(further)]
 
 
 class Unit:

@@ -6,33 +6,45 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import engine_option
+from pipeline.core.options import engine_option, subset_options
 from pipeline.evaluate.options import of_patches
 
 
 @click.command()
 @of_patches
+@subset_options
 @engine_option
-def command(store: Any, subject: Any, how: Any, *, trust_local: bool, jobs: int, engine: str) -> None:
+def command(store: Any, subject: Any, how: Any, *, subset: Any, **limits: Any) -> None:
     """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
 
     \b
     MODEL is the one of `predict`, or oracle or nop.
     Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
-    Patches that were run already are not run again.
+    Further attempts stand in attempts/<number>/. Patches that were run already are not run again.
     \b
     Example: a11y-bench evaluate grommet/grommet oracle
     Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
     """
+    from pipeline.evaluate.answers import attempts
     from pipeline.evaluate.stage import evaluate
 
-    say(subject, evaluate(store, subject, **how._asdict(), trust_local=trust_local, jobs=jobs, engine=engine))
+    how = {**how._asdict(), **limits, "subset": subset}
+    say([(one, evaluate(store, one, **how)) for one in attempts(store, subject) or [subject]])
 
 
-def say(subject: Any, verdicts: list[Any]) -> None:
-    """Show the verdicts; end with 1 where some are missing."""
-    from pipeline.core.console import table
+def say(evaluated: list[Any]) -> None:
+    """Show the verdicts on each attempt; end with 1 where some are missing."""
     from pipeline.core.records import Outcome
+
+    for subject, verdicts in evaluated:
+        show(subject, verdicts)
+    if any(one.outcome is Outcome.NOT_EVALUATED for _, verdicts in evaluated for one in verdicts):
+        raise SystemExit(1)
+
+
+def show(subject: Any, verdicts: list[Any]) -> None:
+    """The verdicts on one attempt, as a table."""
+    from pipeline.core.console import table
 
     rows = [
         (
@@ -44,11 +56,10 @@ def say(subject: Any, verdicts: list[Any]) -> None:
         )
         for v in verdicts
     ]
-    title = f"{subject.agent} with {subject.model} on {subject.repo}"
+    further = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
+    title = f"{subject.agent} with {subject.model} on {subject.repo}{further}"
     table(title, ("instance", "outcome", "fixed", "broken", "cause"), rows)
     click.echo(summary(verdicts))
-    if any(one.outcome is Outcome.NOT_EVALUATED for one in verdicts):
-        raise SystemExit(1)
 
 
 def summary(verdicts: list[Any]) -> str:

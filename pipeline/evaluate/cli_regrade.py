@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import agent_option, data_option, model_argument, repo_argument
+from pipeline.core.options import agent_option, data_option, model_argument, name_option, repo_argument
 from pipeline.evaluate.cli import say
 from pipeline.evaluate.options import run_option
 
@@ -15,9 +15,10 @@ from pipeline.evaluate.options import run_option
 @repo_argument
 @model_argument
 @agent_option
+@name_option
 @run_option
 @data_option
-def command(repo: Any, model: str, agent: str, run: str, store: Any) -> None:
+def command(repo: Any, model: str, agent: str, name: str, run: str, store: Any) -> None:
     """Give the patches of MODEL for REPO their verdicts anew, from the logs and reports that `evaluate` kept.
 
     \b
@@ -28,8 +29,8 @@ def command(repo: Any, model: str, agent: str, run: str, store: Any) -> None:
     Exit code: 0 every instance has its verdict, 1 some have no run that is kept (evaluate first).
     """
     from pipeline.core.options import agent_of
-    from pipeline.evaluate.answers import Subject
+    from pipeline.evaluate.answers import Subject, attempts
     from pipeline.evaluate.regrade import regrade
 
-    subject = Subject(repo, agent_of(agent, model), model, run)
-    say(subject, regrade(store, subject))
+    subject = Subject(repo, agent_of(agent, model, name), model, run)
+    say([(one, regrade(store, one)) for one in attempts(store, subject) or [subject]])

@@ -13,6 +13,7 @@ from pipeline.core.options import (
     data_option,
     jobs_option,
     model_argument,
+    name_option,
     repo_argument,
     sandbox_option,
     tries_option,
@@ -25,6 +26,7 @@ OPTIONS = (
     repo_argument,
     model_argument,
     agent_option,
+    name_option,
     run_option,
     click.option(
         "--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run."
@@ -43,7 +45,16 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def command(
-        repo: Any, model: str, agent: str, run: str, timeout: int, sandbox: str, tries: int, store: Any, **more: Any
+        repo: Any,
+        model: str,
+        agent: str,
+        name: str,
+        run: str,
+        timeout: int,
+        sandbox: str,
+        tries: int,
+        store: Any,
+        **more: Any,
     ) -> None:
         from pipeline.core.cache import cache_root
         from pipeline.core.options import agent_of
@@ -54,7 +65,7 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         from pipeline.sandbox.base import Limits
 
         how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
-        function(store, Subject(repo, agent_of(agent, model), model, run), how, **more)
+        function(store, Subject(repo, agent_of(agent, model, name), model, run), how, **more)
 
     for option in reversed(OPTIONS):
         command = option(command)

@@ -55,7 +55,7 @@ def _given(store: Store, subject: Subject, share: Share) -> list[Verdict]:
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
 
     with _no_cycles():
-        return [give(one) for one in each_record(store.dataset(subject.repo), Instance, share)]
+        return [give(one) for one in answers.among(each_record(store.dataset(subject.repo), Instance, share))]
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def _no_cycles() -> Iterator[None]:
 
 def _named(store: Store, subject: Subject) -> dict[str, str]:
     """The names of the kept runs by instance."""
-    path = store.evaluation(subject.repo, subject.agent, subject.model) / "runs.json"
+    path = subject.folder(store) / "runs.json"
     if not path.exists():
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError("nothing was evaluated", path=path, hint=hint)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
-
-import git
 
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
-from pipeline.core.git import require_commit
+from pipeline.core.git import Clone, require_commit
 from pipeline.core.progress import Progress
-from pipeline.core.records import Instance, Verdict
+from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store, digest, write_json
+from pipeline.core.subset import ALL, Subset
 from pipeline.core.trust import require_trust
 from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
@@ -25,6 +24,9 @@ from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
+
+#: the cause of a verdict that is not given yet, since the patch was not chosen to be run
+NOT_CHOSEN = "not_chosen"
 
 
 def evaluate(
@@ -37,18 +39,21 @@ def evaluate(
     trust_local: bool = False,
     jobs: int = 2,
     engine: str = "threads",
+    subset: Subset = ALL,
 ) -> list[Verdict]:
-    """Give every instance of the dataset a verdict and write them. Raises UserError before any work on bad input."""
-    instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
+    """Give every instance that the run is about a verdict and write them; only patches of the `subset` are run, others
+    are judged by what is kept. Raises UserError before any work on bad input."""
+    dataset, answers = read_dataset(store, subject.repo), read_answers(store, subject)
+    wanted, instances = {one.instance_id for one in subset.of(dataset)}, answers.among(dataset)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, sandbox, trust_local)
-    folder = store.evaluation(subject.repo, subject.agent, subject.model)
+    folder = subject.folder(store)
     lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "evaluate.log"), Progress("evaluating", len(instances)) as progress:
         sandbox.images.serve(Directory.here(store.root))
         runs = patch_runs(store, subject.repo, How(sandbox, limits, patience), clone)
         how = {"jobs": jobs, "engine": engine, "interrupts": Interrupts(progress.stopping, sandbox.abort)}
-        fared = graded(runs, instances, answers, progress, **how)
+        fared = graded(runs, instances, answers, progress, wanted, **how)
         verdicts = [
             sign(one, subject.agent, subject.model, answers.run, answers.of(one), fared[one.instance_id])
             for one in instances
@@ -64,7 +69,12 @@ def evaluate(
 
 
 def graded(
-    runs: PatchRuns, instances: Sequence[Instance], answers: Answers, progress: Progress, **how: Any
+    runs: PatchRuns,
+    instances: Sequence[Instance],
+    answers: Answers,
+    progress: Progress,
+    wanted: Container[str],
+    **how: Any,
 ) -> dict[str, Graded]:
     """How every patch fares, by instance: what needs no run, what is kept, and what is run now (as `each` is told)."""
     found: dict[str, Graded] = {}
@@ -80,6 +90,8 @@ def graded(
             end(one, known)
         elif tested := runs.kept(one, prediction.model_patch):
             end(one, of_tested(one, tested))
+        elif one.instance_id not in wanted:
+            end(one, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
         else:
             requests.append(runs.request(one, prediction.model_patch))
     for request, tested in each(requests, hear=progress.hear, **how):
@@ -90,14 +102,12 @@ def graded(
 
 def write(store: Store, subject: Subject, verdicts: Sequence[Verdict]) -> None:
     """Write what came of a run."""
-    folder = store.evaluation(subject.repo, subject.agent, subject.model)
+    folder = subject.folder(store)
     store.replace_records(folder / "verdicts.jsonl", verdicts)
     write_json(folder / "final_report.json", final_report(verdicts))
 
 
-def check(
-    instances: Sequence[Instance], answers: Answers, clone: git.Repo, sandbox: Sandbox, trust_local: bool
-) -> None:
+def check(instances: Sequence[Instance], answers: Answers, clone: Clone, sandbox: Sandbox, trust_local: bool) -> None:
     """What would fail for every patch fails before the first. Raises UserError."""
     foreign = sorted(answers.predictions.keys() - {one.instance_id for one in instances})
     if foreign:

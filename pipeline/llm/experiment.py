@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pipeline.core.names import Repo, parse_repo
+from pipeline.core.names import Repo, parse_repo, variant
 from pipeline.core.records import REPAIR, Track
 from pipeline.core.store import digest
 
@@ -16,13 +16,21 @@ SHARED = "shared"
 @dataclass(frozen=True)
 class Experiment:
     """`repo` is `org/repo` (of pages, the case set), `model` a name of the model list, `settings` a digest of all else
-    that matters: the agent, its settings, the model's entry."""
+    that shapes an answer: the agent, its settings, the model's parameters. `name` is what people call the settings: two
+    names of the same settings are one experiment.
+    """
 
     repo: str
     model: str
     agent: str
     settings: str = ""
     track: Track = REPAIR
+    name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The agent as records and tables name it: `magentless`, or `magentless@greedy` with named settings."""
+        return variant(self.agent, self.name)
 
     @property
     def repository(self) -> Repo:

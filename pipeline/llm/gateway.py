@@ -34,8 +34,12 @@ class Gateway(ABC):
         self.models, self.ledger, self.given = models, ledger, given
         self._budgets: dict[str, Decimal | None] = {}
 
-    def issue_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None = None) -> str:
+    def issue_key(
+        self, experiment: Experiment, holder: str, budget_usd: Decimal | None = None, answer: str = ""
+    ) -> str:
         """A new key for an instance or `shared`. It opens the experiment's model and the embedding models.
+
+        `answer` is the name of the answer that is asked for with it.
 
         `budget_usd` limits what the whole experiment spends, in earlier runs too, and each key says it anew; requests
         in flight can overshoot it.
@@ -46,8 +50,8 @@ class Gateway(ABC):
             self.ledger.lose(experiment.id)
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
-        whose = (experiment.id, experiment.repo, experiment.model, experiment.agent, experiment.settings)
-        issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track)
+        whose = (experiment.id, experiment.repo, experiment.model, experiment.label, experiment.settings)
+        issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track, answer)
         self.ledger.issue(key_hash(key), issued)
         return key
 

@@ -29,6 +29,8 @@ from pipeline.llm.prices import Price, Usage, usage_of
 NOTHING = Usage()
 #: where the ledger's id of a request travels from the hook before it to the event after it
 ROW = "a11y_bench_request"
+#: where the name of the answer that a key is for travels from the key to the cache of responses
+ANSWER = "a11y_bench_answer"
 
 
 class Listed(NamedTuple):
@@ -72,7 +74,7 @@ async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
     if request.url.path.removeprefix("/v1") not in ROUTES:
         raise HTTPException(403, f"a key opens {', '.join(ROUTES)} only")
     _check_budget(hashed, key)
-    return UserAPIKeyAuth(api_key=hashed, key_alias=key.alias, models=_opened_by(key))
+    return UserAPIKeyAuth(api_key=hashed, key_alias=key.alias, models=_opened_by(key), metadata={ANSWER: key.answer})
 
 
 def _check_budget(hashed: str, key: Key) -> None:
@@ -104,6 +106,8 @@ class Bookkeeper(Policy):
         row = ledger().open(user_api_key_dict.api_key, model, models()[model].kind)
         opening = {"id": row, "model": model, "began": time.monotonic()}
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
+        if "cache" in allowed:  # two attempts at one task must not share what one of them was told
+            allowed["cache"] = {**allowed["cache"], "namespace": user_api_key_dict.metadata.get(ANSWER, "")}
         return {**allowed, "metadata": {**(data.get("metadata") or {}), ROW: opening}}
 
     async def async_log_success_event(

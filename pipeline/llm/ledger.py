@@ -29,7 +29,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
     key_hash TEXT PRIMARY KEY, alias TEXT NOT NULL, experiment TEXT NOT NULL, repo TEXT NOT NULL, model TEXT NOT NULL,
     agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL,
-    track TEXT NOT NULL DEFAULT 'repair'
+    track TEXT NOT NULL DEFAULT 'repair', answer TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS keys_by_holder ON keys (experiment, holder);
 CREATE TABLE IF NOT EXISTS requests (
@@ -44,8 +44,12 @@ CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) 
 """
 
 
+#: columns of `keys` that older ledgers lack -> what they say of what is there
+_ADDED = {"track": "repair", "answer": ""}
+
+
 class Key(NamedTuple):
-    """What a key stands for; the key itself is nowhere."""
+    """What a key stands for; the key itself is nowhere. `answer` names the answer that it is for, empty for none."""
 
     alias: str
     experiment: str
@@ -56,6 +60,7 @@ class Key(NamedTuple):
     holder: str
     budget_usd: Decimal | None = None
     track: str = "repair"
+    answer: str = ""
 
 
 class Booking(NamedTuple):
@@ -97,6 +102,7 @@ class Request(NamedTuple):
     cost_usd: Decimal
     latency_ms: int
     status: str
+    answer: str = ""
 
 
 def key_hash(key: str) -> str:
@@ -118,7 +124,7 @@ class Ledger:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.executescript(SCHEMA)
-        self._add_track()
+        self._add_columns()
 
     def close(self) -> None:
         self._db.close()
@@ -128,17 +134,18 @@ class Ledger:
         with self._lock, self._db:
             yield self._db
 
-    def _add_track(self) -> None:
-        """A ledger from before there were tracks is all repair."""
-        if self._has_track():
+    def _add_columns(self) -> None:
+        """A ledger from before there were tracks is all repair; one from before answers were kept knows of none."""
+        if not self._missing():
             return
         with self._transaction() as db:
             db.execute("BEGIN IMMEDIATE")
-            if not self._has_track():  # another process may have been first
-                db.execute("ALTER TABLE keys ADD COLUMN track TEXT NOT NULL DEFAULT 'repair'")
+            for name in self._missing():  # another process may have been first
+                db.execute(f"ALTER TABLE keys ADD COLUMN {name} TEXT NOT NULL DEFAULT '{_ADDED[name]}'")
 
-    def _has_track(self) -> bool:
-        return "track" in {name for _, name, *_ in self._db.execute("PRAGMA table_info(keys)")}
+    def _missing(self) -> list[str]:
+        there = {name for _, name, *_ in self._db.execute("PRAGMA table_info(keys)")}
+        return [name for name in _ADDED if name not in there]
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:
@@ -209,7 +216,7 @@ class Ledger:
     def rows(self, experiment: str | None = None) -> list[Request]:
         """Requests in the order in which they were booked, of one experiment or of all."""
         query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
-                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status
+                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer
                    FROM requests JOIN keys USING (key_hash)
                    WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""

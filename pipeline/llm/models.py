@@ -30,6 +30,13 @@ MODES = ("chat", "embedding")
 NO_KEY = "none"
 #: the address of a LiteLLM proxy that runs already, and its master key; the providers' keys are in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
+#: fields of `litellm_params` that shape no answer: keys, addresses of keys, limits and prices
+_SHAPES_NOTHING = (
+    *("api_key", "max_parallel_requests", "rpm", "tpm", "timeout", "stream_timeout", "max_retries", "num_retries"),
+    *("input_cost_per_token", "output_cost_per_token", "weight", "order", "tags"),
+)
+#: fields of `model_info` that do: what the model may be shown
+_SHAPING = ("mode", "supports_vision", "max_input_tokens")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 
 
@@ -62,6 +69,15 @@ class Model:
     def sees(self) -> bool:
         """Whether it takes pictures."""
         return self.entry["model_info"].get("supports_vision") is True
+
+    @property
+    def shaping(self) -> dict[str, Any]:
+        """What of its entry shapes an answer: no key, no limit of requests, no price."""
+        parameters = {
+            name: value for name, value in self.entry["litellm_params"].items() if name not in _SHAPES_NOTHING
+        }
+        info = {name: self.entry["model_info"].get(name) for name in _SHAPING}
+        return {"parameters": parameters, "info": {name: value for name, value in info.items() if value is not None}}
 
     @property
     def row_kind(self) -> str:

@@ -118,7 +118,7 @@ class Panel(Generic[Q]):
         self.given = os.environ if asked.given is None else asked.given
         model = load_models(asked.models).ready(asked.model, self.given, "chat")
         *texts, version = rubric.decisive
-        settings = digest(*texts, parameters, model.entry, version)
+        settings = digest(*texts, parameters, model.shaping, version)
         self.experiment = Experiment(str(repo), asked.model, rubric.agent, settings, track)
 
     def samples(self, question: Q) -> Samples:

@@ -33,7 +33,7 @@ from pipeline.core.store import (
 )
 from pipeline.dataset.lock import Lock
 from pipeline.llm.ledger import Ledger
-from pipeline.migrate.answers import Renamed, renamed_run, renamed_tasks, tasks_of
+from pipeline.migrate.answers import Renamed, renamed_tasks, tasks_of
 from pipeline.migrate.records import converted
 
 #: the schema that is migrated from
@@ -165,12 +165,8 @@ class Migration:
         repo, tasks = _repo(folder.parents[1]), tasks_of(folder)
         renamed = renamed_tasks(tasks)
         if (folder / "run.json").exists():
-            renamed |= renamed_run(self.store, repo, folder, tasks)
             for path in sorted(folder.glob("*/*/manifest.json")):
                 self._rename_inputs(path, renamed)
-            said = read_json(folder / "run.json")
-            if said.get("digest") in renamed:
-                self._replace(folder / "run.json", _json(said | {"digest": renamed[said["digest"]]}))
         for name, kind in ANSWERS.items():
             self._convert(folder / name, kind)
         return self._move(folder, self.store.predictions(repo, agent, model) / folder.name)

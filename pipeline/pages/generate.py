@@ -114,7 +114,7 @@ class Generation:
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
         """Ask for what is missing. Returns the run, and why answers are still owed."""
         self.store.begin()
-        entries = {name: model.entry for name, model in self.entries.items()}
+        entries = {name: model.shaping for name, model in self.entries.items()}
         with self.store.lock("pages", self.case_set):
             run = open_run(self.store, self.case_set, self.cases, self.asked, entries, self.name)
         with self.store.lock("pages-run", run.name):
@@ -126,14 +126,14 @@ class Generation:
 
     def experiment(self, model: str) -> Experiment:
         """Whose money an answer of a model costs."""
-        how = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].entry)
+        how = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].shaping)
         return Experiment(self.case_set, model, AGENT, digest(*how), PAGES)
 
     def inputs(self, run: Run, key: tuple[str, str, int]) -> dict[str, str]:
         """All that shapes an answer. A fresh one belongs to its run."""
         case, model, sample = key
         shaping = {
-            "model": digest(model, self.entries[model].entry),
+            "model": digest(model, self.entries[model].shaping),
             "prompt": digest(run.by_name[case].prompt),
             "system": digest(self.asked.system),
             "parameters": digest(self.asked.parameters(sample)),

@@ -11,11 +11,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
 from pipeline.core.errors import UserError, unknown
+from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
 
@@ -24,6 +26,8 @@ EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "settings", "agent
 PLACES = {False: (*EVERYWHERE, "python", "cache", "shared_key"), True: (*EVERYWHERE, "prompt", "statement")}
 #: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
 PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
+#: ends of names of files that change no agent
+FOR_PEOPLE = (".md", ".pyc")
 #: where every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -71,12 +75,19 @@ class Agent(NamedTuple):
     settings: Path
     call: Call
     runs_code: bool = False
+    version: str = ""
 
     @property
     def digest(self) -> str:
-        """A digest of the agent's own files: a changed agent is another experiment."""
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-        return digest(*(part for path in files for part in (str(path.relative_to(self.folder)), path.read_bytes())))
+        """A digest of the agent's own files: a changed agent is another experiment. What is written for people is none
+        of it."""
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix not in FOR_PEOPLE)
+        return digest(*(part for path in files for part in (str(path.relative_to(self.folder)), _decisive(path))))
+
+    @property
+    def settings_digest(self) -> str:
+        """A digest of what the settings say."""
+        return digest(_decisive(self.settings))
 
 
 def agents() -> dict[str, Path]:
@@ -98,7 +109,18 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if not call.command:
         raise UserError("it is missing", path=where, field="command", hint="see docs/agents.md")
     _check_places(call, where, PLACES[manifest.runs_code])
-    return Agent(name, path.parent, chosen, call, manifest.runs_code)
+    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version)
+
+
+def _decisive(path: Path) -> bytes:
+    """A file without comments where its form is known, as it is where it is not, or broken."""
+    data = path.read_bytes()
+    try:
+        if path.suffix == ".py":
+            return without_remarks(data.decode()).encode()
+        return digest(tomllib.loads(data.decode())).encode() if path.suffix == ".toml" else data
+    except (ValueError, SyntaxError, TokenError):
+        return data
 
 
 Read = TypeVar("Read", bound=BaseModel)

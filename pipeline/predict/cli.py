@@ -10,11 +10,14 @@ import click
 from pipeline.core.options import (
     Usd,
     agent_option,
+    attempts_option,
     data_option,
     engine_option,
     jobs_option,
     model_argument,
+    name_option,
     repo_argument,
+    subset_options,
 )
 
 STEPS = ("preprocess", "runtime", "postprocess")
@@ -24,6 +27,9 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @repo_argument
 @model_argument
 @agent_option
+@name_option
+@subset_options
+@attempts_option
 @click.option(
     "--models",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -45,7 +51,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
     help="Of an agent's proposals take the first that breaks fewest of the base's tests; needs an engine.",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
-@click.option("--fresh", is_flag=True, help="Archive the run that is there and start anew.")
+@click.option("--fresh", is_flag=True, help="Ask for all answers anew, in a run beside the one that is there.")
 @jobs_option
 @engine_option
 @data_option
@@ -53,6 +59,9 @@ def command(
     repo: Any,
     model: str,
     agent: str,
+    name: str,
+    subset: Any,
+    attempts: int,
     models: Path | None,
     settings: Path | None,
     budget: Any,
@@ -67,13 +76,15 @@ def command(
 
     \b
     MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
-    Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/ and DATA/costs.csv.
-    The same command goes on where it was; other settings archive the old run.
+    Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/, DATA/03_predictions/answers/ and DATA/costs.csv.
+    The same command goes on where it was. An answer is kept by what shapes it (task, agent, settings, model, attempt):
+    further instances, other limits and prices ask nothing again, and other settings stand beside these (--name).
     Agents that run code work in containers, which needs an engine; docs/agents.md tells how to bring one.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
               a11y-bench predict grommet/grommet GLM-4.6 --agent command --settings mine.toml
+              a11y-bench predict grommet/grommet GLM-4.6 --settings greedy.toml --name greedy --limit 20 --attempts 3
     Exit code: 0 every instance has its answer, 1 some have none (run it again; a budget that is reached wants a higher
     --budget).
     """
@@ -85,6 +96,7 @@ def command(
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
     asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
+    asked |= {"name": name, "subset": subset, "attempts": attempts}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     predictor = Predictor(store, repo, agent, model, **asked, tester=tester)
     if step == "preprocess":
@@ -97,27 +109,27 @@ def command(
 
 def _report(predictor: Any, predictions: list[Any]) -> None:
     from pipeline.core.console import table
-    from pipeline.predict.run import resume
 
     experiment = predictor.experiment
-    run = resume(predictor.store, experiment)
+    run = predictor.resume()
     rows = [(one.instance_id, one.outcome, len(one.model_patch.splitlines())) for one in predictions]
     table(
-        f"{experiment.agent} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows
+        f"{experiment.label} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows
     )
     answered = {one.instance_id for one in predictions}
+    owed = run.owed()
     unanswered = [one.instance_id for one in run.instances if one.instance_id not in answered]
+    unanswered += [f"{one.instance_id} attempt {attempt}" for one, attempt in owed if attempt > 1]
     if unanswered:
-        _say_what_is_owed(run, unanswered)
+        _say_what_is_owed(run, owed, unanswered)
         raise SystemExit(1)
 
 
-def _say_what_is_owed(run: Any, unanswered: list[str]) -> None:
+def _say_what_is_owed(run: Any, owed: list[Any], unanswered: list[str]) -> None:
     from pipeline.llm.gateway import BUDGET_EXCEEDED
     from pipeline.predict.runtime import why_unanswered
 
-    where = run.folder / "instances"
-    said = f"see error.json in {where}, or {run.folder / 'run.log'}"
+    said = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
     click.echo(f"no answer yet: {', '.join(unanswered)} ({said}); run it again", err=True)
-    if any(why_unanswered(run, one) == BUDGET_EXCEEDED for one in run.missing()):
+    if any(why_unanswered(run, *one) == BUDGET_EXCEEDED for one in owed):
         click.echo("the budget is reached; what was answered is kept, and a higher --budget goes on", err=True)

@@ -1,8 +1,8 @@
 """Among an agent's proposals, the first of those that break the fewest tests of the base (Agentless's regression step,
 arXiv 2407.01489, section 3.3).
 
-Reads what agents leave in `proposals/N.diff`, the best first, of answers that are finished; writes `chosen/` in the
-run's folder. The tests are those that belong to the files that any proposal changes, as the base has them: no change
+Reads what agents leave in `proposals/N.diff`, the best first, of answers that are finished; writes `chosen/` beside
+them. The tests are those that belong to the files that any proposal changes, as the base has them: no change
 of a protected file, no gold patch or test patch has a part in it, nor a cache that their runs filled. Does not cover
 what passes a proposal for a fix.
 """
@@ -49,6 +49,7 @@ class Choose:
     clone: str
     sandbox: Handle
     patience: Patience = PATIENT
+    attempt: int = 1
 
     @property
     def affinity(self) -> str:
@@ -87,11 +88,13 @@ class Choose:
         return Choice(broken.index(min(broken)), tuple(broken))
 
 
-def request(sandbox: Sandbox, clone: Clone, run: Run, instance: Instance, patience: Patience = PATIENT) -> Choose:
+def request(
+    sandbox: Sandbox, clone: Clone, run: Run, instance: Instance, patience: Patience = PATIENT, attempt: int = 1
+) -> Choose:
     """The request for an answered instance."""
     own = {"environment": instance.environment, "manifests": instance.manifests, "base": instance.base.sha}
     where = {"clone": str(clone.place), "sandbox": handle(sandbox), "patience": patience}
-    return Choose(instance.instance_id, tuple(_proposals(run, instance)), **own, **where)
+    return Choose(instance.instance_id, tuple(_proposals(run, instance, attempt)), **own, **where, attempt=attempt)
 
 
 def choose(
@@ -105,29 +108,29 @@ def choose(
             continue
         result = {"patch": one.proposals[choice.number].decode(), **choice._asdict()}
         instance = instances[one.name]
-        chosen(run, instance).finish(result, **_inputs(run, instance))
+        chosen(run, instance, one.attempt).finish(result, **_inputs(run, instance, one.attempt))
         progress.finish(one.name, f"proposal {choice.number + 1} of {len(one.proposals)}")
 
 
-def chosen(run: Run, instance: Instance) -> Unit:
+def chosen(run: Run, instance: Instance, attempt: int = 1) -> Unit:
     """The unit of what was chosen for an instance."""
-    return Unit(run.folder / "chosen" / instance.instance_id)
+    return Unit(run.unit(instance, attempt).folder / "chosen")
 
 
-def missing(run: Run) -> list[Instance]:
+def missing(run: Run, attempt: int = 1) -> list[Instance]:
     """The answered instances of which nothing is chosen yet, or other proposals are there since."""
-    owed = {one.instance_id for one in run.missing()}
-    answered = (one for one in run.instances if one.instance_id not in owed)
-    return [one for one in answered if not chosen(run, one).is_done(**_inputs(run, one))]
+    answered = (one for one in run.instances if run.is_answered(one, attempt))
+    return [one for one in answered if not chosen(run, one, attempt).is_done(**_inputs(run, one, attempt))]
 
 
-def _inputs(run: Run, instance: Instance) -> dict[str, str]:
-    return {"run": run.digest, "proposals": digest(*_proposals(run, instance))}
+def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
+    proposals = digest(*_proposals(run, instance, attempt))
+    return {"answer": run.answer(instance, attempt), "proposals": proposals}
 
 
-def _proposals(run: Run, instance: Instance) -> list[bytes]:
+def _proposals(run: Run, instance: Instance, attempt: int) -> list[bytes]:
     """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
-    unit = run.unit(instance)
+    unit = run.unit(instance, attempt)
     found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal()]
     ordered = sorted(found, key=lambda path: int(path.stem))
     return [path.read_bytes() for path in ordered] or [unit.result()["patch"].encode()]

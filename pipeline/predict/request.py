@@ -64,10 +64,11 @@ class Ask:
     shared_key: str = field(default="", repr=False)
     pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
     room: Room | None = None
+    attempt: int = 1
 
     @property
     def name(self) -> str:
-        return self.task.instance_id
+        return self.task.instance_id if self.attempt == 1 else f"{self.task.instance_id} attempt {self.attempt}"
 
     @property
     def affinity(self) -> str:

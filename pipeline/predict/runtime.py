@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from pipeline.core.records import Instance
-from pipeline.core.store import digest, read_json, write_bytes, write_json
+from pipeline.core.store import read_json, write_bytes, write_json
 from pipeline.predict.request import Answer, Failure, Left
 from pipeline.predict.run import Run
 
 
-def save(run: Run, instance: Instance, left: Left, given_up: str = "") -> str:
+def save(run: Run, instance: Instance, left: Left, given_up: str = "", attempt: int = 1) -> str:
     """Write what an agent left for an instance; returns the line for the console."""
-    unit = run.unit(instance)
-    run.clear(instance)
+    unit = run.unit(instance, attempt)
+    run.clear(instance, attempt)
     for name, data in left.files.items():
         write_bytes(unit.folder / name, data)
     answer = left.answer(given_up)
     if isinstance(answer, Failure):
         write_json(unit.folder / "error.json", answer._asdict())
         return f"unanswered: {answer.cause}"
-    finish(run, instance, answer)
+    finish(run, instance, answer, attempt)
     return answer.outcome
 
 
-def finish(run: Run, instance: Instance, answer: Answer) -> None:
+def finish(run: Run, instance: Instance, answer: Answer, attempt: int = 1) -> None:
     """Write an answer's manifest: the last write of its unit."""
-    run.unit(instance).finish(answer._asdict(), run=run.digest, task=digest(instance.task()))
+    run.unit(instance, attempt).finish(answer._asdict(), **run.inputs(instance, attempt))
 
 
-def why_unanswered(run: Run, instance: Instance) -> str:
+def why_unanswered(run: Run, instance: Instance, attempt: int = 1) -> str:
     """The cause that was kept for an instance without an answer; `not_asked` when there is none yet."""
-    path = run.unit(instance).folder / "error.json"
+    path = run.unit(instance, attempt).folder / "error.json"
     return read_json(path)["cause"] if path.exists() else "not_asked"

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline.core.cache import cache_root
 from pipeline.core.console import log_file
@@ -23,6 +24,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.retry import patiently
 from pipeline.core.store import Store, digest, write_json, write_records
+from pipeline.core.subset import ALL, Subset
 from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
@@ -34,7 +36,7 @@ from pipeline.predict.agents import load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import Answer, Ask, Failure, Left, Room
-from pipeline.predict.run import Run, open_run, resume
+from pipeline.predict.run import Owed, Run, Wanted, open_run, resume
 from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
@@ -58,7 +60,8 @@ class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
     `budget` is the most that the experiment may spend, in USD, with all that it spent before; `given` is the
-    environment in which the providers' keys are; `tester` is where existing tests choose among proposals, if any do.
+    environment in which the providers' keys are; `tester` is where existing tests choose among proposals, if any do;
+    `name` is what people call these settings; `gateway` one that is open already, which stays so.
     """
 
     def __init__(
@@ -75,20 +78,36 @@ class Predictor:
         given: Mapping[str, str] = os.environ,
         tester: Sandbox | None = None,
         engine: str = "threads",
+        name: str = "",
+        subset: Subset = ALL,
+        attempts: int = 1,
+        gateway: Gateway | None = None,
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
-        self.tester, self.engine = tester, engine
+        self.tester, self.engine, self.gateway = tester, engine, gateway
+        self.subset, self.attempts = subset, attempts
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else load_models(models).ready(model, given, "chat")
-        self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings())
+        self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings(), name=name)
 
     def _settings(self) -> str:
-        """A digest of the agent, its settings and the model's entry; the references have none."""
+        """A digest of the agent, its settings and what of the model's entry shapes answers; references have none."""
         if self.reference:
             return ""
-        own = digest(self.agent.digest, self.agent.settings.read_bytes(), self.model.entry)
-        return digest(own, "existing tests choose") if self.tester else own
+        return digest(self.agent.digest, self.agent.settings_digest, self.model.shaping)
+
+    def _about(self) -> dict[str, Any]:
+        """What people want to know of a run: the settings as they were, versions, the model's entry. No secret."""
+        if self.reference:
+            return {}
+        text = self.agent.settings.read_text(encoding="utf-8", errors="replace")
+        return {
+            "version": self.agent.version,
+            "agent_digest": self.agent.digest,
+            "settings_text": text,
+            "model": self.model.entry,
+        }
 
     @property
     def trusted(self) -> bool:
@@ -109,16 +128,17 @@ class Predictor:
     def preprocess(self, *, fresh: bool = False) -> Run:
         """Open the run (or resume it) and write the tasks: what the agent may see, and nothing else."""
         read_dataset(self.store, self.repo)
+        wanted = Wanted(self.subset, self.attempts, fresh, bool(self.tester), self._about())
         with self._lock():
-            run = open_run(self.store, self.experiment, fresh=fresh)
+            run = open_run(self.store, self.experiment, wanted)
             write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
             return run
 
     def runtime(self) -> None:
         """Let the agent answer every task that has no answer yet."""
-        run = resume(self.store, self.experiment)
+        run = self.resume()
         with self._lock():
-            missing = run.missing()
+            missing = run.owed()
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
                 if self.reference:
                     self._answer(run, missing, progress)
@@ -127,25 +147,37 @@ class Predictor:
             if self.tester:
                 self._choose(run)
 
-    def _answer(self, run: Run, missing: list[Instance], progress: Progress) -> None:
-        for instance in missing:
+    def resume(self) -> Run:
+        """The run that is there. Raises UserError."""
+        return resume(self.store, self.experiment, chooses=bool(self.tester))
+
+    def _answer(self, run: Run, missing: list[Owed], progress: Progress) -> None:
+        for instance, attempt in missing:
             patch, outcome = answer(self.experiment.agent, instance)
-            finish(run, instance, Answer(patch, outcome))
+            finish(run, instance, Answer(patch, outcome), attempt)
             progress.finish(instance.instance_id, outcome)
 
-    def _ask(self, run: Run, missing: list[Instance], progress: Progress) -> None:
+    def _ask(self, run: Run, missing: list[Owed], progress: Progress) -> None:
         say = self._say(progress)
         clone = source(self.store, self.repo)
-        for one in missing:
+        for one, _ in missing:
             require_commit(clone, one.base.sha)
         rooms = self.rooms(say) if self.agent.runs_code else None
-        log, responses = run.folder / "gateway.log", run.folder / "responses"
-        with open_gateway(
-            self.models, self.store.ledger, say=say, log=log, responses=responses, given=self.given
-        ) as gateway:
+        with self._opened(run, say) as gateway:
             shared = gateway.issue_key(self.experiment, SHARED, self.budget)
-            requests = [replace(self.request(gateway, run, one, clone, rooms), shared_key=shared) for one in missing]
+            requests = [
+                replace(self.request(gateway, run, one, clone, rooms, attempt), shared_key=shared)
+                for one, attempt in missing
+            ]
             self.ask(gateway, run, requests, progress)
+            if self.gateway:
+                gateway.settle(self.experiment)
+
+    def _opened(self, run: Run, say: Callable[[str], None]) -> AbstractContextManager[Gateway]:
+        if self.gateway:
+            return nullcontext(self.gateway)
+        how = {"say": say, "log": run.folder / "gateway.log", "given": self.given}
+        return open_gateway(self.models, self.store.ledger, responses=self.store.responses, **how)
 
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
         """Ask, and write what comes of each task. One that begins when the budget is reached is not asked."""
@@ -167,19 +199,32 @@ class Predictor:
         how = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
         for request, left in each(requests, hear=progress.hear, **how):
             given_up = gateway.given_up(self.experiment, request.key) if request.room else ""
-            text = save(run, instances[request.name], left, given_up)
+            text = save(run, instances[request.task.instance_id], left, given_up, request.attempt)
             progress.finish(request.name, text)
 
     def _choose(self, run: Run) -> None:
         clone = source(self.store, self.repo)
-        requests = [regression.request(self.tester, clone, run, one) for one in regression.missing(run)]
+        requests = [
+            regression.request(self.tester, clone, run, one, attempt=attempt)
+            for attempt in range(1, run.attempts + 1)
+            for one in regression.missing(run, attempt)
+        ]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
             regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, self.tester.abort))
 
-    def request(self, gateway: Gateway, run: Run, instance: Instance, clone: Clone, rooms: Rooms | None = None) -> Ask:
+    def request(
+        self,
+        gateway: Gateway,
+        run: Run,
+        instance: Instance,
+        clone: Clone,
+        rooms: Rooms | None = None,
+        attempt: int = 1,
+    ) -> Ask:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
-        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget)
+        name = run.answer(instance, attempt)
+        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget, answer=name)
         room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
         task = instance.task()
         seen = pictures(self.store, task) if self.model.sees else {}
@@ -194,6 +239,7 @@ class Predictor:
             key=key,
             cache=str(run.cache),
             room=room,
+            attempt=attempt,
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
@@ -208,30 +254,38 @@ class Predictor:
         return lambda text: progress.step("gateway", text)
 
     def postprocess(self) -> list[Prediction]:
-        """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs."""
+        """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs; returns those of the
+        first attempts."""
         from pipeline.llm.costs import write_costs
 
-        run = resume(self.store, self.experiment)
+        run = self.resume()
         with self._lock():
-            unanswered = {one.instance_id: why_unanswered(run, one) for one in run.missing()}
-            if self.tester:
-                unanswered |= {one.instance_id: NOT_CHOSEN for one in regression.missing(run)}
-            predictions = [self._prediction(run, one) for one in run.instances if one.instance_id not in unanswered]
-            write_records(run.folder / "predictions.jsonl", predictions)
-            ends = Counter(one.outcome for one in predictions)
-            write_json(run.folder / "metadata.json", {"outcomes": ends, "unanswered": unanswered})
+            first, *_ = [self._collect(run, attempt) for attempt in range(1, run.attempts + 1)]
             write_costs(self.store)
-            return predictions
+            return first
 
-    def _prediction(self, run: Run, instance: Instance) -> Prediction:
-        result = run.unit(instance).result()
-        taken = regression.chosen(run, instance).result() if self.tester else result
+    def _collect(self, run: Run, attempt: int) -> list[Prediction]:
+        unanswered = {one.instance_id: why_unanswered(run, one, attempt) for one in run.missing(attempt)}
+        if self.tester:
+            unanswered |= {one.instance_id: NOT_CHOSEN for one in regression.missing(run, attempt)}
+        answered = (one for one in run.instances if one.instance_id not in unanswered)
+        predictions = [self._prediction(run, one, attempt) for one in answered]
+        ends = Counter(one.outcome for one in predictions)
+        write_json(run.view(attempt) / "metadata.json", {"outcomes": ends, "unanswered": unanswered})
+        write_records(run.view(attempt) / "predictions.jsonl", predictions)
+        return predictions
+
+    def _prediction(self, run: Run, instance: Instance, attempt: int) -> Prediction:
+        result = run.unit(instance, attempt).result()
+        taken = regression.chosen(run, instance, attempt).result() if self.tester else result
         return Prediction(
             instance_id=instance.instance_id,
             model_name_or_path=self.experiment.model,
             model_patch=taken["patch"],
-            agent=self.experiment.agent,
+            agent=self.experiment.label,
             run=run.name,
             outcome=result["outcome"],
+            answer=run.answer(instance, attempt),
+            attempt=attempt,
             trusted=self.trusted,
         )

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
-from pipeline.core.options import agent_of, data_option, repo_argument
+from pipeline.core.options import agent_of, data_option, model_argument, repo_argument, subset_options
 from pipeline.core.store import Store
+from pipeline.core.subset import Subset
 
 
 @click.command()
@@ -48,3 +49,28 @@ def test_bad_input_ends_before_the_command(tmp_path: Path) -> None:
 def test_the_references_are_agents_of_their_own(model: str, agent: str) -> None:
     """`agt-run REPO oracle` needs no `--agent`, and its results never stand under another agent's name."""
     assert agent_of("magentless", model) == agent
+
+
+@click.command()
+@repo_argument
+@model_argument
+@subset_options
+def choose(repo: Repo, model: str, subset: Subset) -> None:
+    """Says which model and which instances it was given."""
+    click.echo(f"{model} {subset}")
+
+
+def test_the_three_words_of_the_thesis_are_understood() -> None:
+    """Its own form was `agt-run mui__material-ui ts gpt-4o`."""
+    result = CliRunner().invoke(choose, ["mui__material-ui", "ts", "gpt-4o"])
+    assert result.output.splitlines()[-1].startswith("gpt-4o ") and "'ts' is not needed" in result.output
+    assert CliRunner().invoke(choose, ["mui/material-ui", "gpt-4o"]).output.startswith("gpt-4o ")
+    refused = CliRunner().invoke(choose, ["mui/material-ui", "gpt-4o", "gpt-5"])
+    assert refused.exit_code == 2 and "one MODEL is expected, not 2: gpt-4o gpt-5" in refused.output
+
+
+def test_instances_are_chosen_alike_by_every_command() -> None:
+    words = ["--pr", "1", "--pr", "2", "--instances", "a/b#3,a__b-4", "--limit", "3"]
+    said = CliRunner().invoke(choose, ["a/b", "m", *words])
+    assert said.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"
+    assert CliRunner().invoke(choose, ["a/b", "m"]).output.strip() == f"m {Subset()}"

@@ -23,14 +23,13 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Instance, Prediction, Verdict
 from pipeline.core.store import Store, Unit, digest, read_json, read_records, write_bytes, write_json, write_records
-from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.regrade import regrade
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.spending import check, spending
 from pipeline.migrate import stage
 from pipeline.migrate.cli import command
-from pipeline.predict.run import resume
 from tests.factories import make_candidate, make_instance, make_prediction
 
 OLD = Path(__file__).with_name("schema-1")
@@ -135,12 +134,14 @@ def _old_verdicts(agent: str, model: str) -> list[dict]:
 
 @pytest.mark.rule("migration")
 def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
-    """A run is named by digests of records: answers and money are found under their new names."""
+    """Answers are shown, evaluated and analysed as they are; money stays with its experiment."""
     for agent, model in WHO:
         (folder,) = store.predictions(REPO, agent, model).iterdir()
-        settings = read_json(folder / "run.json")["settings"]
-        run = resume(store, Experiment(str(REPO), model, agent, settings))
-        assert run.folder == folder and run.missing() == []
+        answers = read_answers(store, Subject(REPO, agent, model))
+        assert (answers.run, len(answers.predictions)) == (
+            folder.name,
+            len(read_records(store.dataset(REPO), Instance)),
+        )
     check(store, spending(store))
     (spent, *_) = spending(store)
     assert (spent.track, spent.model, spent.requests > 0) == ("repair", "scripted", True)

@@ -65,7 +65,7 @@ def test_it_solves_an_instance(solved: Solved) -> None:
 
 def test_its_trajectory_is_kept(solved: Solved) -> None:
     run = resume(solved.bench.store, solved.predictor.experiment)
-    folder = run.folder / "instances" / solved.prediction.instance_id
+    folder = run.answers / solved.prediction.instance_id / solved.prediction.answer
     trajectory = json.loads((folder / "trajectory.json").read_text())
     assert trajectory["info"]["exit_status"] == "Submitted"
     assert [one["role"] for one in trajectory["messages"]][:3] == ["system", "user", "assistant"]

@@ -51,7 +51,7 @@ class _Gateway:
 
     base_url = "http://127.0.0.1:9/v1"
 
-    def issue_key(self, *_: object) -> str:
+    def issue_key(self, *_: object, **__: object) -> str:
         return "sk-1"
 
 

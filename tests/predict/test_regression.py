@@ -11,7 +11,6 @@ from tiny_library import IMPATIENT, Bench
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import open_clone
 from pipeline.core.progress import Progress
-from pipeline.core.store import digest
 from pipeline.llm.experiment import Experiment
 from pipeline.predict.regression import Choice, choose, chosen, missing, request
 from pipeline.predict.run import Run, open_run
@@ -47,7 +46,7 @@ def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
         (unit.folder / "proposals").mkdir(parents=True, exist_ok=True)
         for number, text in enumerate(proposals, 1):
             (unit.folder / "proposals" / f"{number}.diff").write_text(text)
-        unit.finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(menu.task()))
+        unit.finish({"patch": "the answer", "outcome": "DONE"}, **run.inputs(menu))
         bench.sandbox.opened.clear()
         with Progress("choosing", 1) as progress:
             choose(run, [request(bench.sandbox, clone, run, one, IMPATIENT) for one in missing(run)], progress, 1)

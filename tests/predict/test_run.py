@@ -1,4 +1,4 @@
-"""Which run is gone on with, and which is displaced."""
+"""What a run shows, and what is asked again: nothing but what other answers would come of."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import digest, read_json, write_records
+from pipeline.core.store import read_json, write_records
+from pipeline.core.subset import Subset
 from pipeline.llm.experiment import Experiment
-from pipeline.predict.run import Run, newest, open_run, resume
+from pipeline.predict.request import Answer
+from pipeline.predict.run import Run, Wanted, newest, open_run, resume
+from pipeline.predict.runtime import finish
 
 REPO = factories.REPO
 EXPERIMENT = Experiment(str(REPO), "model-a", "magentless", "settings-1")
 
 
-def answer(run: Run, place: int = 0) -> None:
-    instance = run.instances[place]
-    run.unit(instance).finish({"patch": "", "outcome": "DONE"}, run=run.digest, task=digest(instance.task()))
+def answer(run: Run, place: int = 0, attempt: int = 1) -> None:
+    finish(run, run.instances[place], Answer("", "DONE"), attempt)
 
 
 @pytest.mark.rule("run-identity")
@@ -33,39 +35,77 @@ def test_the_same_experiment_goes_on(bench: Bench) -> None:
     assert not bench.store.archive_root.exists()
 
 
+@pytest.mark.trap("grown-dataset-pays-twice")
+def test_another_instance_asks_nothing_again(bench: Bench) -> None:
+    """Our own first version archived all answers when an instance was added, and asked again."""
+    dataset = open_run(bench.store, EXPERIMENT).instances
+    write_records(bench.store.dataset(REPO), dataset[1:])
+    first = open_run(bench.store, EXPERIMENT)
+    for place in range(len(first.instances)):
+        answer(first, place)
+    write_records(bench.store.dataset(REPO), dataset)
+    grown = open_run(bench.store, EXPERIMENT)
+    assert grown.folder == first.folder
+    assert grown.missing() == [dataset[0]]
+
+
 @pytest.mark.rule("run-identity")
-@pytest.mark.parametrize("change", ["settings", "statement", "instances", "fresh"])
-def test_anything_else_is_another_run_and_displaces_the_old_one(bench: Bench, change: str) -> None:
-    """Answers to other questions must not be mixed with these; nothing is thrown away."""
+def test_another_statement_is_another_task(bench: Bench) -> None:
+    first = open_run(bench.store, EXPERIMENT)
+    answer(first)
+    reworded = [one.model_copy(update={"body": "another text"}) for one in first.instances]
+    write_records(bench.store.dataset(REPO), reworded)
+    assert open_run(bench.store, EXPERIMENT).missing() == reworded
+
+
+@pytest.mark.rule("run-identity")
+@pytest.mark.rule("nothing-overwritten")
+@pytest.mark.parametrize("change", ["settings", "fresh"])
+def test_other_settings_and_fresh_answers_stand_beside_the_old_ones(bench: Bench, change: str) -> None:
+    """Answers to other questions are not mixed with these; nothing is thrown away, and going back is free."""
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
     experiment = replace(EXPERIMENT, settings="settings-2") if change == "settings" else EXPERIMENT
-    if change in ("statement", "instances"):
-        reworded = [one.model_copy(update={"body": "another text"}) for one in first.instances]
-        write_records(bench.store.dataset(REPO), reworded if change == "statement" else first.instances[1:])
-    second = open_run(bench.store, experiment, fresh=change == "fresh")
-    assert second.name > first.name
-    assert second.missing() == list(second.instances)
-    assert newest(bench.store, experiment) == second.folder and not first.folder.exists()
-    (old,) = bench.store.archive_root.glob(f"*/03_predictions/repair/magentless/*/model-a/{first.name}")
-    assert read_json(old / "run.json")["settings"] == "settings-1"
-    assert (old / "instances" / first.instances[0].instance_id / "manifest.json").exists()
+    second = open_run(bench.store, experiment, Wanted(fresh=change == "fresh"))
+    assert second.name > first.name and second.missing() == list(second.instances)
+    assert newest(bench.store, experiment) == second.folder
+    assert first.is_answered(first.instances[0]) and first.folder.exists()
+    if change == "settings":
+        back = open_run(bench.store, EXPERIMENT)
+        assert back.name > second.name and back.is_answered(back.instances[0])
+    else:
+        assert open_run(bench.store, EXPERIMENT).fresh, "a fresh run that was stopped goes on"
 
 
-@pytest.mark.rule("nothing-overwritten")
-def test_a_stop_before_the_new_run_is_there_leaves_the_old(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The old runs were moved away first: a stop in between left no run at all."""
+@pytest.mark.trap("grown-dataset-pays-twice")
+def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) -> None:
+    """A name is what people call settings: two names of the same settings are one experiment."""
+    plain = open_run(bench.store, EXPERIMENT)
+    answer(plain)
+    named = open_run(bench.store, replace(EXPERIMENT, name="greedy"))
+    assert named.folder.parents[2] == plain.folder.parents[2].with_name("magentless@greedy")
+    assert named.is_answered(named.instances[0])
+    assert named.experiment.id == plain.experiment.id
+    assert read_json(named.folder / "run.json")["agent"] == "magentless@greedy"
+    with pytest.raises(UserError, match="other settings are named 'greedy'"):
+        open_run(bench.store, replace(EXPERIMENT, name="greedy", settings="settings-2"))
 
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
 
-    first = open_run(bench.store, EXPERIMENT)
-    answer(first)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("pipeline.predict.run.write_json", killed)
-        open_run(bench.store, EXPERIMENT, fresh=True)
-    assert newest(bench.store, EXPERIMENT) == first.folder
-    assert len(resume(bench.store, EXPERIMENT).missing()) == len(first.instances) - 1
+def test_attempts_are_answers_of_their_own(bench: Bench) -> None:
+    run = open_run(bench.store, EXPERIMENT, Wanted(attempts=2))
+    answer(run)
+    assert (run.instances[0], 1) not in run.owed() and (run.instances[0], 2) in run.owed()
+    answer(run, attempt=2)
+    assert run.unit(run.instances[0]).folder != run.unit(run.instances[0], 2).folder
+    assert open_run(bench.store, EXPERIMENT).attempts == 2, "a run shows what it showed"
+
+
+def test_a_run_of_some_instances_grows_and_never_shrinks(bench: Bench) -> None:
+    dataset = open_run(bench.store, replace(EXPERIMENT, name="all")).instances
+    some = [Subset(numbers=(dataset[1].number,)), Subset(limit=1), Subset()]
+    shown = [len(open_run(bench.store, EXPERIMENT, Wanted(subset)).instances) for subset in some]
+    assert shown == [1, 2, len(dataset)]
+    assert len(open_run(bench.store, EXPERIMENT, Wanted(some[0])).instances) == len(dataset)
 
 
 def test_another_model_displaces_nothing(bench: Bench) -> None:
@@ -73,14 +113,15 @@ def test_another_model_displaces_nothing(bench: Bench) -> None:
     assert first.folder.exists() and other.folder.parent != first.folder.parent
 
 
-def test_oracles_run_follows_the_gold_patches(bench: Bench) -> None:
-    """Its answers are the gold patches; an agent's run does not know them."""
+def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
+    """Its answers are the gold patches; an agent's do not know them."""
     oracle = Experiment(str(REPO), "oracle", "oracle")
-    before = [open_run(bench.store, one).digest for one in (oracle, EXPERIMENT)]
-    instances = open_run(bench.store, oracle).instances
-    write_records(bench.store.dataset(REPO), [one.model_copy(update={"fix_patch": "other"}) for one in instances])
-    after = [open_run(bench.store, one).digest for one in (oracle, EXPERIMENT)]
-    assert before[0] != after[0] and before[1] == after[1]
+    runs = [open_run(bench.store, one) for one in (oracle, EXPERIMENT)]
+    for run in runs:
+        answer(run)
+    changed = [one.model_copy(update={"fix_patch": "other"}) for one in runs[0].instances]
+    write_records(bench.store.dataset(REPO), changed)
+    assert [len(open_run(bench.store, one).missing()) - len(changed) for one in (oracle, EXPERIMENT)] == [0, -1]
 
 
 @pytest.mark.rule("bad-input")

@@ -12,7 +12,7 @@ from tiny_library import QUALIFIED, Bench
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Task
-from pipeline.core.store import digest, read_json, read_records, write_records
+from pipeline.core.store import read_json, read_records, write_records
 from pipeline.llm.models import DEMO, SHIPPED
 from pipeline.predict.stage import Predictor
 
@@ -66,7 +66,7 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
     predictor = magentless(bench)
     run = predictor.preprocess()
     instance = run.instances[0]
-    run.unit(instance).finish({"patch": "p", "outcome": "DONE"}, run=run.digest, task=digest(instance.task()))
+    run.unit(instance).finish({"patch": "p", "outcome": "DONE"}, **run.inputs(instance))
     run.unit(run.instances[1]).finish({"patch": "p", "outcome": "DONE"}, run="another", task="another")
     assert [one.instance_id for one in predictor.postprocess()] == [instance.instance_id]
     assert read_json(run.folder / "metadata.json")["unanswered"].keys() == {
@@ -85,7 +85,7 @@ def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> No
     assert not path.exists(), "what an instance answered is in a folder of its own"
     predictor.postprocess()
     with path.open() as reader:
-        (run.folder / "instances" / run.instances[0].instance_id / "manifest.json").unlink()
+        run.unit(run.instances[0]).path.unlink()
         predictor.postprocess()
         assert len(reader.readlines()) == len(QUALIFIED), "who reads sees the old file or the new one"
     assert len(path.read_text().splitlines()) == len(QUALIFIED) - 1
@@ -106,19 +106,20 @@ def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> 
     one, other = magentless(bench), magentless(bench, tmp_path / "mine.toml")
     assert one.experiment.settings != other.experiment.settings
     one.preprocess()
-    with pytest.raises(UserError, match="the newest run is of another dataset, agent or settings") as error:
+    with pytest.raises(UserError, match="the newest run is of another agent or settings") as error:
         other.runtime()
     assert "just agt-preprocess acme/ui scripted" in str(error.value)
 
 
 @pytest.mark.rule("run-identity")
 def test_predictions_are_what_existing_tests_chose(bench: Bench) -> None:
-    """Answers without a choice among their proposals are owed. Choosing so is another experiment."""
-    assert magentless(bench).experiment != magentless(bench, tester=bench.sandbox).experiment
+    """Answers without a choice among their proposals are owed. Choosing so is another run of the same answers."""
+    assert magentless(bench).experiment == magentless(bench, tester=bench.sandbox).experiment
+    assert oracle(bench).preprocess().digest != oracle(bench, tester=bench.sandbox).preprocess().digest
     predictor = oracle(bench, tester=bench.sandbox)
     run = predictor.preprocess()
     for one in run.instances:
-        run.unit(one).finish({"patch": "the answer", "outcome": "DONE"}, run=run.digest, task=digest(one.task()))
+        run.unit(one).finish({"patch": "the answer", "outcome": "DONE"}, **run.inputs(one))
     folder = run.unit(run.instances[0]).folder / "proposals"
     folder.mkdir()
     (folder / "1.diff").write_text("the proposal")
@@ -165,7 +166,7 @@ def test_the_same_model_is_refused_and_another_is_not(bench: Bench) -> None:
 def test_run_json_says_what_the_run_is(bench: Bench) -> None:
     run = oracle(bench).preprocess()
     described = json.loads((run.folder / "run.json").read_text())
-    assert set(described) == {"repo", "agent", "model", "settings", "digest", "started"}
+    assert {"repo", "agent", "model", "settings", "digest", "started", "instances", "attempts"} <= set(described)
     assert (described["repo"], described["digest"]) == ("acme/ui", run.digest)
 
 

@@ -33,7 +33,8 @@ def _of(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
 
 def usage(frames: Frames) -> pd.DataFrame:
     """`costs.csv` with its totals."""
-    return with_total(frames.costs, "repo")
+    asked = frames.costs[(frames.costs["req_llm"] > 0) | (frames.costs["req_emb"] > 0)]
+    return with_total(asked.drop(columns=["shown_llm_usd", "shown_emb_usd"]).reset_index(drop=True), "repo")
 
 
 def instance_costs(frames: Frames) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def change(ours: Metric, gold: Metric) -> Metric:
 
 
 def money(*columns: str) -> Metric:
-    """The exact sum of columns of `costs.csv`; None where there is no row."""
+    """The exact sum of columns of the frame `costs`; None where there is no row."""
     return lambda group: total(total(group.costs[name]) for name in columns) if len(group.costs) else None
 
 

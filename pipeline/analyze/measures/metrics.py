@@ -88,8 +88,9 @@ def of_seen(column: str) -> Metric:
 
 
 # -- money -------------------------------------------------------------------------------------------------------------
-llm, embeddings = money("cost_llm_usd"), money("cost_emb_usd")
-cost = money("cost_llm_usd", "cost_emb_usd")
+llm, embeddings = money("shown_llm_usd"), money("shown_emb_usd")
+cost = money("shown_llm_usd", "shown_emb_usd")
+all_spent = money("cost_llm_usd", "cost_emb_usd")
 
 
 def llm_share(group: Group) -> float | None:
@@ -185,6 +186,7 @@ METRICS: dict[str, Metric] = {
     "cost_llm_usd": llm,
     "cost_emb_usd": embeddings,
     "cost_usd": cost,
+    "spent_usd": all_spent,
     "llm_pct": llm_share,
     "cost_per_instance_usd": per(cost, predicted),
     "cost_per_resolved_usd": per(cost, resolved),

@@ -9,7 +9,7 @@
     assessed    04_evaluation: what the accessibility assessment says of them
     spent       costs.csv and the ledger, of this track
     rechecked   ratings of patches by hand
-    sampled     verdicts in other data directories: further attempts, for pass@k
+    sampled     verdicts on further attempts, here and in other data directories, for pass@k
     attempts    one row per agent, model and instance, from all of these
     checks      what records may not say of each other
 
@@ -64,9 +64,9 @@ def read(store: Store, wanted: Wanted) -> Rows:
         runs |= {(who, repo): run for who, run in answers.items()}
         verdicts |= judged.read(rows, store, repo, answers, known)
         assessments |= assessed.read(store, repo, answers, verdicts, known)
-    said = attempts.Said(verdicts, assessments, spent.read(rows, store), rechecked.read(rows, store))
+    said = attempts.Said(verdicts, assessments, spent.read(rows, store, runs), rechecked.read(rows, store))
     attempts.add(rows, runs, said, wanted.cutoffs)
-    sampled.read(rows, store, verdicts, wanted.samples)
+    sampled.read(rows, store, runs, verdicts, wanted.samples)
     return rows
 
 

@@ -14,17 +14,26 @@ from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, each_record, read_json, unique, whose_run
+from pipeline.core.store import Store, each_record, read_json, shown_by, unique, whose_run
 
 
 class Run(NamedTuple):
-    """The newest run of an agent and model on one repository: what there is by instance, and why some have none."""
+    """The newest run of an agent and model on one repository: what there is by instance, and why some have none.
+
+    `shown` names the instances that it is about, None for all; `experiment` is whose money its answers cost, empty for
+    runs that do not say it.
+    """
 
     name: str
     predictions: dict[str, Prediction]
     metadata: dict[str, Any]
     unanswered: dict[str, str]
     path: Path
+    shown: frozenset[str] | None = None
+    experiment: str = ""
+
+    def is_about(self, instance: str) -> bool:
+        return self.shown is None or instance in self.shown
 
 
 def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> dict[Who, Run]:
@@ -34,8 +43,9 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> di
         for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
             who = whose_run(path.parent)
             records = [_checked(one, who, known, path) for one in unique(each_record(path, Prediction), path)]
-            runs[who] = _run(records, path)
-            _add(rows, who, runs[who], path)
+            places = {one.instance_id: _metadata(store, repo, one, path) for one in records}
+            runs[who] = _run(records, path, places)
+            _add(rows, who, runs[who], places)
     return runs
 
 
@@ -55,21 +65,23 @@ def _checked(record: Prediction, who: Who, known: Mapping[str, Known], path: Pat
     return named
 
 
-def _run(records: list[Prediction], path: Path) -> Run:
+def _run(records: list[Prediction], path: Path, places: Mapping[str, Path]) -> Run:
     names = [one.instance_id for one in records]
     return Run(
         name=records[0].run if records else path.parent.name,
         predictions=dict(zip(names, records, strict=True)),
-        metadata={name: _optional(_metadata(path, name)) for name in names},
+        metadata={name: _optional(places[name]) for name in names},
         unanswered=_optional(path.with_name("metadata.json")).get("unanswered", {}),
         path=path,
+        shown=shown_by(path.parent),
+        experiment=_optional(path.with_name("run.json")).get("experiment", ""),
     )
 
 
-def _add(rows: Rows, who: Who, run: Run, path: Path) -> None:
+def _add(rows: Rows, who: Who, run: Run, places: Mapping[str, Path]) -> None:
     for name, prediction in run.predictions.items():
         rows.patches[*who, name] = prediction.model_patch
-        rows.extend("stages", ((*who, name, *stage) for stage in _stages(run.metadata[name], _metadata(path, name))))
+        rows.extend("stages", ((*who, name, *stage) for stage in _stages(run.metadata[name], places[name])))
 
 
 def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, int]]:
@@ -81,9 +93,10 @@ def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str,
         yield place, stage, int(count)
 
 
-def _metadata(path: Path, name: str) -> Path:
-    """Where an agent says how it went with one instance."""
-    return path.parent / "instances" / name / "metadata.json"
+def _metadata(store: Store, repo: Repo, one: Prediction, path: Path) -> Path:
+    """Where an agent says how it went with one instance: beside its answer, or in an older run's own folder."""
+    kept = store.answers(repo, one.instance_id, one.answer)
+    return (kept if one.answer else path.parent / "instances" / one.instance_id) / "metadata.json"
 
 
 def _optional(path: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """One row per agent, model and instance of the dataset, from all that the stages say of it.
 
-Every instance is there for every agent and model: one without an answer or a verdict says so, and does not vanish.
+Every instance that a run is about is there for its agent and model: one without an answer or a verdict says so, and
+does not vanish.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pipeline.analyze.reading.assessed import Assessments
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import Hands
 from pipeline.analyze.reading.rows import Known, Rows, Who
-from pipeline.analyze.reading.spent import SpentBy
+from pipeline.analyze.reading.spent import Spending
 from pipeline.analyze.structure import changed_files, match, structure
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
@@ -28,7 +29,7 @@ class Said(NamedTuple):
 
     verdicts: Verdicts
     assessments: Assessments
-    spending: SpentBy
+    spending: Spending
     hands: Hands
 
 
@@ -39,6 +40,8 @@ def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
         for known in rows.known.values():
             run = runs.get((who, known.repo))
             name = known.instance_id
+            if run and not run.is_about(name):
+                continue
             answer = run.predictions.get(name) if run else None
             verdict = said.verdicts.get((*who, name))
             rows.add(
@@ -48,7 +51,7 @@ def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
                 Seen=seen(run.metadata[name], known.files) if answer else {},
                 Verdict=verdict,
                 Assessment=said.assessments.get((*who, name)),
-                Spent=said.spending.get((*who, name)),
+                Spent=said.spending.of(who, name, answer),
                 Hand=said.hands.get(patch_key(name, answer.model_patch)) if answer else None,
                 **_patch(answer, known),
             )

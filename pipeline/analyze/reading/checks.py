@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo, folder_name
+from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
 
 R = TypeVar("R", bound=Record)
@@ -61,7 +61,7 @@ def of_run(record: Prediction, who: tuple[str, str], path: Path) -> None:
 
 def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
     """A record is of the agent and model that its folder (agent/repository/model) is named by."""
-    if (folder_name(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
+    if (agent_folder(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
         raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
 
 

@@ -10,9 +10,10 @@ from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.matching import holds
 from pipeline.analyze.reading.rows import Known, Rows, Who
+from pipeline.core import store as places
 from pipeline.core.names import Repo
 from pipeline.core.records import Verdict
-from pipeline.core.store import Store, each_record, unique
+from pipeline.core.store import Store, attempts_in, each_record, unique
 
 #: verdicts by agent, model and instance
 Verdicts = dict[tuple[str, str, str], Verdict]
@@ -57,15 +58,29 @@ def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None
 
 
 def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
-    """All verdicts on a repository, checked."""
-    for path in (folder / "verdicts.jsonl" for folder in store.evaluated_in(repo)):
-        for one in unique(each_record(path, Verdict), path):
-            yield _checked(one, known, path)
+    """All verdicts on a repository, of first attempts, checked."""
+    for folder in store.evaluated_in(repo):
+        yield from of_attempt(folder, known, 1)
 
 
-def _checked(verdict: Verdict, known: Mapping[str, Known], path: Path) -> Verdict:
+def further(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[tuple[int, Verdict]]:
+    """Verdicts on further attempts, with their numbers, checked."""
+    for folder in store.evaluated_in(repo):
+        for attempt in attempts_in(folder, "verdicts.jsonl"):
+            if attempt > 1:
+                yield from ((attempt, one) for one in of_attempt(folder, known, attempt))
+
+
+def of_attempt(folder: Path, known: Mapping[str, Known], attempt: int) -> Iterator[Verdict]:
+    """The verdicts on one attempt of an agent and model, checked."""
+    path = places.of_attempt(folder, attempt) / "verdicts.jsonl"
+    for one in unique(each_record(path, Verdict), path):
+        yield _checked(one, known, folder, path)
+
+
+def _checked(verdict: Verdict, known: Mapping[str, Known], folder: Path, path: Path) -> Verdict:
     checks.known(verdict, known, path)
-    checks.of_folder(verdict.agent, verdict.model, path.parent, path)
+    checks.of_folder(verdict.agent, verdict.model, folder, path)
     checks.consistent(verdict, path)
     return verdict
 

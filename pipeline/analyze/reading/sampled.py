@@ -1,38 +1,47 @@
-"""Further attempts at the same instances, from other data directories: what pass@k needs more than one of."""
+"""Further attempts at the same instances, of the same runs and from other data directories: what pass@k needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pipeline.analyze.reading import judged
+from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.judged import Verdicts
-from pipeline.analyze.reading.rows import Rows
+from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
 from pipeline.core.records import Outcome, Verdict
 from pipeline.core.store import Store
 
 
-def read(rows: Rows, store: Store, verdicts: Verdicts, others: Iterable[Store]) -> None:
-    """Add `samples`: the verdicts that hold, and those of the other data directories.
+def read(
+    rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts, others: Iterable[Store]
+) -> None:
+    """Add `samples`: the verdicts that hold, those on further attempts, and those of the other data directories.
 
     What was not evaluated is no sample. Raises UserError for verdicts on another image: not the same instances.
     """
-    rows.extend("samples", (_row(one, store) for one in verdicts.values() if _counts(one)))
+    rows.extend("samples", (_row(one, store.root.name) for one in verdicts.values() if _counts(one)))
+    for repo in rows.repos:
+        for attempt, one in judged.further(store, repo, rows.known):
+            run, known = runs.get(((one.agent, one.model), repo)), rows.known[one.instance_id]
+            if run and (one.run, one.image) == (run.name, known.image) and _counts(one):
+                rows.extend("samples", [_row(one, f"{store.root.name}, attempt {attempt}")])
     for other in others:
         for repo in rows.repos:
             for one in judged.verdicts(other, repo, rows.known):
                 _same_image(rows, other, one)
                 if _counts(one):
-                    rows.extend("samples", [_row(one, other)])
+                    rows.extend("samples", [_row(one, other.root.name)])
 
 
 def _counts(verdict: Verdict) -> bool:
     return verdict.outcome is not Outcome.NOT_EVALUATED
 
 
-def _row(verdict: Verdict, store: Store) -> tuple[str | bool, ...]:
+def _row(verdict: Verdict, attempt: str) -> tuple[str | bool, ...]:
     who = verdict.agent, verdict.model, verdict.instance_id
-    return *who, store.root.name, verdict.outcome is Outcome.RESOLVED
+    return *who, attempt, verdict.outcome is Outcome.RESOLVED
 
 
 def _same_image(rows: Rows, other: Store, verdict: Verdict) -> None:

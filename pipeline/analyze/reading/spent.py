@@ -8,16 +8,18 @@ from __future__ import annotations
 import csv
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline.analyze.reading import checks
-from pipeline.analyze.reading.rows import Rows
+from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.errors import UserError
-from pipeline.core.names import parse_repo
-from pipeline.core.records import REPAIR, CostRow
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
+from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import EXACT, total
 
@@ -44,26 +46,64 @@ class Spent(NamedTuple):
         )
 
 
-#: by agent, model and holder: an instance, or `shared`
-SpentBy = dict[tuple[str, str, str], Spent]
+class Shown(NamedTuple):
+    """What the answers that are shown cost, with what serves several of them."""
+
+    llm_usd: Decimal
+    emb_usd: Decimal
 
 
-def read(rows: Rows, store: Store) -> SpentBy:
-    """Add `costs` and `requests`; returns what was spent by holder. Other tracks are left out.
+class Spending:
+    """What was spent, by answer; by agent, model and holder where a request names no answer, as older ones."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self.answers: dict[str, Spent] = defaultdict(Spent)
+        self.holders: dict[tuple[str, str, str], Spent] = defaultdict(Spent)
+        for one in requests:
+            if one.answer:
+                self.answers[one.answer] = self.answers[one.answer].plus(one)
+            else:
+                key = one.agent, one.key_model, one.holder
+                self.holders[key] = self.holders[key].plus(one)
+
+    def of(self, who: Who, instance: str, prediction: Prediction | None) -> Spent | None:
+        """What an answer cost, every try at it; None where nothing is known."""
+        name = prediction.answer if prediction else ""
+        return self.answers.get(name) or self.holders.get((*who, instance))
+
+
+def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spending:
+    """Add `costs` and `requests`; returns what was spent by answer. Other tracks are left out.
 
     Raises UserError for a broken row (with line and field), an experiment that stands twice, and a broken ledger.
     """
     costs, requests = (list(filter(_of(rows), found)) for found in (_costs(store), _requests(store)))
-    for one in costs:
-        rows.add("costs", CostRow=one.model_copy(update={"repo": str(parse_repo(one.repo))}))
-    spending: SpentBy = defaultdict(Spent)
+    paid = {((one.agent, one.model), parse_repo(one.repo)): one for one in costs}
+    for whose in dict.fromkeys([*paid, *(key for key, run in runs.items() if run.experiment and requests)]):
+        if row := _row(whose, paid.get(whose), runs.get(whose), requests):
+            rows.add("costs", **row)
     for one in requests:
         rows.add("requests", Request=one._replace(repo=str(parse_repo(one.repo))))
-        key = one.agent, one.key_model, one.holder
-        spending[key] = spending[key].plus(one)
     for note in _notes(costs, requests):
         rows.note(note)
-    return spending
+    return Spending(requests)
+
+
+def _row(
+    whose: tuple[Who, Repo], paid: CostRow | None, run: Run | None, requests: Sequence[Request]
+) -> dict[str, Any] | None:
+    """All that was spent on an agent and model, and what of it the answers cost that are shown; None for nothing.
+
+    Where a run does not say which answers it shows, or there is no ledger, these are the same.
+    """
+    (agent, model), repo = whose
+    row = (paid or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
+    if not run or not run.experiment or not requests:
+        return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd)}
+    names = {one.answer for one in run.predictions.values()}
+    ours = [one for one in requests if one.answer in names or (one.holder, one.experiment) == (SHARED, run.experiment)]
+    cost = {kind: total(one.cost_usd for one in ours if one.kind == kind) for kind in ("llm", "embedding")}
+    return {"CostRow": row, "Shown": Shown(cost["llm"], cost["embedding"])} if paid or ours else None
 
 
 def _of(rows: Rows) -> Callable[[CostRow | Request], bool]:

@@ -160,7 +160,9 @@ def _verdicts(
     check(instances, answers, clone, how.sandbox, work.trust_local)
     with Progress("auditing verdicts", len(named)) as progress:
         how.sandbox.images.serve(Directory.here(store.root))
-        fared = graded(runs, instances, answers, progress, **_words(progress, how, work))
+        fared = graded(
+            runs, instances, answers, progress, {one.instance_id for one in instances}, **_words(progress, how, work)
+        )
     return {one.instance_id: sign(one, AGENT, AGENT, "", answers.of(one), fared[one.instance_id]) for one in instances}
 
 

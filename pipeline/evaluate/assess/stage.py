@@ -63,7 +63,8 @@ def assess(
     """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
     settings = load_settings(more.settings)
     panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
-    instances, answers = read_dataset(store, subject.repo), read_answers(store, subject)
+    answers = read_answers(store, subject)
+    instances = answers.among(read_dataset(store, subject.repo))
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, how.sandbox, trust_local)
     folder = store.evaluation(subject.repo, subject.agent, subject.model)

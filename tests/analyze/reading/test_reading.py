@@ -13,7 +13,8 @@ from pipeline import analyze
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
+from pipeline.core.store import Store, of_attempt, read_records, write_bytes, write_json, write_records
+from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
 from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
@@ -365,3 +366,70 @@ def test_an_assessment_that_belies_its_verdict_is_refused(store, unresolved):
     error = refusal(store)
     assert (error.path, error.field) == (path, "resolved")
     assert "verdicts.jsonl" in error.message
+
+
+def ask_for(store: Store, number: int, answer: str, cost: str, **more: Any) -> None:
+    """One request for an answer, or for what serves several where it names none."""
+    ledger = Ledger(store.ledger)
+    whose = {"alias": "alias", "repo": str(UI), "model": "model-a", "agent": "magentless", "settings": "s"}
+    holder = UI.instance_id(number) if answer else "shared"
+    ledger.issue(f"{answer}{cost}", Key(**whose, holder=holder, answer=answer, **{"experiment": "now", **more}))
+    ledger.book(ledger.open(f"{answer}{cost}", "model-a", "llm"), Booking("ok", Usage(1, 1), Decimal(cost), 1))
+    ledger.close()
+
+
+@pytest.mark.trap("money-of-all-runs")
+def test_costs_are_of_the_answers_that_are_shown(tmp_path: Path) -> None:
+    """Our own first version divided all runs' money by the newest answers."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    shown = [make_prediction(number, answer=f"answer-{number}") for number in (1, 2)]
+    path = add_run(store, UI, shown)
+    write_json(path.with_name("run.json"), {"agent": "magentless", "model": "model-a", "experiment": "now"})
+    ask_for(store, 1, "answer-1", "0.10")
+    ask_for(store, 1, "answer-1", "0.02")  # a try that was stopped
+    ask_for(store, 2, "answer-2", "0.20")
+    ask_for(store, 1, "", "0.04")
+    ask_for(store, 1, "an-older-answer", "5")
+    ask_for(store, 1, "", "3", experiment="before")
+    write_costs(store)
+    frames = analyze.load(store)
+    (row,) = analyze.tables(frames)["costs"].to_dict("records")
+    assert (row["cost_usd"], row["spent_usd"], row["predicted"]) == (Decimal("0.36"), Decimal("8.36"), 2)
+    assert frames.predictions["cost_usd"].tolist() == [Decimal("0.12"), Decimal("0.20")]
+
+
+def test_a_run_is_about_its_own_instances(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    path = add_run(store, UI, [make_prediction(2)])
+    about = {"agent": "magentless", "model": "model-a", "instances": [UI.instance_id(2)]}
+    write_json(path.with_name("run.json"), about)
+    assert analyze.load(store).predictions["instance_id"].tolist() == [UI.instance_id(2)]
+
+
+def test_named_settings_are_rows_of_one_table(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1)])
+    for agent, outcome in (("magentless", Outcome.UNRESOLVED), ("magentless@greedy", Outcome.RESOLVED)):
+        prediction = make_prediction(1, agent=agent)
+        add_run(store, UI, [prediction])
+        add_verdicts(store, UI, [make_verdict(prediction, outcome)])
+    table = analyze.tables(analyze.load(store))["resolution"]
+    assert dict(zip(table["agent"], table["resolved"], strict=True)) == {"magentless@greedy": 1, "magentless": 0}
+
+
+def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
+    """Without other data directories; the tables of resolved instances are of the first attempt."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1)])
+    prediction = make_prediction(1)
+    add_run(store, UI, [prediction])
+    path = add_verdicts(store, UI, [make_verdict(prediction, Outcome.UNRESOLVED)])
+    second = make_verdict(prediction, Outcome.RESOLVED)
+    stale = second.model_copy(update={"run": "an older one"})
+    write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [second])
+    write_records(of_attempt(path.parent, 3) / "verdicts.jsonl", [stale])
+    made = analyze.tables(analyze.load(store))
+    assert made["pass_at_k"][["k", "attempts", "pass_at_k_pct"]].values.tolist() == [[1, 2, 50], [2, 2, 100]]
+    assert made["resolution"]["resolved"].tolist() == [0]

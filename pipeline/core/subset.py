@@ -1,0 +1,84 @@
+"""Which instances of a dataset are meant: by number, by name, from a file, the first so many.
+
+Reads the file of a subset; writes nothing. A file holds one instance a line, or JSON Lines with `instance_id`; lines
+that begin with `#` and empty ones are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo, parse_instance_id
+from pipeline.core.records import Instance
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Instances by pull request and by name; of what these leave, the first `limit`. All, where nothing is said.
+
+    `names` may be of several repositories: of each only its own are meant.
+    """
+
+    numbers: tuple[int, ...] = ()
+    names: tuple[str, ...] | None = None
+    limit: int | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return not self.numbers and self.names is None and self.limit is None
+
+    def of(self, dataset: Sequence[Instance]) -> tuple[Instance, ...]:
+        """The chosen ones, in the dataset's order. Raises UserError for one that is not there, and for none at all."""
+        by_name = {one.instance_id: one for one in dataset}
+        repos = {one.repository for one in dataset}
+        wanted = {repo.instance_id(number) for repo in repos for number in self.numbers}
+        wanted |= {name for name in self.names or () if parse_instance_id(name)[0] in repos}
+        if missing := sorted(wanted - by_name.keys()):
+            raise unknown("instance", missing[0], list(by_name))
+        named = bool(self.numbers) or self.names is not None
+        found = tuple(one for one in dataset if one.instance_id in wanted or not named)[: self.limit]
+        if not found and dataset:
+            raise UserError(
+                f"no instance of {', '.join(map(str, repos))} is chosen", hint="see --pr, --instances, --limit"
+            )
+        return found
+
+
+#: all instances
+ALL = Subset()
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """Names of instances, in any of their forms, from a file or a list with commas. Raises UserError with the line."""
+    path = Path(text)
+    if path.is_file():
+        return tuple(dict.fromkeys(_named(path, number, line) for number, line in _lines(path)))
+    if path.suffix or "/" in text and not text.rpartition("-")[2].rpartition("#")[2].rpartition(":")[2].isdecimal():
+        raise UserError("no such file", path=path, hint="a file of instances, or instances with commas between")
+    return tuple(dict.fromkeys(_canonical(one.strip()) for one in text.split(",") if one.strip()))
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise UserError(f"no readable text: {error}", path=path) from None
+    return [(number, one.strip()) for number, one in enumerate(lines, 1) if one.strip() and not one.startswith("#")]
+
+
+def _named(path: Path, number: int, line: str) -> str:
+    try:
+        return _canonical(json.loads(line)["instance_id"] if line.startswith("{") else line)
+    except (ValueError, KeyError, TypeError):
+        raise UserError("no instance_id in this line", path=path, line=number) from None
+    except UserError as error:
+        raise UserError(error.message, path=path, line=number, hint=error.hint) from None
+
+
+def _canonical(text: str) -> str:
+    repo, number = parse_instance_id(text)
+    return Repo(*repo).instance_id(number)

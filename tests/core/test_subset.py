@@ -1,0 +1,66 @@
+"""Which instances are meant: by number, by name, from a file, the first so many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import make_instance
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
+from pipeline.core.subset import ALL, Subset, read_names
+
+UI, WEB = Repo("acme", "ui"), Repo("acme", "web")
+DATASET = [make_instance(number) for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("subset", "numbers"),
+    [
+        (ALL, [1, 2, 3]),
+        (Subset(numbers=(3, 1)), [1, 3]),
+        (Subset(names=("acme__ui-2",)), [2]),
+        (Subset(names=("acme__ui-2", "acme__web-9")), [2]),
+        (Subset(limit=2), [1, 2]),
+        (Subset(numbers=(2, 3), limit=1), [2]),
+    ],
+)
+def test_the_dataset_gives_the_order(subset: Subset, numbers: list[int]) -> None:
+    assert [one.number for one in subset.of(DATASET)] == numbers
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("subset", "said"),
+    [
+        (Subset(numbers=(4,)), "unknown instance 'acme__ui-4'"),
+        (Subset(names=("acme__web-9",)), "no instance of acme/ui is chosen"),
+    ],
+)
+def test_what_is_not_there_is_refused(subset: Subset, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        subset.of(DATASET)
+
+
+def test_names_are_read_in_every_form(tmp_path: Path) -> None:
+    path = tmp_path / "lite.txt"
+    path.write_text('# the small ones\nacme/ui#1\n\nacme/ui:2\n{"instance_id": "acme__web-9"}\nacme__ui-1\n')
+    assert read_names(str(path)) == (UI.instance_id(1), UI.instance_id(2), WEB.instance_id(9))
+    assert read_names("acme__ui-1, acme/ui-#2") == (UI.instance_id(1), UI.instance_id(2))
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("line", ["acme", '{"instance": "x"}', "{"])
+def test_a_line_that_names_nothing_is_said(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "lite.txt"
+    path.write_text(f"acme__ui-1\n{line}\n")
+    with pytest.raises(UserError) as error:
+        read_names(str(path))
+    assert (error.value.path, error.value.line) == (path, 2)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        read_names(str(tmp_path / "lite.txt"))
