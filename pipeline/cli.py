@@ -34,6 +34,7 @@ COMMANDS = {
     "pages": ("pipeline.pages.cli", "The track of pages: can a model write an accessible page?"),
     "campaign": ("pipeline.campaign", "Stages 01 to 05 of one repository and model, one after the other."),
     "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
+    "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send, run, look, fetch and merge."),
     "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),
     "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),
     "costs": ("pipeline.costs", "What each experiment spent, and whether all sums agree."),

@@ -171,6 +171,10 @@ CHECKS = (
     ),
     Check("PostgreSQL", "the gateway's database mode in tests", False, _postgresql, "apt-get install postgresql"),
     Check("browser", "the page track and the accessibility assessment", False, _browser, "just browser-install"),
+    Check(
+        "ssh", "working on a server (docs/remote.md)", False, _version("ssh", "-V"), "apt-get install openssh-client"
+    ),
+    Check("rsync", "the same", False, _version("rsync", "--version"), "apt-get install rsync"),
     Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
     Check(
         "provider keys",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 SERVER = """\
@@ -13,14 +14,25 @@ AuthorizedKeysFile {folder}/user.pub
 PidFile none
 StrictModes no
 """
-CLIENT = "IdentityFile {folder}/user\nStrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n"
+CLIENT = """\
+IdentityFile {folder}/user
+StrictHostKeyChecking no
+UserKnownHostsFile /dev/null
+LogLevel ERROR
+Host {name}
+    HostName 127.0.0.1
+    Port {port}
+"""
+#: what the `ssh` of the folder calls the server
+NAME = "bench-server"
 
 
 class Server:
-    """`address` is for DOCKER_HOST, `folder` for PATH: it holds the `ssh` that is let in."""
+    """`address` is for DOCKER_HOST, `folder` for PATH: it holds the `ssh` that is let in. `environment` is what is set
+    there, such as another HOME."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "ssh"
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.folder, self.environment = folder / "ssh", environment or {}
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         self.address, self._port = f"ssh://127.0.0.1:{port}", port
@@ -30,15 +42,25 @@ class Server:
         for name in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
         for name, text in (("sshd_config", SERVER), ("ssh_config", CLIENT)):
-            (self.folder / name).write_text(text.format(folder=self.folder))
+            (self.folder / name).write_text(text.format(folder=self.folder, name=NAME, port=self._port))
+        with (self.folder / "sshd_config").open("a") as configuration:
+            pairs = (f'"{name}={value}"' for name, value in self.environment.items())
+            configuration.write(f"SetEnv {' '.join(pairs)}\n" if self.environment else "")
         client = self.folder / "ssh"
         client.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {self.folder}/ssh_config "$@"\n')
         client.chmod(0o755)
         Path("/run/sshd").mkdir(exist_ok=True)  # where it separates its rights; Debian's service makes it
-        command = ["/usr/sbin/sshd", "-D", "-p", str(self._port), "-f", self.folder / "sshd_config"]
-        self._server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def start(self) -> None:
+        command = ["/usr/sbin/sshd", "-D", "-p", str(self._port), "-f", self.folder / "sshd_config"]
+        self._server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        """No connection is taken any more; those that are there stay."""
         self._server.terminate()
         self._server.wait()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -22,9 +22,15 @@ GROUPS = {
     "dataset": ("check", "export", "stats", "lock", "rebuild", "agree"),
     "pages": ("check", "run", "eval", "report", "hybrid", "demo"),
     "handcheck": ("export", "import"),
+    "remote": ("setup", "push", "run", "status", "logs", "stop", "pull", "merge", "snapshot"),
 }
 ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]
-WITHOUT_DATA = ([], ["models"], ["schema"], ["select"], ["pages", "check"], *([group] for group in GROUPS))
+ELSEWHERE = (["remote", name] for name in ("setup", "run", "status", "logs", "stop"))
+WITHOUT_DATA = (
+    *([], ["models"], ["schema"], ["select"], ["pages", "check"]),
+    *ELSEWHERE,
+    *([group] for group in GROUPS),
+)
 #: packages that cost a noticeable part of a second each
 HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"} | {
     "github",
@@ -33,6 +39,8 @@ HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", 
     "sqlite_utils",
     "re2",
     "unidiff",
+    "dask",
+    "distributed",
 }
 PROGRAM = """
 import sys

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 #: causes that may pass by themselves: an engine that is started again, a registry that answers again, space set free,
-#: a cache that nobody else writes any more
-PASSING = ("engine", "registry", "disk", "cache", "workspace_gone")
+#: a cache that nobody else writes any more, a network that is there again
+PASSING = ("engine", "registry", "disk", "cache", "workspace_gone", "network")
 
 
 @dataclass(frozen=True)

@@ -212,6 +212,56 @@ class Ledger:
                        WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)"""
             db.execute(query, (LOST, OPEN, experiment))
 
+    # -- another ledger's rows ----------------------------------------------------------------------------------------
+    def differing(self, other: Path) -> list[str]:
+        """The ids of keys and requests that both ledgers have and say something else of. A request that only one of
+        them has booked is no difference."""
+        pairs = {
+            "keys": ("key_hash", (*Key._fields, "created"), ""),
+            "requests": (
+                "id",
+                (*Sent._fields, *_BOOKED),
+                f"AND a.status NOT IN {_UNBOOKED} AND b.status NOT IN {_UNBOOKED}",
+            ),
+        }
+        with self._beside(other) as db:
+            found = []
+            for table, (key, columns, further) in pairs.items():
+                differ = " OR ".join(f"a.{name} IS NOT b.{name}" for name in columns)
+                query = (
+                    f"SELECT {key} FROM main.{table} a JOIN other.{table} b USING ({key}) WHERE ({differ}) {further}"
+                )
+                found += [f"{table} {one}" for (one,) in db.execute(query)]
+            return found
+
+    def absorb(self, other: Path) -> None:
+        """Take another ledger's keys, requests and refusals beside one's own: all or none. A request that is booked
+        there and open or lost here is booked."""
+        requests = ", ".join((*Sent._fields, *_BOOKED))
+        booked = ", ".join(f"{name} = b.{name}" for name in _BOOKED)
+        with self._beside(other) as db, db:
+            names = ", ".join((*Key._fields, "key_hash", "created"))
+            db.execute(f"INSERT OR IGNORE INTO main.keys ({names}) SELECT {names} FROM other.keys ORDER BY rowid")
+            query = (
+                f"INSERT OR IGNORE INTO main.requests ({requests}) SELECT {requests} FROM other.requests ORDER BY rowid"
+            )
+            db.execute(query)
+            db.execute(f"""UPDATE main.requests SET {booked} FROM other.requests b
+                           WHERE b.id = main.requests.id AND main.requests.status IN {_UNBOOKED}
+                                 AND b.status NOT IN {_UNBOOKED}""")
+            db.execute("INSERT OR IGNORE INTO main.refusals (key_hash) SELECT key_hash FROM other.refusals")
+
+    @contextmanager
+    def _beside(self, other: Path) -> Iterator[sqlite3.Connection]:
+        """The database with another ledger's attached; that one is brought to this version first."""
+        Ledger(other).close()
+        with self._lock:
+            self._db.execute("ATTACH ? AS other", (str(other.absolute()),))
+            try:
+                yield self._db
+            finally:
+                self._db.execute("DETACH other")
+
     # -- sums -------------------------------------------------------------------------------------------------------
     def rows(self, experiment: str | None = None) -> list[Request]:
         """Requests in the order in which they were booked, of one experiment or of all."""
@@ -255,6 +305,7 @@ def _marks(count: int) -> str:
 
 #: the columns of a booking, and how they are set
 _BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status")
+_UNBOOKED = f"('{OPEN}', '{LOST}')"
 _SET = ", ".join(f"{name} = ?" for name in _BOOKED)
 
 

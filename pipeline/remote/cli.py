@@ -1,0 +1,210 @@
+"""`a11y-bench remote`: a server for what this machine is too small for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option
+
+
+@click.group()
+def command() -> None:
+    """Work on a server: HOST is a name that `ssh` knows (docs/remote.md)."""
+
+
+def host_argument(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`HOST --folder DIR`: passes `host`."""
+
+    @wraps(function)
+    def wrapper(*args: Any, host: str, folder: str, **kwargs: Any) -> Any:
+        from pipeline.remote.host import Host
+
+        return function(*args, host=Host(host, folder), **kwargs)
+
+    folder = click.option(
+        "--folder",
+        default="a11y-bench",
+        show_default=True,
+        envvar="A11Y_BENCH_REMOTE_FOLDER",
+        show_envvar=True,
+        help="The project's folder there, from the home folder.",
+    )
+    return click.argument("host")(folder(wrapper))
+
+
+def _repos(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> Any:
+    from pipeline.core.names import parse_repo
+
+    return [parse_repo(value) for value in values]
+
+
+stages_option = click.option("--stage", "stages", multiple=True, help="Data of this stage only: triage, collect, ...")
+repos_option = click.option("--repo", "repos", multiple=True, callback=_repos, help="Data of this repository only.")
+prefer_option = click.option(
+    "--prefer",
+    type=click.Choice(["ours", "theirs"]),
+    default=None,
+    help="What both sides changed: take this side's; the other is archived. Without it, such data are an error.",
+)
+
+
+@command.command()
+@host_argument
+@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
+@click.option("--root", default="", help="Write configuration below this folder there, and change nothing else.")
+@click.option("--data-root", default="", help="Where the engine there keeps images and containers.")
+def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
+    """Check and prepare a Debian or Ubuntu server: packages, Node, uv, limits, engine, folders.
+
+    What is right is left alone, so that it may run again. Exit code: 1 when something is left to do for a person.
+    """
+    from pipeline.core.console import table
+    from pipeline.remote.prepare import prepare
+
+    found = prepare(host, dry_run=dry_run, root=root, data_root=data_root)
+    table(host.name, ("state", "what"), found)
+    if any(state == "todo" for state, _ in found):
+        raise SystemExit(1)
+
+
+@command.command()
+@host_argument
+@stages_option
+@repos_option
+@prefer_option
+@click.option("--with-secrets", is_flag=True, help="Send the keys that are set here, too.")
+@click.option("--without-clones", is_flag=True, help="Leave clones here.")
+@click.option("--without-data", is_flag=True, help="Send the project only.")
+@data_option
+def push(
+    host: Any,
+    store: Any,
+    stages: Sequence[str],
+    repos: Sequence[Any],
+    prefer: str | None,
+    with_secrets: bool,
+    **without: bool,
+) -> None:
+    """Send the project, the data and the clones; what the server has made meanwhile stays.
+
+    \b
+    Only what differs travels. Exit code: 2 where both sides changed the same; then nothing is written.
+    """
+    from pipeline.core.console import say
+    from pipeline.remote import push as pushing
+
+    say(f"the project: {pushing.push_project(host)} files")
+    if with_secrets:
+        say(f"keys: {', '.join(pushing.push_secrets(host)) or 'none is set here'}")
+    if without["without_data"]:
+        return
+    _tell(pushing.push_data(host, store, stages, repos, prefer or ""))
+    if not without["without_clones"]:
+        say(f"clones: {', '.join(map(str, pushing.push_clones(host, store, repos))) or 'none'}")
+
+
+@command.command()
+@host_argument
+@stages_option
+@repos_option
+@prefer_option
+@data_option
+def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], prefer: str | None) -> None:
+    """Fetch the data of stages 00 to 04 and the ledger, and merge them into what is here.
+
+    \b
+    Reads DATA there; writes DATA, and costs.csv from all requests. What is replaced is archived.
+    Exit code: 2 where both sides changed the same, which is listed; then nothing is written.
+    """
+    from pipeline.remote.pull import pull as pulled
+
+    _tell(pulled(host, store, stages, repos, prefer or ""))
+
+
+@command.command()
+@host_argument
+@click.argument("recipe")
+@click.option("--follow", is_flag=True, help="Show its log until it ends; it goes on without us, too.")
+def run(host: Any, recipe: str, follow: bool) -> None:
+    """Run a recipe there on its own: 'build-run org/repo --jobs 8'. Prints the job's name."""
+    from pipeline.remote import jobs
+
+    name = jobs.begin(host, recipe)
+    click.echo(name)
+    if follow:
+        jobs.log(host, jobs.find(host, name), follow=True)
+
+
+@command.command()
+@host_argument
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+def status(host: Any, as_json: bool) -> None:
+    """The jobs of a server, and how it is."""
+    from pipeline.core.console import clock, table
+    from pipeline.remote import jobs
+
+    there, machine = jobs.jobs(host), jobs.machine(host)
+    if as_json:
+        click.echo(json.dumps({"machine": dict(machine), "jobs": [one._asdict() for one in there]}, indent=2))
+        return
+    table(host.name, ("what", "how"), machine)
+    rows = [(one.name, one.state, one.code, clock(one.seconds), one.command) for one in there]
+    table("Jobs", ("job", "state", "exit code", "time", "recipe"), rows)
+
+
+@command.command()
+@host_argument
+@click.argument("job", default="")
+@click.option("--follow", is_flag=True, help="Go on until the job ends.")
+@click.option("--lines", type=click.IntRange(1), default=50, show_default=True, help="Of its end.")
+def logs(host: Any, job: str, follow: bool, lines: int) -> None:
+    """What a job printed; the newest without a name."""
+    from pipeline.remote import jobs
+
+    raise SystemExit(jobs.log(host, jobs.find(host, job), lines=lines, follow=follow))
+
+
+@command.command()
+@host_argument
+@click.argument("job")
+def stop(host: Any, job: str) -> None:
+    """Ask a job to end; the same recipe goes on where it was."""
+    from pipeline.remote import jobs
+
+    jobs.stop(host, jobs.find(host, job))
+
+
+@command.command()
+@click.argument("incoming", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--known", type=click.Path(path_type=Path), required=True, help="The note of what both sides hold.")
+@prefer_option
+@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@data_option
+def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store: Any) -> None:
+    """Merge a copy of another data directory into this one; push and pull end with it, on either side."""
+    from pipeline.remote.merge import merge as merged
+
+    done = merged(store, incoming, known, prefer or "")
+    click.echo(json.dumps(done)) if as_json else _tell(done)
+
+
+@command.command()
+@data_option
+def snapshot(store: Any) -> None:
+    """Copy the ledger whole, for a pull: what is in the file alone may lack what was written last."""
+    from pipeline.remote.pull import snapshot as taken
+
+    click.echo(json.dumps({"ledger": int(taken(store) is not None)}))
+
+
+def _tell(done: Any) -> None:
+    from pipeline.core.console import say
+
+    words = [f"{done[one]} {one}" for one in ("new", "taken", "merged", "kept") if done[one]]
+    say(f"data: {', '.join(words) or 'none'}")

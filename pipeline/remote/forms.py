@@ -1,0 +1,228 @@
+"""How files of a data directory are merged, by their place: a table, and a function for each form.
+
+A form gets both sides' bytes and gives what holds all of both, or names what they disagree in. Does not cover files
+that one side alone has changed: these are taken as they are (`merge`).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core.errors import UserError
+from pipeline.core.store import digest
+from pipeline.remote.sides import Sides
+
+
+class Merged(NamedTuple):
+    """What came of two sides: the bytes (None: what stands here stays), and what they disagree in."""
+
+    data: bytes | None
+    conflicts: tuple[str, ...] = ()
+
+
+Form = Callable[[Sides], Merged]
+
+
+# -- records by their keys -------------------------------------------------------------------------------------------
+def by(*keys: str) -> Form:
+    """Records that these fields tell apart. One that only one side has changed since the last time is that side's."""
+
+    def merge(sides: Sides) -> Merged:
+        ours, theirs = (_rows(path, data, keys) for path, data in sides.both())
+        kept: dict[str, bytes] = {}
+        conflicts: list[str] = []
+        for key in dict.fromkeys([*ours, *theirs]):
+            here, there, before = ours.get(key), theirs.get(key), sides.rows.get(key)
+            chosen = _chosen(here, there, before, sides.prefer)
+            if chosen is CONFLICT:
+                conflicts.append(key)
+            elif chosen is not None:
+                kept[key] = chosen
+        lines = _ordered(kept, list(ours), list(theirs))
+        return Merged(b"".join(line + b"\n" for line in lines), tuple(conflicts))
+
+    merge.keys = keys  # type: ignore[attr-defined]
+    return merge
+
+
+CONFLICT = b""
+
+
+def _chosen(here: bytes | None, there: bytes | None, before: str | None, prefer: str) -> bytes | None:
+    """The record that stays: None where it is gone, CONFLICT where both sides say something else."""
+    if here == there or _means(here) == _means(there):
+        return here
+    if before is not None and before == _means(here):
+        return there
+    if before is not None and before == _means(there):
+        return here
+    if here is None or there is None:
+        return here or there  # what was changed here and removed there stays
+    return {"ours": here, "theirs": there}.get(prefer, CONFLICT)
+
+
+def _means(line: bytes | None) -> str | None:
+    """The digest of what a record says, but for the version of the program that wrote it."""
+    return None if line is None else digest({**json.loads(line), "tool": ""})
+
+
+def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
+    """Lines by the values of their keys. Raises UserError with file, line and field."""
+    found: dict[str, bytes] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            key = " ".join(str(record[one]) for one in keys)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"no such record: {error}", path=path, line=number, field=keys[0]) from None
+        if key in found:
+            raise UserError(f"{key} stands here twice", path=path, line=number, field=keys[0], hint="keep one of them")
+        found[key] = line.strip()
+    return found
+
+
+def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:
+    """What both sides hold once they are merged, by key; empty for what is no file of records."""
+    keys = getattr(form, "keys", None)
+    return {key: _means(line) or "" for key, line in _rows(path, data, keys).items()} if keys else {}
+
+
+def _ordered(kept: Mapping[str, bytes], ours: list[str], theirs: list[str]) -> list[bytes]:
+    """By number where both sides are in that order, else ours and then what is theirs alone."""
+    if ours == sorted(ours, key=_natural) and theirs == sorted(theirs, key=_natural):
+        return [kept[key] for key in sorted(kept, key=_natural)]
+    return list(kept.values())
+
+
+def _natural(key: str) -> tuple[Any, ...]:
+    """`acme__ui-9` before `acme__ui-10`."""
+    name, _, number = key.rpartition("-")
+    return (name, int(number)) if number.isdecimal() else (key, 0)
+
+
+# -- append-only files -----------------------------------------------------------------------------------------------
+def journal(sides: Sides) -> Merged:
+    """Lines of both sides, each side's in its own order; where they differ, the older comes first."""
+    ours, theirs = (_whole_lines(data) for _, data in sides.both())
+    lines = union(ours, theirs, _time)
+    return Merged(b"".join(line + b"\n" for line in lines))
+
+
+def union(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]) -> list[bytes]:
+    """What both hold, once each; what stands twice on one side stands twice."""
+    shared = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
+    shared = min(len(ours), len(theirs)) if shared is None else shared
+    known = Counter(ours[shared:])
+    new: list[bytes] = []
+    for one in theirs[shared:]:
+        if known[one]:
+            known[one] -= 1
+        else:
+            new.append(one)
+    return ours[:shared] + _merged(ours[shared:], new, time)
+
+
+def _merged(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]) -> list[bytes]:
+    result: list[bytes] = []
+    left, right = list(reversed(ours)), list(reversed(theirs))
+    while left and right:
+        result.append((left if time(left[-1]) <= time(right[-1]) else right).pop())
+    return result + left[::-1] + right[::-1]
+
+
+def _whole_lines(data: bytes) -> list[bytes]:
+    """The lines; what a killed writer left half written at the end is none."""
+    *lines, last = data.split(b"\n")
+    whole = [line for line in lines if line.strip()]
+    try:
+        return [*whole, last] if last.strip() and json.loads(last) else whole
+    except ValueError:
+        return whole
+
+
+def _time(line: bytes) -> str:
+    """When a record was written; one that does not say it is older than all."""
+    try:
+        return str(json.loads(line).get("time") or "")
+    except (ValueError, AttributeError):
+        return ""
+
+
+def pages(sides: Sides) -> Merged:
+    """Pages of pull requests, members of gzip. What the source said to one side alone is asked again where the last
+    page's state is older: nothing is lost by it."""
+    ours, theirs = (_members(path, data) for path, data in sides.both())
+    return Merged(b"".join(union(ours, theirs, lambda _: "")))
+
+
+def _members(path: Path, data: bytes) -> list[bytes]:
+    """The members of a gzip file, unpacked and packed the same way again. Raises UserError."""
+    found: list[bytes] = []
+    while data:
+        unpack = zlib.decompressobj(wbits=31)
+        try:
+            unpack.decompress(data)
+        except zlib.error as error:
+            raise UserError(f"no page of pull requests: {error}", path=path) from None
+        if not unpack.eof:
+            break  # a killed process left it half written
+        found.append(data[: len(data) - len(unpack.unused_data)])
+        data = unpack.unused_data
+    return found
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+def derived(sides: Sides) -> Merged:
+    """What follows from other files, and logs: the newer one is taken, and the other one archived by who merges."""
+    return Merged(sides.their_data if sides.theirs.stat().st_mtime > sides.ours.stat().st_mtime else None)
+
+
+def first(sides: Sides) -> Merged:
+    """What is named by all that shapes it, and what speeds things up: what stands here stays."""
+    return Merged(None)
+
+
+def opaque(sides: Sides) -> Merged:
+    """Anything else: two sides that both changed it disagree."""
+    chosen = {"ours": Merged(None), "theirs": Merged(sides.their_data)}
+    return chosen.get(sides.prefer, Merged(None, ("the file",)))
+
+
+INSTANCE = by("instance_id")
+#: place -> form; the first that matches. Units (folders with a manifest) are not here: they are taken whole.
+FORMS: tuple[tuple[str, Form], ...] = (
+    ("*.log", derived),
+    ("00_viewer/*.jsonl", journal),
+    ("01_raw/*/pages.jsonl.gz", pages),
+    ("01_raw/*/pictures/*", first),
+    ("01_raw/*/source.json", opaque),
+    ("01_raw/*.jsonl", INSTANCE),
+    ("01_raw/*", derived),
+    ("02_dataset/*/learned.jsonl", first),
+    ("02_dataset/*/proposals.jsonl", by("instance_id", "model", "number", "rejected")),
+    ("02_dataset/*/environments/*", derived),
+    ("02_dataset/*.jsonl", INSTANCE),
+    ("03_predictions/*/responses/*", first),
+    ("03_predictions/pages/*/answers.jsonl", by("case", "model", "sample")),
+    ("03_predictions/*/metadata.json", derived),
+    ("03_predictions/*.jsonl", INSTANCE),
+    ("04_evaluation/pages/*/verdicts.jsonl", by("case", "model", "sample")),
+    ("04_evaluation/pages/*/hybrid.jsonl", by("name", "model", "sample")),
+    ("04_evaluation/pages/*", derived),
+    ("04_evaluation/*.jsonl", INSTANCE),
+    ("04_evaluation/*/final_report.json", derived),
+    ("04_evaluation/*/runs.json", derived),
+)
+
+
+def form_of(place: str) -> Form:
+    """The form of a file at this place, relative to the data directory."""
+    return next((form for pattern, form in FORMS if fnmatchcase(place, pattern)), opaque)

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Jobs: commands of the project that run on their own, whoever is connected. Called in the project's folder.
+#
+#   job.sh run JOB COMMAND...   runs the command to its end; JOB is a folder of .remote/jobs
+#   job.sh list                 a line for each job: name, state, exit code, seconds, command
+#   job.sh stop JOB             asks it to end, as Ctrl-C pressed twice does; kills nothing
+#
+# A job that runs holds a lock on its folder, so that no process id is ever taken for another's. Its folder has the
+# command, the log, and at the end the exit code. Keys are read from .secrets.env, where somebody sent them.
+set -euo pipefail
+JOBS=.remote/jobs
+
+run() {
+    local job=$1 code=0
+    shift
+    exec 9>"$job/lock"
+    flock --nonblock 9 || exit 1
+    trap '' HUP
+    echo $$ >"$job/pid"
+    if [[ -e .secrets.env ]]; then
+        set -a
+        # shellcheck source=/dev/null
+        source ./.secrets.env
+        set +a
+    fi
+    export A11Y_BENCH_CLONES=${A11Y_BENCH_CLONES:-$PWD/clones}
+    "$@" </dev/null >>"$job/log" 2>&1 9>&- &
+    # a request to end is for the command, and what it says to it is its exit code
+    # shellcheck disable=SC2064
+    trap "kill -TERM $! 2>/dev/null || true" TERM
+    wait $! || code=$?
+    while kill -0 $! 2>/dev/null; do code=0; wait $! || code=$?; done
+    echo "$code" >"$job/code.new"
+    mv "$job/code.new" "$job/code"
+}
+
+state() {
+    if [[ -e $1/code ]]; then echo ended
+    elif [[ -e $1/lock ]] && ! flock --nonblock "$1/lock" true; then echo running
+    else echo lost; fi
+}
+
+list() {
+    local job state last
+    for job in "$JOBS"/*/; do
+        [[ -e $job/command ]] || continue
+        state=$(state "$job") last=$(date +%s)
+        [[ $state == running ]] || last=$(stat --format=%Y "$job/log" 2>/dev/null || stat --format=%Y "$job/command")
+        printf '%s\t%s\t%s\t%s\t%s\n' "$(basename "$job")" "$state" "$(cat "$job/code" 2>/dev/null || true)" \
+            "$((last - $(stat --format=%Y "$job/command")))" "$(cat "$job/command")"
+    done
+}
+
+stop() { [[ $(state "$1") != running ]] || kill -TERM "$(cat "$1/pid")"; }
+
+"$@"

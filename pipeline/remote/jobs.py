@@ -1,0 +1,93 @@
+"""Recipes that run on a server on their own, whoever is connected: begun, listed, read, asked to end (`job.sh`).
+
+A job is begun once, however often the connection is lost while it begins: its name is chosen here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.store import new_stamp
+from pipeline.remote.host import Host
+
+FOLDER = ".remote/jobs"
+SCRIPT = "pipeline/remote/job.sh"
+HERE = Path(__file__).with_name("job.sh")
+#: lines of a log, unless told
+LINES = 50
+
+
+class Job(NamedTuple):
+    """`state` is running, ended (with its exit `code`) or lost: the machine stopped under it. Times in seconds."""
+
+    name: str
+    state: str
+    code: str
+    seconds: int
+    command: str
+
+
+def begin(host: Host, recipe: str) -> str:
+    """Run a recipe there, as `just RECIPE` does here; returns the job's name. Raises UserError, A11yBenchError."""
+    try:
+        words = shlex.split(recipe)
+    except ValueError as error:
+        raise UserError(f"no recipe: {error}", hint="quote it whole: remote-run HOST 'build-run org/repo'") from None
+    if not words or words[0].startswith("-"):
+        raise UserError("no recipe", hint="name one: remote-run HOST 'build-run org/repo'")
+    name, command = new_stamp(), shlex.join(words)
+    job = f"{FOLDER}/{name}"
+    run = shlex.join(["bash", SCRIPT, "run", job, "uv", "run", "--quiet", "--all-extras", "just", *words])
+    once = (
+        f"mkdir -p {FOLDER} && if mkdir {job} 2>/dev/null; then printf '%s\\n' {shlex.quote(command)} > {job}/command"
+    )
+    pushed = (
+        f"{host.here('test', '-e', SCRIPT)} || {{ echo 'the project is not there: just remote-push' >&2; exit 1; }}"
+    )
+    host.run(f"{pushed}; {once}; setsid {run} </dev/null >/dev/null 2>&1 & fi")
+    return name
+
+
+def jobs(host: Host) -> list[Job]:
+    """All jobs, the oldest first."""
+    told = host.run(host.here("bash", "-s", "--", "list"), HERE.read_bytes())
+    rows = (line.split("\t", 4) for line in told.splitlines())
+    return [Job(name, state, code, int(seconds), command) for name, state, code, seconds, command in rows]
+
+
+def find(host: Host, name: str = "") -> Job:
+    """The job of that name, the newest without one. Raises UserError that lists what there is."""
+    there = jobs(host)
+    found = [one for one in there if one.name == name or not name]
+    if not found:
+        raise unknown("job", name, [one.name for one in there])
+    return found[-1]
+
+
+def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> int:
+    """Show the end of a job's log, with `follow` all that comes until it ends; the exit code of what shows it."""
+    place = f"{FOLDER}/{job.name}"
+    tail = ["tail", "-n", str(lines), f"{place}/log"]
+    if not (follow and job.state == "running"):
+        return host.follow(host.here(*tail))
+    return host.follow(host.here("sh", "-c", f'exec tail -n {lines} -f --pid="$(cat {place}/pid)" {place}/log'))
+
+
+def stop(host: Host, job: Job) -> None:
+    """Ask it to end; it goes on where it was when the same recipe is run again."""
+    host.run(host.here("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), HERE.read_bytes())
+
+
+def machine(host: Host) -> list[tuple[str, str]]:
+    """What there is to know of the server itself: load, memory, disk, engine."""
+    script = (
+        "printf 'load\\t'; cut -d' ' -f1-3 /proc/loadavg; printf 'processors\\t'; nproc; "
+        "printf 'memory\\t'; free -h | awk '/^Mem/ {print $7 \" of \" $2 \" free\"}'; "
+        "printf 'disk\\t'; df -h --output=avail,size . | awk 'NR==2 {print $1 \" of \" $2 \" free\"}'; "
+        "printf 'engine\\t'; docker version --format '{{.Server.Version}}' 2>/dev/null || echo 'does not answer'"
+    )
+    rows = (line.partition("\t") for line in host.run(f"{host.here('true')} && {script}").splitlines())
+    return [(name, value) for name, _, value in rows]

@@ -1,0 +1,221 @@
+"""Another data directory's files, taken into this one: all is planned before anything is written.
+
+What one side alone has changed since the two last met is taken; what both changed is merged by its form (`forms`).
+What they disagree in is one UserError with every place, and nothing is written. What is replaced is archived first.
+Nothing is removed but records that the other side removed and this one left alone. Stopped at any moment, the same
+merge goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Verdict
+from pipeline.core.store import Store, new_stamp, read_json, read_records, schema_of, write_bytes, write_json
+from pipeline.evaluate.final_report import final_report
+from pipeline.llm.costs import write_costs
+from pipeline.llm.ledger import Ledger
+from pipeline.remote.forms import form_of, rows_of
+from pipeline.remote.sides import Sides
+from pipeline.remote.units import same, sha256, walk
+
+#: not merged as files: the version is compared, the ledger is merged by its rows, the costs follow from it
+APART = ("schema.json", "ledger.sqlite", "costs.csv")
+#: conflicts that an error names
+MOST = 20
+
+
+class Step(NamedTuple):
+    """What becomes of one place: `done` is new, taken, merged or kept; `data` is what it is merged to."""
+
+    place: str
+    done: str
+    unit: bool = False
+    data: bytes = b""
+
+
+def merge(store: Store, incoming: Path, known: Path, prefer: str = "") -> Counter[str]:
+    """Take a copy of another data directory in; `known` notes what both hold now, for the next time.
+
+    Returns how many places were new, taken, merged and kept. Raises UserError where both sides say something else,
+    unless `prefer` (ours, theirs) decides, or while a stage is under way.
+    """
+    _require_schema(store, incoming)
+    store.begin()
+    with store.still():
+        plan = _Plan(store, incoming, read_json(known) if known.exists() else {}, prefer)
+        steps = plan.steps()
+        for step in sorted(steps, key=lambda step: not step.unit):
+            plan.do(step)
+        if plan.ledger:
+            _absorb(store, plan.ledger)
+        write_json(known, plan.note())
+        return Counter(step.done for step in steps)
+
+
+def _require_schema(store: Store, incoming: Path) -> None:
+    here, there = schema_of(store.root), schema_of(incoming)
+    if here != there:
+        hint = "bring both to the same version of the program: just remote-push, just migrate"
+        message = f"data of version {there} beside data of version {here}"
+        raise UserError(message, path=incoming / "schema.json", field="schema_version", hint=hint)
+
+
+class _Plan:
+    """What is to be done, from both sides and what they held when they last met."""
+
+    def __init__(self, store: Store, incoming: Path, before: dict[str, Any], prefer: str) -> None:
+        self.store, self.incoming, self.prefer = store, incoming, prefer
+        self.files: dict[str, str] = before.get("files", {})
+        self.rows: dict[str, dict[str, str]] = before.get("rows", {})
+        self.sides = (store.root, incoming)
+        self.stamp, self.conflicts = new_stamp(), list[str]()
+        ledger = incoming / "ledger.sqlite"
+        self.ledger = ledger if ledger.exists() else None
+        self.places = [str(path.relative_to(incoming)) for path in walk(incoming)]
+
+    def steps(self) -> list[Step]:
+        """Raises UserError with all that the sides disagree in."""
+        steps = [self._step(place) for place in self.places if place not in APART]
+        self.conflicts += _both_ways(self, steps)
+        if self.ledger and self.store.ledger.exists():
+            self.conflicts += [f"ledger.sqlite: {one}" for one in _differing(self.store.ledger, self.ledger)]
+        if self.conflicts:
+            shown = "\n  ".join(self.conflicts[:MOST])
+            more = f"\n  and {len(self.conflicts) - MOST} more" if len(self.conflicts) > MOST else ""
+            hint = (
+                f"{shown}{more}\nnothing was written; --prefer ours or --prefer theirs decides, the other is archived"
+            )
+            raise UserError(f"{len(self.conflicts)} that both sides changed", path=self.store.root, hint=hint)
+        return steps
+
+    def _step(self, place: str) -> Step:
+        ours, theirs = self.store.root / place, self.incoming / place
+        unit = theirs.is_dir()
+        if not ours.exists() or (unit and ours.is_dir() and not (ours / "manifest.json").exists()):
+            return Step(place, "new", unit)
+        if same(ours, theirs):
+            return Step(place, "kept", unit)
+        before = self.files.get(place)
+        if before == sha256(ours):
+            return Step(place, "taken", unit)
+        if before == sha256(theirs):
+            return Step(place, "kept", unit)
+        return self._disputed(place, unit or ours.is_dir())
+
+    def _disputed(self, place: str, unit: bool) -> Step:
+        """Both sides have changed it, or nobody knows who has."""
+        if unit:
+            if not self.prefer:
+                self.conflicts.append(f"{place}: made of other inputs on each side")
+            return Step(place, "taken" if self.prefer == "theirs" else "kept", unit)
+        sides = Sides(self.store.root / place, self.incoming / place, self.rows.get(place, {}), self.prefer)
+        data, conflicts = form_of(place)(sides)
+        self.conflicts += [f"{place}: {one}" for one in conflicts]
+        if data is None or data == sides.our_data:
+            return Step(place, "kept")
+        return Step(place, "merged", data=data)
+
+    def after(self, step: Step) -> bytes:
+        """What a file will hold."""
+        sides = {"merged": None, "kept": self.store.root / step.place}
+        path = sides.get(step.done, self.incoming / step.place)
+        return path.read_bytes() if path else step.data
+
+    def do(self, step: Step) -> None:
+        """Write one place."""
+        if step.done == "merged":
+            self._write(step.place, step.data)
+        elif step.done != "kept":
+            self._take(step.place)
+
+    def _write(self, place: str, data: bytes) -> None:
+        path = self.store.root / place
+        self.store.archive(path, self.stamp)
+        write_bytes(path, data)
+        if path.name == "verdicts.jsonl" and place.startswith("04_evaluation/repair/"):
+            write_json(path.with_name("final_report.json"), final_report(read_records(path, Verdict)))
+
+    def _take(self, place: str) -> None:
+        """Theirs in our place; what was there is archived. A unit's files are never written again, and so shared."""
+        ours, theirs = self.store.root / place, self.incoming / place
+        self.store.archive(ours, self.stamp)
+        ours.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=ours.parent, prefix=".merging."))
+        try:
+            new = made / ours.name
+            shutil.copytree(theirs, new, copy_function=_linked) if theirs.is_dir() else shutil.copy2(theirs, new)
+            if ours.is_dir():
+                (ours / "manifest.json").unlink(missing_ok=True)  # half a unit is none
+                shutil.rmtree(ours)
+            new.rename(ours)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def note(self) -> dict[str, Any]:
+        """What both sides hold from now on, as the other side has it: places that were not sent stay noted."""
+        files, rows = dict(self.files), dict(self.rows)
+        for place in self.places:
+            if place in APART:
+                continue
+            theirs = self.incoming / place
+            files[place] = sha256(theirs)
+            if theirs.is_file() and (told := rows_of(form_of(place), theirs, theirs.read_bytes())):
+                rows[place] = told
+        return {"files": files, "rows": rows}
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
+def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
+    """Candidates that would be an instance and a rejection at once, since each side came to another end."""
+    by_place = {step.place: step for step in steps}
+    for rejections in (place for place in by_place if fnmatchcase(place, "02_dataset/*/rejections.jsonl")):
+        dataset = f"{Path(rejections).parent}.jsonl"
+        if dataset not in by_place:
+            continue
+        ours, theirs = ([_ids(_read(side / one)) for one in (dataset, rejections)] for side in plan.sides)
+        after = [_ids(plan.after(by_place[one])) for one in (dataset, rejections)]
+        for one in sorted((after[0] & after[1]) - (ours[0] & ours[1]) - (theirs[0] & theirs[1])):
+            yield f"{dataset}: {one} is an instance on one side and a rejection on the other"
+
+
+def _read(path: Path) -> bytes:
+    return path.read_bytes() if path.exists() else b""
+
+
+def _ids(data: bytes) -> set[str]:
+    return {json.loads(line)["instance_id"] for line in data.splitlines() if line.strip()}
+
+
+def _differing(ours: Path, theirs: Path) -> list[str]:
+    with closing(Ledger(ours)) as ledger:
+        return ledger.differing(theirs)
+
+
+def _absorb(store: Store, theirs: Path) -> None:
+    """Their rows beside ours, and the costs that follow from all."""
+    if store.ledger.exists():
+        with closing(sqlite3.connect(store.ledger, timeout=30)) as opened:
+            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is archived is one whole file
+        store.archive(store.ledger)
+    with closing(Ledger(store.ledger)) as ledger:
+        ledger.absorb(theirs)
+    store.archive(store.costs)
+    write_costs(store)

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# Make a Debian or Ubuntu server ready for batches: packages, Node, uv, limits, the engine's configuration, folders.
+#
+# Usage: prepare.sh [--dry-run] [--root DIR] [--folder DIR] [--data-root DIR]
+#
+#   --dry-run        say what would be done; change nothing
+#   --root DIR       write configuration below DIR, and leave this machine's packages, kernel and engine alone
+#   --folder DIR     the project's folder (a11y-bench, from the home folder)
+#   --data-root DIR  where the engine keeps images and containers (/var/lib/docker)
+#
+# What is right already is left alone, so that it may run any number of times. Each line of its output is a state
+# (ok, done, would, todo) and what it is about; `todo` is for a person. Keys of the engine's configuration that are not
+# ours stay as they are. A new data root is never filled from the old one.
+set -euo pipefail
+
+DRY='' ROOT='' FOLDER=a11y-bench DATA_ROOT=/var/lib/docker
+NODE=20 NPM=10 FREE_GB=100
+
+tell() { printf '%-5s %s\n' "$1" "$2"; }
+
+# Does the rest of the line, or says that it would: do_it WHAT COMMAND...
+do_it() {
+    local what=$1
+    shift
+    if [[ $DRY ]]; then tell would "$what"; return; fi
+    if "$@" >/dev/null 2>"$ERRORS"; then tell 'done' "$what"; else
+        tell todo "$what: $(tail -n 1 "$ERRORS")"
+    fi
+}
+
+have() { command -v "$1" >/dev/null 2>&1; }
+as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
+
+# -- packages -----------------------------------------------------------------------------------------------------
+packages() {
+    local missing=() pair
+    for pair in git:git curl:curl rsync:rsync python3:python3 xz:xz-utils iptables:iptables npm:npm; do
+        have "${pair%%:*}" || missing+=("${pair#*:}")
+    done
+    have dockerd || docker version >/dev/null 2>&1 || missing+=(docker.io)
+    [[ -e /etc/ssl/certs/ca-certificates.crt ]] || missing+=(ca-certificates)
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    if ((${#missing[@]} == 0)); then tell ok "packages"; return; fi
+    if ! have apt-get; then tell todo "install: ${missing[*]} (no apt-get here)"; return; fi
+    do_it "packages: ${missing[*]}" install_packages "${missing[@]}"
+}
+
+install_packages() {
+    as_root apt-get update --quiet=2
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends "$@"
+}
+
+python_is() {
+    if python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then tell ok "Python"
+    else tell todo "Python 3.11 or later (uv python install 3.11, where it may download)"; fi
+}
+
+uv_is() {
+    if PATH="$HOME/.local/bin:$PATH" have uv; then tell ok "uv"; return; fi
+    do_it "uv, in ~/.local" install_uv
+}
+
+install_uv() {
+    python3 -m venv "$HOME/.local/share/a11y-bench-uv"
+    "$HOME/.local/share/a11y-bench-uv/bin/pip" install --quiet uv
+    mkdir -p "$HOME/.local/bin"
+    ln -sf "$HOME/.local/share/a11y-bench-uv/bin/uv" "$HOME/.local/bin/uv"
+}
+
+node_major() { PATH="$HOME/.local/bin:$PATH" node --version 2>/dev/null | sed -nE 's/^v([0-9]+).*/\1/p'; }
+
+node_is() {
+    local found
+    found=$(node_major)
+    if ((${found:-0} >= NODE)); then tell ok "Node $found"; return; fi
+    do_it "Node $NODE, in ~/.local" install_node
+}
+
+# From the npm registry, which holds the binaries too: no other download host is needed.
+install_node() {
+    local arch=x64 place=$HOME/.local/share/a11y-bench-node
+    [[ $(uname -m) != aarch64 ]] || arch=arm64
+    mkdir -p "$place" "$HOME/.local/bin"
+    npm install --silent --no-audit --no-fund --prefix "$place" "node-linux-$arch@$NODE" "npm@$NPM"
+    ln -sf "$place/node_modules/node-linux-$arch/bin/node" "$HOME/.local/bin/node"
+    ln -sf "$place/node_modules/npm/bin/npm-cli.js" "$HOME/.local/bin/npm"
+    ln -sf "$place/node_modules/npm/bin/npx-cli.js" "$HOME/.local/bin/npx"
+}
+
+# -- limits and the engine's configuration --------------------------------------------------------------------------
+# write PLACE: what stands on the standard input, where it is not there already. CHANGED says whether it was not.
+write() {
+    local place=$ROOT$1 wanted
+    wanted=$(cat; echo .)
+    CHANGED=''
+    if [[ -e $place && "$(cat "$place"; echo .)" == "$wanted" ]]; then tell ok "$1"; return; fi
+    CHANGED=yes
+    do_it "$1" put "$place" "${wanted%.}"
+}
+
+put() { as_root mkdir -p "$(dirname "$1")" && printf '%s' "$2" | as_root tee "$1" >/dev/null; }
+
+# Watchers of many suites at once, and files that are open on the whole machine.
+kernel() {
+    write /etc/sysctl.d/90-a11y-bench.conf <<'END'
+fs.inotify.max_user_watches = 524288
+fs.inotify.max_user_instances = 1024
+fs.file-max = 2097152
+END
+    [[ -z $ROOT ]] || return 0
+    local pair
+    for pair in fs/inotify/max_user_watches=524288 fs/inotify/max_user_instances=1024 fs/file-max=2097152; do
+        if (($(cat "/proc/sys/${pair%=*}") >= ${pair#*=})) 2>/dev/null; then tell ok "kernel: ${pair%=*}"
+        else do_it "kernel: ${pair%=*} = ${pair#*=}" as_root sysctl --write "${pair/\//.}"; fi
+    done
+}
+
+open_files() {
+    write /etc/security/limits.d/90-a11y-bench.conf <<'END'
+* soft nofile 1048576
+* hard nofile 1048576
+root soft nofile 1048576
+root hard nofile 1048576
+END
+}
+
+# JSON has no comments, so why it is so stands here: overlay2 shares layers; 20 layers travel at once; browsers and
+# numeric libraries need more than 64 MB of shared memory; containers get the engine's open files; a log is cut at 20 MB.
+engine_configuration() {
+    local merged place=$ROOT/etc/docker/daemon.json
+    if ! merged=$(python3 - "$place" "$DATA_ROOT" <<'END'
+import json, pathlib, sys
+place, data_root = pathlib.Path(sys.argv[1]), sys.argv[2]
+files = {"Name": "nofile", "Hard": 1048576, "Soft": 1048576}
+ours = {
+    "storage-driver": "overlay2",
+    "max-concurrent-downloads": 20,
+    "max-concurrent-uploads": 20,
+    "default-shm-size": "4g",
+    "default-ulimits": {"nofile": files},
+    "log-driver": "json-file",
+    "log-opts": {"max-size": "20m", "max-file": "1"},
+}
+text = place.read_text() if place.exists() else ""
+there = json.loads(text) if text.strip() else {}
+if not isinstance(there, dict):
+    sys.exit("no JSON object")
+if data_root != "/var/lib/docker" or "data-root" not in there:
+    ours["data-root"] = data_root
+print(json.dumps({**there, **ours}, indent=4, sort_keys=True))
+END
+    ); then
+        tell todo "/etc/docker/daemon.json: it is no JSON; mend or move it"
+        return
+    fi
+    write /etc/docker/daemon.json <<<"$merged"
+    local json=$CHANGED
+    write /etc/systemd/system/docker.service.d/90-a11y-bench.conf <<'END'
+[Service]
+LimitNOFILE=1048576
+END
+    [[ ! $json && ! $CHANGED ]] || RESTART=yes
+}
+
+# An engine that runs is started again only where nothing of anybody runs in it.
+engine() {
+    [[ -z $ROOT ]] || return 0
+    if ! docker version >/dev/null 2>&1; then
+        if [[ -d /run/systemd/system ]]; then do_it "the engine starts" as_root systemctl enable --now docker
+        else tell todo "start the engine: just engine-start"; fi
+    elif [[ ! $RESTART ]]; then tell ok "the engine answers"
+    elif [[ $(docker ps --quiet | wc -l) != 0 ]]; then tell todo "containers run: start the engine again when they ended"
+    elif [[ -d /run/systemd/system ]]; then do_it "the engine starts again" restart_engine
+    else tell todo "start the engine again: just engine-stop, just engine-start"; fi
+}
+
+restart_engine() { as_root systemctl daemon-reload && as_root systemctl restart docker; }
+
+# -- disk -----------------------------------------------------------------------------------------------------------
+folders() {
+    local one
+    for one in "$FOLDER" "$FOLDER/data" "$FOLDER/clones" "$FOLDER/.remote/jobs"; do
+        if [[ -d $one ]]; then tell ok "folder $one"; else do_it "folder $one" mkdir -p "$one"; fi
+    done
+}
+
+# Layers want a journal and overlay's d_type; the space is that of a few hundred environments.
+disk() {
+    local place=$DATA_ROOT kind free
+    while [[ ! -e $place ]]; do place=$(dirname "$place"); done
+    kind=$(stat --file-system --format=%T "$place")
+    free=$(($(stat --file-system --format='%a*%S' "$place") / 1024 ** 3))
+    if ((free >= FREE_GB)); then tell ok "disk: $free GB free ($kind) for $DATA_ROOT"
+    else tell todo "disk: $free GB free ($kind) for $DATA_ROOT; 0.1 to 2 GB for each environment, $FREE_GB GB for a batch"; fi
+    [[ $kind != nfs && $kind != overlayfs ]] || tell todo "disk: overlay2 needs a local file system, not $kind (--data-root)"
+}
+
+main() {
+    while (($#)); do
+        case $1 in
+        --dry-run) DRY=yes ;;
+        --root) ROOT=${2%/} && shift ;;
+        --folder) FOLDER=$2 && shift ;;
+        --data-root) DATA_ROOT=$2 && shift ;;
+        *) echo "unknown argument '$1'" >&2 && exit 2 ;;
+        esac
+        shift
+    done
+    ERRORS=$(mktemp) RESTART='' CHANGED=''
+    trap 'rm -f "$ERRORS"' EXIT
+    [[ $ROOT ]] || packages
+    python_is
+    [[ $ROOT ]] || { node_is && uv_is; }
+    kernel
+    open_files
+    engine_configuration
+    engine
+    folders
+    disk
+}
+
+main "$@"

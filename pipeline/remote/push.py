@@ -1,0 +1,119 @@
+"""What goes to a server: the project's files, clones, and the data that its stages need; keys only when asked.
+
+The project's files are those that git tracks, as they lie here. Data are sent beside those of the server and merged
+there, so that what the server made meanwhile stays. Only what differs travels.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pipeline.core import clones
+from pipeline.core.console import say
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo, folder_name
+from pipeline.core.store import Store, digest
+from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
+from pipeline.remote.areas import filters
+from pipeline.remote.host import Host
+from pipeline.remote.pull import counted, known_file, snapshot
+
+PROJECT = Path(__file__).parents[2]
+#: places of the project's folder there that are the server's own
+THEIRS = ("/data/*", "/clones/", "/archive/*", "/.remote/", "/.venv/", "/.secrets.env", "__pycache__/", "node_modules/")
+SECRETS = ".secrets.env"
+#: of a clone what only its own user needs; its configuration may hold credentials
+PRIVATE = ("config", "config.worktree", "hooks/", "index", "logs/", "worktrees/", "*.lock", "FETCH_HEAD", "ORIG_HEAD")
+TOKENS = ("GITHUB_TOKEN", "GITHUB_TOKENS", PROXY_URL, PROXY_KEY)
+
+
+def push_project(host: Host, project: Path = PROJECT) -> int:
+    """Send the project's files; what git tracks no more goes there, too. Returns how many. Raises UserError."""
+    names = _tracked(project)
+    with TemporaryDirectory(prefix="a11y-bench-") as made:
+        for name in names:
+            target = Path(made) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(project / name, target, follow_symlinks=False)
+        host.run(f"mkdir -p {shlex.quote(host.folder)}")
+        host.send(Path(made), "", "--delete", *(f"--filter=P {place}" for place in THEIRS))
+    return len(names)
+
+
+def _tracked(project: Path) -> list[str]:
+    """What is not tracked stays here: nobody has said that it may leave this machine."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=project, capture_output=True)
+    if done.returncode or not done.stdout:
+        raise UserError("no git checkout of the project", path=project, hint="clone it, and run this from there")
+    return [name for name in done.stdout.decode().split("\0") if name and os.path.lexists(project / name)]
+
+
+def push_data(
+    host: Host, store: Store, stages: Sequence[str] = (), repos: Sequence[Repo] = (), prefer: str = ""
+) -> Counter[str]:
+    """Send the data and have them merged there; how many places were new, taken, merged and kept. Raises UserError,
+    A11yBenchError: what both sides changed is left as it is, on both."""
+    wanted, mine = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
+    host.run(host.here("mkdir", "-p", f"{mine}/data"))
+    host.send(
+        store.root,
+        f"{mine}/data/",
+        "--delete-excluded",
+        "--filter=P .rsync-partial/",
+        *wanted,
+        "--link-dest=../../../..",
+    )
+    if ledger := snapshot(store):
+        host.send(ledger, f"{mine}/data/ledger.sqlite")
+    known = known_file(store, host)
+    if known.exists():
+        host.send(known, f"{mine}/known.json")
+    preferring = {"ours": "theirs", "theirs": "ours"}.get(prefer, "")
+    decided = ["--prefer", preferring] if preferring else []
+    said = host.bench(
+        "remote", "merge", f"{mine}/data", "--known", f"{mine}/known.json", "--data", "data", "--json", *decided
+    )
+    host.fetch(f"{mine}/known.json", known)
+    return counted(said)
+
+
+def _peer(store: Store) -> str:
+    """This machine and data directory, among those that push to the same server."""
+    return folder_name(f"{socket.gethostname()}-{digest(str(store.root))[:8]}")
+
+
+def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Repo]:
+    """Send the clones that repositories were collected from, as far as they are known here; which were sent."""
+    sent = []
+    for repo in repos or store.repositories("01_raw"):
+        try:
+            clone = clones.find(store, repo)
+        except UserError as error:
+            say(f"{repo}: its clone is not sent: {error.message}")
+            continue
+        folder = Path(clone.git.rev_parse("--path-format=absolute", "--git-common-dir"))
+        if (folder / "objects/info/alternates").exists():
+            say(f"{repo}: its clone is not sent: it borrows objects of another (git repack -a -d makes it whole)")
+            continue
+        host.run(host.here("mkdir", "-p", f"clones/{repo.slug}.git"))
+        host.send(folder, f"clones/{repo.slug}.git/", *(f"--exclude=/{one}" for one in PRIVATE))
+        sent.append(repo)
+    return sent
+
+
+def push_secrets(host: Host, models: Path = SHIPPED) -> list[str]:
+    """Send the keys that are set here, for the jobs there; their names. They go by the standard input, to a file that
+    only its user may read."""
+    wanted = {*TOKENS, *(name for model in load_models(models).models.values() for name in model.environment)}
+    given = {name: os.environ[name] for name in sorted(wanted) if os.environ.get(name)}
+    lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in given.items())
+    host.run(f"umask 077; {host.here('rm', '-f', SECRETS)} && cat > {SECRETS}", lines.encode())
+    return list(given)

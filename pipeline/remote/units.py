@@ -1,0 +1,59 @@
+"""Units of work as they are merged: whole folders, each finished by its manifest.
+
+A unit that was made of the same inputs on both sides is the same one, whatever the time: the first wins, as it does
+between two processes of one machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.core.errors import UserError
+from pipeline.remote.areas import travels
+
+MANIFEST = "manifest.json"
+
+
+def walk(root: Path, top: Path | None = None) -> Iterator[Path]:
+    """Every file that travels and every finished unit (a folder) below, in order. Raises UserError for a link or what
+    is no file."""
+    for path in sorted(root.iterdir()):
+        if not travels(str(path.relative_to(top or root))):
+            continue
+        if path.is_symlink() or not (path.is_dir() or path.is_file()):
+            raise UserError("neither a file nor a folder", path=path, hint="remove it on the other side")
+        if path.is_file() or (path / MANIFEST).is_file():
+            yield path
+        else:
+            yield from walk(path, top or root)
+
+
+def sha256(path: Path) -> str:
+    """The digest of a file's bytes; of a unit, of its manifest, which is written last."""
+    with (path / MANIFEST if path.is_dir() else path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def same(one: Path, other: Path) -> bool:
+    """Whether two files hold the same, or two units were made of the same. Raises UserError for a broken manifest."""
+    if one.is_dir() != other.is_dir():
+        return False
+    if one.is_dir():
+        return _inputs(one) == _inputs(other)
+    first, second = one.stat(), other.stat()
+    if (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino):
+        return True
+    return first.st_size == second.st_size and sha256(one) == sha256(other)
+
+
+def _inputs(unit: Path) -> object:
+    path = unit / MANIFEST
+    try:
+        return json.loads(path.read_bytes())["inputs"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UserError(
+            "no manifest of a unit", path=path, hint="remove this folder: its stage makes it again"
+        ) from None

@@ -1,0 +1,317 @@
+"""Two data directories become one: nothing that one side alone has is lost, and what they disagree in is named."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from factories import REPO, make_instance, make_prediction, make_verdict
+
+from pipeline.core import decisions
+from pipeline.core.decisions import fold
+from pipeline.core.errors import UserError
+from pipeline.core.records import Decision, Instance, Outcome, Rejection, Verdict
+from pipeline.core.store import Store, Unit, read_json, read_records, write_bytes, write_json, write_records
+from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
+from pipeline.llm.prices import Usage
+from pipeline.remote.merge import merge
+
+
+class Pair:
+    """Ours, theirs, and the note of what both hold."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ours, self.theirs = Store(folder / "ours"), Store(folder / "theirs")
+        self.known = folder / "known.json"
+        for side in (self.ours, self.theirs):
+            side.begin()
+
+    def pull(self, prefer: str = "") -> dict[str, int]:
+        return dict(merge(self.ours, self.theirs.root, self.known, prefer))
+
+    def push(self) -> dict[str, int]:
+        return dict(merge(self.theirs, self.ours.root, self.known))
+
+    def instances(self) -> list[int]:
+        return [one.number for one in read_records(self.ours.dataset(REPO), Instance)]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Pair:
+    return Pair(tmp_path)
+
+
+def dataset(side: Store, *instances: Instance) -> None:
+    write_records(side.dataset(REPO), instances)
+
+
+def archived(side: Store) -> list[str]:
+    return sorted(path.name for path in side.archive_root.rglob("*") if path.is_file())
+
+
+def everything(side: Store) -> dict[str, bytes]:
+    return {str(path.relative_to(side.root)): path.read_bytes() for path in side.root.rglob("*") if path.is_file()}
+
+
+# -- records ---------------------------------------------------------------------------------------------------------
+def test_what_is_new_there_is_taken_and_what_is_ours_stays(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(9))
+    dataset(pair.theirs, make_instance(1), make_instance(10))
+    assert pair.pull() == {"merged": 1}
+    assert pair.instances() == [1, 9, 10]
+    assert archived(pair.ours) == [f"{REPO.slug}.jsonl"]
+
+
+def test_a_second_pull_changes_nothing(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1))
+    dataset(pair.theirs, make_instance(2))
+    pair.pull()
+    before = pair.ours.dataset(REPO).read_bytes()
+    assert pair.pull() == {"kept": 1}
+    assert pair.ours.dataset(REPO).read_bytes() == before
+
+
+def test_what_was_built_anew_there_takes_the_place_of_what_was_sent(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1, title="old"), make_instance(2))
+    pair.push()
+    dataset(pair.theirs, make_instance(1, title="new"), make_instance(2))
+    dataset(pair.ours, make_instance(1, title="old"), make_instance(2), make_instance(3))
+    pair.pull()
+    assert [one.title for one in read_records(pair.ours.dataset(REPO), Instance)][0] == "new"
+    assert pair.instances() == [1, 2, 3]
+
+
+def test_a_record_that_one_side_removed_is_gone_and_one_that_the_other_changed_stays(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1), make_instance(2), make_instance(3))
+    pair.push()
+    dataset(pair.theirs, make_instance(3))
+    dataset(pair.ours, make_instance(1), make_instance(2, title="mended here"), make_instance(3), make_instance(4))
+    pair.pull()
+    assert pair.instances() == [2, 3, 4]
+
+
+def test_a_conflict_names_every_record_and_writes_nothing(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1, title="here"), make_instance(2))
+    dataset(pair.theirs, make_instance(1, title="there"), make_instance(3))
+    write_records(pair.theirs.qualification(REPO) / "learned.jsonl", [])
+    before = everything(pair.ours)
+    with pytest.raises(UserError, match=rf"{REPO.slug}.jsonl: acme__ui-1"):
+        pair.pull()
+    after = everything(pair.ours)
+    assert {name: data for name, data in after.items() if not name.startswith(".locks")} == before
+
+
+@pytest.mark.parametrize(("prefer", "title"), [("ours", "here"), ("theirs", "there")])
+def test_a_side_can_be_preferred_and_the_other_is_archived(pair: Pair, prefer: str, title: str) -> None:
+    dataset(pair.ours, make_instance(1, title="here"), make_instance(2))
+    dataset(pair.theirs, make_instance(1, title="there"), make_instance(3))
+    pair.pull(prefer)
+    assert read_records(pair.ours.dataset(REPO), Instance)[0].title == title
+    assert pair.instances() == [1, 2, 3]
+    assert archived(pair.ours) == [f"{REPO.slug}.jsonl"]
+
+
+def test_a_candidate_is_no_instance_and_rejection_at_once(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1))
+    write_records(pair.ours.qualification(REPO) / "rejections.jsonl", [])
+    dataset(pair.theirs)
+    rejection = Rejection(instance_id="acme__ui-1", stage="build", reason="no_tests_run")
+    write_records(pair.theirs.qualification(REPO) / "rejections.jsonl", [rejection])
+    with pytest.raises(UserError, match="an instance on one side and a rejection on the other"):
+        pair.pull()
+
+
+def test_the_same_record_of_another_version_of_the_program_is_no_conflict(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1, tool="0.0.9"), make_instance(2))
+    dataset(pair.theirs, make_instance(1))
+    pair.pull()
+    assert pair.instances() == [1, 2]
+
+
+def test_a_broken_line_is_named(pair: Pair) -> None:
+    dataset(pair.ours, make_instance(1))
+    write_bytes(pair.theirs.dataset(REPO), b'{"no": "instance"}\n')
+    with pytest.raises(UserError, match=r"acme__ui\.jsonl:1: field 'instance_id'"):
+        pair.pull()
+
+
+def test_the_final_report_counts_all_verdicts(pair: Pair) -> None:
+    for number, side in enumerate((pair.ours, pair.theirs), 1):
+        folder = side.evaluation(REPO, "magentless", "model-a")
+        write_records(folder / "verdicts.jsonl", [make_verdict(make_prediction(number), Outcome.RESOLVED)])
+        write_json(folder / "final_report.json", {"total_instances": 1})
+    pair.pull()
+    folder = pair.ours.evaluation(REPO, "magentless", "model-a")
+    assert len(read_records(folder / "verdicts.jsonl", Verdict)) == 2
+    assert read_json(folder / "final_report.json")["total_instances"] == 2
+
+
+# -- units -----------------------------------------------------------------------------------------------------------
+def unit(side: Store, inputs: str, log: bytes = b"log") -> Unit:
+    one = Unit(side.qualification(REPO) / "units" / "acme__ui-1")
+    one.keep({"run.log": log}, {"result": inputs}, made_of=inputs)
+    return one
+
+
+def test_a_unit_of_the_same_inputs_is_the_same(pair: Pair) -> None:
+    unit(pair.ours, "a", b"ours")
+    unit(pair.theirs, "a", b"theirs")
+    assert pair.pull() == {"kept": 1}
+    assert (unit(pair.ours, "a").folder / "run.log").read_bytes() == b"ours"
+
+
+def test_a_unit_is_taken_whole_or_not_at_all(pair: Pair) -> None:
+    unit(pair.ours, "a", b"old")
+    pair.push()
+    write_bytes(unit(pair.ours, "a").folder / "further.log", b"of an older unit")
+    unit(pair.theirs, "b", b"new")
+    pair.pull()
+    there = unit(pair.ours, "b").folder
+    assert sorted(path.name for path in there.iterdir()) == ["manifest.json", "run.log"]
+    assert (there / "run.log").read_bytes() == b"new"
+    assert "further.log" in archived(pair.ours)
+
+
+def test_units_of_other_inputs_on_both_sides_are_a_conflict(pair: Pair) -> None:
+    unit(pair.ours, "a")
+    unit(pair.theirs, "b")
+    with pytest.raises(UserError, match="made of other inputs on each side"):
+        pair.pull()
+    assert unit(pair.ours, "a").inputs() == {"made_of": "a"}
+    pair.pull("theirs")
+    assert unit(pair.ours, "b").inputs() == {"made_of": "b"}
+
+
+def test_a_merge_that_was_stopped_goes_on(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit(pair.theirs, "a")
+    dataset(pair.ours, make_instance(1))
+    dataset(pair.theirs, make_instance(2))
+    with monkeypatch.context() as patch:
+        patch.setattr("pipeline.remote.merge.write_bytes", lambda *_: (_ for _ in ()).throw(OSError("full")))
+        with pytest.raises(OSError, match="full"):
+            pair.pull()
+    assert pair.instances() == [1]
+    assert not pair.known.exists()
+    pair.pull()
+    assert pair.instances() == [1, 2]
+
+
+# -- what people decide ----------------------------------------------------------------------------------------------
+def decision(number: int, time: str, kind: str = "exclude", **what: str) -> Decision:
+    given = {"id": f"{time}{number}", "time": f"2026-01-0{time}T00:00:00Z", "author": "ann", "reason": "no"}
+    return Decision(instance_id=f"acme__ui-{number}", kind=kind, **given, **what)
+
+
+def test_decisions_of_both_sides_are_kept_in_their_order(pair: Pair) -> None:
+    shared, here, there = decision(1, "1"), decision(2, "3"), decision(3, "2")
+    undo = decision(1, "4", "undo", undoes=shared.id)
+    decisions.decide(pair.ours, REPO, [shared, here])
+    decisions.decide(pair.theirs, REPO, [shared, there, undo])
+    pair.pull()
+    assert decisions.decided(pair.ours, REPO) == [shared, there, here, undo]
+    assert fold(decisions.decided(pair.ours, REPO))["acme__ui-1"].place is None
+    pair.push()
+    assert decisions.decided(pair.theirs, REPO) == decisions.decided(pair.ours, REPO)
+
+
+def test_a_line_that_stands_twice_stays_twice(pair: Pair) -> None:
+    one = decision(1, "1")
+    decisions.decide(pair.ours, REPO, [one, one, decision(2, "2")])
+    decisions.decide(pair.theirs, REPO, [one, decision(3, "3")])
+    pair.pull()
+    assert len(decisions.decided(pair.ours, REPO)) == 4
+
+
+# -- money -----------------------------------------------------------------------------------------------------------
+KEY = Key("alias", "exp", "acme/ui", "model-a", "magentless", "settings", "acme__ui-1")
+
+
+def book(side: Store, *requests: tuple[str, str], status: str = OK, key: Key = KEY) -> None:
+    with closing(Ledger(side.ledger)) as ledger:
+        if not ledger.key("hash"):
+            ledger.issue("hash", key)
+        for name, cost in requests:
+            sent = Sent(name, "2026-01-01T00:00:00Z", "hash", "model-a", "llm")
+            ledger.record(sent, Booking(status, Usage(1, 2), Decimal(cost), 3))
+
+
+def created(side: Store) -> None:
+    """The keys of both sides were made at the same time."""
+    with closing(Ledger(side.ledger)) as ledger, ledger._db as db:
+        db.execute("UPDATE keys SET created = '2026-01-01'")
+
+
+def test_money_is_added_to_the_last_digit_and_never_twice(pair: Pair) -> None:
+    book(pair.ours, ("a", "0.1"), ("b", "0.2"))
+    book(pair.theirs, ("b", "0.2"), ("c", "0.00000000000000000000000000001"))
+    for side in (pair.ours, pair.theirs):
+        created(side)
+    for _ in range(2):
+        pair.pull()
+        with closing(Ledger(pair.ours.ledger)) as ledger:
+            assert ledger.spend() == Decimal("0.30000000000000000000000000001")
+    assert pair.ours.costs.read_text().splitlines()[1].split(",")[4:7] == [
+        "",
+        "3",
+        "9",
+    ]
+    assert "0.30000000000000000000000000001" in pair.ours.costs.read_text()
+    assert "ledger.sqlite" in archived(pair.ours)
+
+
+def test_what_is_booked_there_is_booked_here(pair: Pair) -> None:
+    """A pull while requests are under way, and one after them."""
+    book(pair.ours, ("a", "0"), status="open")
+    book(pair.theirs, ("a", "0.5"))
+    for side in (pair.ours, pair.theirs):
+        created(side)
+    pair.pull()
+    with closing(Ledger(pair.ours.ledger)) as ledger:
+        assert [(one.status, one.cost_usd) for one in ledger.rows()] == [(OK, Decimal("0.5"))]
+
+
+def test_a_request_that_cost_something_else_there_is_a_conflict(pair: Pair) -> None:
+    book(pair.ours, ("a", "0.1"))
+    book(pair.theirs, ("a", "0.2"), ("b", "0.3"))
+    for side in (pair.ours, pair.theirs):
+        created(side)
+    with pytest.raises(UserError, match=r"ledger.sqlite: requests a"):
+        pair.pull()
+    with closing(Ledger(pair.ours.ledger)) as ledger:
+        assert ledger.spend() == Decimal("0.1")
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+def test_data_of_another_version_are_refused(pair: Pair) -> None:
+    write_json(pair.theirs.root / "schema.json", {"schema_version": 99})
+    with pytest.raises(UserError, match="data of version 99"):
+        pair.pull()
+
+
+def test_nothing_is_merged_under_a_stage(pair: Pair) -> None:
+    dataset(pair.theirs, make_instance(1))
+    with pair.ours.lock("build", REPO), pytest.raises(UserError, match="under way"):
+        pair.pull()
+    assert pair.instances() == []
+
+
+def test_a_link_is_not_followed(pair: Pair, tmp_path: Path) -> None:
+    (pair.theirs.root / "00_viewer").mkdir()
+    (pair.theirs.root / "00_viewer" / "secret.jsonl").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="neither a file nor a folder"):
+        pair.pull()
+
+
+def test_pages_of_both_sides_are_kept(pair: Pair) -> None:
+    from pipeline.collect.pages import Pages
+
+    for side, name in ((pair.ours, "here"), (pair.theirs, "there")):
+        pages = Pages(side.raw(REPO) / "pages.jsonl.gz")
+        pages.append([json.dumps("shared")], {"cursor": 1})
+        pages.append([json.dumps(name)], {"cursor": name})
+    pair.pull()
+    found = list(Pages(pair.ours.raw(REPO) / "pages.jsonl.gz").each())
+    assert [page.state["cursor"] for page in found] == [1, "here", "there"]

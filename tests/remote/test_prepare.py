@@ -1,0 +1,91 @@
+"""What a server is set up with: once as well as twice, nothing in a dry run, and configuration that can be read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.remote.prepare import SCRIPT, STATES
+
+
+def prepare(root: Path, *arguments: str) -> list[tuple[str, str]]:
+    command = ["bash", "-s", "--", "--root", str(root), "--folder", str(root / "bench"), *arguments]
+    done = subprocess.run(command, input=SCRIPT.read_text(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.partition(" ") for line in done.stdout.splitlines()]
+    assert {state for state, _, _ in lines} <= set(STATES)
+    return [(state, what.strip()) for state, _, what in lines]
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_dry_run_says_all_and_changes_nothing(tmp_path: Path) -> None:
+    found = prepare(tmp_path, "--dry-run")
+    assert [what for state, what in found if state == "would"] == [
+        "/etc/sysctl.d/90-a11y-bench.conf",
+        "/etc/security/limits.d/90-a11y-bench.conf",
+        "/etc/docker/daemon.json",
+        "/etc/systemd/system/docker.service.d/90-a11y-bench.conf",
+        *(f"folder {tmp_path}/bench{part}" for part in ("", "/data", "/clones", "/.remote/jobs")),
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_second_time_nothing_is_left_to_do(tmp_path: Path) -> None:
+    first = prepare(tmp_path)
+    before = files(tmp_path)
+    assert [what for state, what in first if state == "done"]
+    assert not [what for state, what in prepare(tmp_path) if state in ("done", "would")]
+    assert files(tmp_path) == before
+
+
+def test_limits_are_those_of_the_thesis(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    kernel = (tmp_path / "etc/sysctl.d/90-a11y-bench.conf").read_text().splitlines()
+    assert dict(line.split(" = ") for line in kernel) == {
+        "fs.inotify.max_user_watches": "524288",
+        "fs.inotify.max_user_instances": "1024",
+        "fs.file-max": "2097152",
+    }
+    assert "* hard nofile 1048576" in (tmp_path / "etc/security/limits.d/90-a11y-bench.conf").read_text()
+
+
+def test_the_engines_configuration_keeps_what_others_set(tmp_path: Path) -> None:
+    place = tmp_path / "etc/docker/daemon.json"
+    place.parent.mkdir(parents=True)
+    place.write_text('{"registry-mirrors": ["https://mirror.example"], "data-root": "/big", "log-driver": "journald"}')
+    prepare(tmp_path)
+    configuration = json.loads(place.read_text())
+    assert configuration["registry-mirrors"] == ["https://mirror.example"]
+    assert configuration["data-root"] == "/big"
+    assert configuration["log-driver"] == "json-file"
+    assert configuration["default-ulimits"]["nofile"]["Hard"] == 1048576
+    assert configuration["max-concurrent-downloads"] == 20
+
+
+def test_a_data_root_is_as_asked(tmp_path: Path) -> None:
+    prepare(tmp_path, "--data-root", str(tmp_path / "layers"))
+    configuration = json.loads((tmp_path / "etc/docker/daemon.json").read_text())
+    assert configuration["data-root"] == str(tmp_path / "layers")
+
+
+@pytest.mark.parametrize("text", ['{\n// a comment\n"storage-driver": "overlay2"}', "[]"])
+def test_configuration_that_is_no_json_is_left_to_a_person(tmp_path: Path, text: str) -> None:
+    place = tmp_path / "etc/docker/daemon.json"
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    found = prepare_with_errors(tmp_path)
+    assert ("todo", "/etc/docker/daemon.json: it is no JSON; mend or move it") in found
+    assert place.read_text() == text
+
+
+def prepare_with_errors(root: Path) -> list[tuple[str, str]]:
+    """Python may say on stderr what is broken."""
+    command = ["bash", "-s", "--", "--root", str(root), "--folder", str(root / "bench")]
+    done = subprocess.run(command, input=SCRIPT.read_text(), capture_output=True, text=True, check=True)
+    return [(state, what.strip()) for state, _, what in (line.partition(" ") for line in done.stdout.splitlines())]

@@ -1,0 +1,304 @@
+"""The whole way through a real OpenSSH server on the loopback, which has a home folder of its own.
+
+The server's `uv run` is this Python on the project that was sent: what packages it would install is not tried here.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from factories import REPO, make_instance, make_prediction, make_verdict
+from histories import History
+from ssh_double import NAME, Server
+
+from pipeline.core import clones
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.record import Record
+from pipeline.core.records import Instance, Verdict
+from pipeline.core.retry import Patience
+from pipeline.core.store import Store, Unit, read_records, write_json, write_records
+from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
+from pipeline.remote import jobs
+from pipeline.remote import push as pushing
+from pipeline.remote.host import Host
+from pipeline.remote.prepare import prepare
+from pipeline.remote.pull import pull
+
+pytestmark = pytest.mark.engine("rsync")
+QUICK = Patience(tries=2, seconds=0.1)
+#: `uv run`, without the packages: the program and `just` are those of this Python
+UV = """\
+#!/bin/sh
+until [ "$1" = a11y-bench ] || [ "$1" = just ]; do shift; done
+program=$1
+shift
+[ $program = just ] && exec {bin}/just "$@"
+exec {bin}/python -c 'from pipeline.cli import main; main()' "$@"
+"""
+JUSTFILE = """\
+# waits, and says so
+slow SECONDS:
+    @echo begun; sleep {{ SECONDS }}; echo ended
+
+keys:
+    @echo "${GITHUB_TOKEN:-}"
+
+wrong:
+    @echo "it broke" >&2; exit 4
+"""
+
+
+class Laptop:
+    """This side, its store and the server as it sees it."""
+
+    def __init__(self, server: Server, folder: Path) -> None:
+        self.home, self.store = folder / "home", Store(folder / "data")
+        self.host = Host(NAME, str(self.home / "work/a11y bench"), QUICK)  # a session begins in its user's own home
+        self.there = Path(self.host.folder)
+        self.server = server
+
+    @property
+    def remote(self) -> Store:
+        return Store(self.there / "data")
+
+
+@pytest.fixture
+def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laptop]:
+    if not Path("/usr/sbin/sshd").exists():
+        pytest.fail("needs openssh-server") if os.environ.get("CI") else pytest.skip("needs openssh-server")
+    uv = tmp_path / "home/.local/bin/uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text(UV.format(bin=Path(sys.executable).parent))
+    uv.chmod(0o755)
+    with Server(tmp_path, {"HOME": str(tmp_path / "home")}) as server:
+        monkeypatch.setenv("PATH", f"{server.folder}{os.pathsep}{os.environ['PATH']}")
+        laptop = Laptop(server, tmp_path)
+        until_it_answers(laptop)
+        laptop.host.run(f"mkdir -p '{laptop.host.folder}'")
+        yield laptop
+
+
+def until_it_answers(laptop: Laptop) -> None:
+    until = time.monotonic() + 20
+    while subprocess.run(["ssh", NAME, "true"], capture_output=True).returncode:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of two recipes, and what runs jobs."""
+    history = History(tmp_path / "project")
+    history.commit("all", {"justfile": JUSTFILE, jobs.SCRIPT: jobs.HERE.read_bytes(), "gone.py": "old"})
+    return history.folder
+
+
+def wait_for(laptop: Laptop, name: str, state: str) -> jobs.Job:
+    until = time.monotonic() + 30
+    while (job := jobs.find(laptop.host, name)).state != state:
+        assert time.monotonic() < until, job
+        time.sleep(0.1)
+    return job
+
+
+# -- the project and its recipes -------------------------------------------------------------------------------------
+def test_the_project_goes_there_as_git_tracks_it(laptop: Laptop, project: Path) -> None:
+    (project / "untracked.env").write_text("a secret")
+    (project / "justfile").write_text("# changed, and not committed\n")
+    (laptop.there / "data").mkdir(parents=True)
+    (laptop.there / "data/theirs.json").write_text("{}")
+    pushing.push_project(laptop.host, project)
+    assert (laptop.there / "justfile").read_text() == "# changed, and not committed\n"
+    assert (laptop.there / "gone.py").exists() and not (laptop.there / "untracked.env").exists()
+    (project / "gone.py").unlink()
+    pushing.push_project(laptop.host, project)
+    assert not (laptop.there / "gone.py").exists()
+    assert (laptop.there / "data/theirs.json").read_text() == "{}"
+
+
+def test_this_project_works_there(laptop: Laptop) -> None:
+    pushing.push_project(laptop.host)
+    assert "collect" in laptop.host.bench("--help")
+    assert not (laptop.there / ".git").exists()
+
+
+def test_a_recipe_goes_on_when_the_connection_is_lost(laptop: Laptop, project: Path) -> None:
+    pushing.push_project(laptop.host, project)
+    name = jobs.begin(laptop.host, "slow 2")
+    assert jobs.find(laptop.host).state == "running"
+    laptop.server.stop()
+    with pytest.raises(InfrastructureError, match=f"no connection to {NAME}"):
+        jobs.jobs(laptop.host)
+    laptop.server.start()
+    until_it_answers(laptop)
+    assert wait_for(laptop, name, "ended")[:3] == (name, "ended", "0")
+    assert (laptop.there / jobs.FOLDER / name / "log").read_text() == "begun\nended\n"
+
+
+def test_a_recipe_that_fails_says_so(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pushing.push_project(laptop.host, project)
+    job = wait_for(laptop, jobs.begin(laptop.host, "wrong"), "ended")
+    assert (job.code, job.command) == ("4", "wrong")
+    assert jobs.log(laptop.host, job) == 0
+    assert "it broke" in capfd.readouterr().out
+
+
+def test_a_log_is_followed_to_its_end(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pushing.push_project(laptop.host, project)
+    name = jobs.begin(laptop.host, "slow 1")
+    jobs.log(laptop.host, wait_for(laptop, name, "running"), follow=True)
+    assert capfd.readouterr().out.splitlines()[-1] == "ended"
+
+
+def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> None:
+    pushing.push_project(laptop.host, project)
+    job = wait_for(laptop, jobs.begin(laptop.host, "slow '0; touch /tmp/no'"), "ended")
+    assert job.command == "slow '0; touch /tmp/no'"
+    with pytest.raises(UserError, match="no recipe"):
+        jobs.begin(laptop.host, "--version")
+
+
+def test_nothing_runs_where_nothing_was_sent(laptop: Laptop) -> None:
+    with pytest.raises(Exception, match="the project is not there: just remote-push"):
+        jobs.begin(laptop.host, "slow 1")
+
+
+@pytest.mark.invariant(6)
+def test_keys_travel_only_when_asked(laptop: Laptop, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "gh-'quoted' $key")
+    pushing.push_project(laptop.host, project)
+    name = jobs.begin(laptop.host, "keys")
+    wait_for(laptop, name, "ended")
+    assert (laptop.there / jobs.FOLDER / name / "log").read_text() == "\n"
+    assert "GITHUB_TOKEN" in pushing.push_secrets(laptop.host)
+    assert (laptop.there / pushing.SECRETS).stat().st_mode & 0o777 == 0o600
+    pushing.push_project(laptop.host, project)
+    name = jobs.begin(laptop.host, "keys")
+    wait_for(laptop, name, "ended")
+    assert (laptop.there / jobs.FOLDER / name / "log").read_text() == "gh-'quoted' $key\n"
+
+
+# -- data ------------------------------------------------------------------------------------------------------------
+def book(side: Store, request: str, cost: str) -> None:
+    with closing(Ledger(side.ledger)) as ledger:
+        if not ledger.key("hash"):
+            ledger.issue("hash", Key("alias", "exp", str(REPO), "model-a", "magentless", "settings", "acme__ui-1"))
+        ledger.record(Sent(request, "2026-01-01", "hash", "model-a", "llm"), Booking(OK, cost_usd=Decimal(cost)))
+
+
+def records(path: Path, *those: Record) -> None:
+    write_records(path, those)
+
+
+def test_a_batch_on_a_server_and_work_here_meanwhile_are_both_kept(laptop: Laptop) -> None:
+    ours, theirs = laptop.store, laptop.remote
+    ours.begin()
+    records(ours.dataset(REPO), make_instance(1, title="sent"))
+    book(ours, "here", "0.1")
+    (ours.root / "05_analysis").mkdir()
+    (ours.root / "05_analysis/report.html").write_text("made here")
+    assert pushing.push_data(laptop.host, ours) == {"new": 1}
+    assert not (theirs.root / "05_analysis").exists()
+
+    # the server builds one anew and one more; here another one is built
+    records(theirs.dataset(REPO), make_instance(1, title="built anew"), make_instance(2))
+    Unit(theirs.qualification(REPO) / "units/acme__ui-2").keep({"run.log": b"log"}, made_of="all")
+    records(theirs.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", make_verdict(make_prediction(2)))
+    book(theirs, "there", "0.2")
+    records(ours.dataset(REPO), make_instance(1, title="sent"), make_instance(3))
+    book(ours, "meanwhile", "0.00001")
+
+    done = pull(laptop.host, ours)
+    assert done == {"new": 2, "merged": 1}
+    assert [(one.number, one.title) for one in read_records(ours.dataset(REPO), Instance)][:1] == [(1, "built anew")]
+    assert [one.number for one in read_records(ours.dataset(REPO), Instance)] == [1, 2, 3]
+    assert len(read_records(ours.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", Verdict)) == 1
+    assert "0.30001" in ours.costs.read_text()
+    assert pull(laptop.host, ours) == {"kept": 3}
+
+    # and back again
+    pushing.push_data(laptop.host, ours)
+    assert theirs.dataset(REPO).read_bytes() == ours.dataset(REPO).read_bytes()
+    assert theirs.costs.read_bytes() == ours.costs.read_bytes()
+
+
+def test_what_both_sides_changed_is_named_on_either_side(laptop: Laptop) -> None:
+    for side, title in ((laptop.store, "here"), (laptop.remote, "there")):
+        side.begin()
+        records(side.dataset(REPO), make_instance(1, title=title))
+    with pytest.raises(UserError, match="acme__ui-1"):
+        pull(laptop.host, laptop.store)
+    with pytest.raises(Exception, match="acme__ui-1"):
+        pushing.push_data(laptop.host, laptop.store)
+    pushing.push_data(laptop.host, laptop.store, prefer="ours")
+    assert read_records(laptop.remote.dataset(REPO), Instance)[0].title == "here"
+
+
+def test_only_what_is_asked_for_travels_and_what_is_there_is_not_sent_again(laptop: Laptop) -> None:
+    ours, theirs = laptop.store, laptop.remote
+    ours.begin()
+    other = make_instance(1).repository.__class__("other", "lib")
+    for repo in (REPO, other):
+        records(theirs.dataset(repo), make_instance(1, repo))
+        Unit(theirs.qualification(repo) / "units/one").keep({"run.log": b"log" * 1000}, made_of="all")
+        write_json(theirs.raw(repo) / "source.json", {"kind": "git"})
+    theirs.begin()
+    pull(laptop.host, ours, stages=["build"], repos=[REPO])
+    there = {str(path.relative_to(ours.root)) for path in ours.root.glob("0*/**/*") if path.is_file()}
+    unit = f"02_dataset/{REPO.slug}/units/one"
+    assert there - {f"02_dataset/{REPO.slug}/units/.keep.lock"} == {
+        f"02_dataset/{REPO.slug}.jsonl",
+        f"{unit}/manifest.json",
+        f"{unit}/run.log",
+    }
+    shutil.rmtree(ours.root / ".remote")
+    pull(laptop.host, ours)
+    (copy,) = ours.root.glob(f".remote/*/incoming/{unit}/run.log")
+    assert copy.samefile(ours.root / unit / "run.log")
+    assert len(ours.repositories("02_dataset")) == 2
+
+
+def test_a_lost_connection_is_tried_again(laptop: Laptop) -> None:
+    laptop.remote.begin()
+    records(laptop.remote.dataset(REPO), make_instance(1))
+    laptop.server.stop()
+    threading.Timer(1.5, laptop.server.start).start()
+    patient = Host(NAME, laptop.host.folder, Patience(tries=6, seconds=0.5))
+    assert pull(patient, laptop.store) == {"new": 1}
+
+
+def test_a_clone_goes_there_and_is_found(laptop: Laptop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = History(tmp_path / "clone")
+    commit = history.commit("first", {"a.js": "1"})
+    history.git("config", "remote.origin.url", "https://user:password@example.org/acme/ui")
+    write_json(laptop.store.raw(REPO) / "source.json", {"kind": "git", "commit": commit})
+    laptop.store.begin()
+    clones.remember(REPO, history.folder)
+    pushing.push_data(laptop.host, laptop.store)
+    assert pushing.push_clones(laptop.host, laptop.store) == [REPO]
+    monkeypatch.setenv("A11Y_BENCH_CLONES", str(laptop.there / "clones"))
+    found = clones.find(laptop.remote, REPO)
+    assert Path(found.git_dir).is_relative_to(laptop.there)
+    assert b"password" not in b"".join(path.read_bytes() for path in laptop.there.rglob("*") if path.is_file())
+
+
+def test_a_server_is_looked_at(laptop: Laptop, tmp_path: Path) -> None:
+    found = dict(reversed(row) for row in prepare(laptop.host, dry_run=True, root=str(tmp_path / "root")))
+    assert found["/etc/docker/daemon.json"] == "would"
+    assert {"load", "disk", "engine"} <= dict(jobs.machine(laptop.host)).keys()
+
+
+@pytest.mark.parametrize("name", ["", "-oProxyCommand=touch /tmp/no", "a b"])
+def test_a_host_is_a_name(name: str) -> None:
+    with pytest.raises(UserError, match="is no host"):
+        Host(name)
