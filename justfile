@@ -67,3 +67,4 @@ check:
     uv run --all-extras --group test ruff check .
     uv run --all-extras --group test ruff format --check .
     uv run --all-extras --group test lint-imports
+    uv run --all-extras --group test mypy

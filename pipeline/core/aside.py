@@ -20,7 +20,8 @@ class Aside:
     """A thread, started with the first work. As a context manager it is awaited, but not by who is asked to end."""
 
     def __init__(self) -> None:
-        self._work, self._thread = SimpleQueue[Callable[[], None] | None](), None
+        self._work = SimpleQueue[Callable[[], None] | None]()
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:

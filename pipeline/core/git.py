@@ -79,7 +79,7 @@ class Clone(git.Repo):
     def remote_url(self) -> str:
         """The address that the clone was made from, empty for none."""
         where = ("--file", str(self._config)) if self._config.is_file() else ()
-        return self.git.config(*where, "--get", "remote.origin.url", with_exceptions=False)
+        return str(self.git.config(*where, "--get", "remote.origin.url", with_exceptions=False))
 
 
 def open_clone(path: Path) -> Clone:
@@ -140,7 +140,8 @@ def line_counts(clone: Clone, base: str, head: str) -> tuple[int, int]:
     """The lines that are added and removed between two commits as GitHub counts them: those of a renamed file alone."""
     rows = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head).splitlines()
     counts = [row.split("\t")[:2] for row in rows]
-    return tuple(sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
+    added, removed = (sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
+    return added, removed
 
 
 def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
@@ -155,18 +156,18 @@ def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
     raw = clone.git.diff_tree(
         *options, base, head, "--", *literal, stdout_as_string=False, strip_newline_in_stdout=False
     )
-    return raw.decode("utf-8")
+    return bytes(raw).decode("utf-8")
 
 
 def committed(clone: Clone, sha: str) -> str:
     """The day of a commit (ISO)."""
-    return clone.git.show("--no-patch", "--format=%cs", sha)
+    return str(clone.git.show("--no-patch", "--format=%cs", sha))
 
 
 def show(clone: Clone, sha: str, path: str) -> str | None:
     """A file's text at a commit, None where there is none."""
     try:
-        return clone.git.show(f"{sha}:{path}", strip_newline_in_stdout=False)
+        return str(clone.git.show(f"{sha}:{path}", strip_newline_in_stdout=False))
     except git.GitCommandError:
         return None
 

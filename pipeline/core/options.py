@@ -12,7 +12,7 @@ import click
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Usd(click.ParamType):
+class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs alone
     """An amount of USD, as an exact decimal."""
 
     name = "usd"

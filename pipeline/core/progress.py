@@ -35,7 +35,8 @@ class Progress:
         self.started = time.monotonic()
         self.under_way: dict[str, Step] = {}
         self.notes: dict[str, str] = {}
-        self._lock, self._view = threading.RLock(), None
+        self._lock = threading.RLock()
+        self._view: Live | None = None
 
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():

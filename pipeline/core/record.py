@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from pipeline import __version__
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION: Final = 2
 
 #: what a record says of itself, and not of what it is about
 _ABOUT_ITSELF = {"schema_version", "tool"}

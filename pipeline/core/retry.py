@@ -40,8 +40,9 @@ def patiently(work: Callable[[], R], say: Callable[[str], None], patience: Patie
     import tenacity
 
     def tell(state: tenacity.RetryCallState) -> None:
-        error = state.outcome.exception()
-        say(f"trying again in {state.next_action.sleep:.0f} s: {error.cause}: {error}")
+        error = state.outcome and state.outcome.exception()
+        assert isinstance(error, InfrastructureError)
+        say(f"trying again in {state.upcoming_sleep:.0f} s: {error.cause}: {error}")
 
     retrying = tenacity.Retrying(
         retry=tenacity.retry_if_exception(_passes),

@@ -41,7 +41,8 @@ class Standing(NamedTuple):
     @property
     def status(self) -> str | None:
         """The final one, else the unanimous one; None where raters are divided."""
-        return self.value("status")
+        status: str | None = self.value("status")
+        return status
 
     def value(self, field: str) -> Any:
         """A field's final value, else what all who say something of it say; None where they do not agree."""

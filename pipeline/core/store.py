@@ -308,7 +308,7 @@ class Store:
 
     def displace(self, path: Path) -> Path | None:
         """Move away what has no successor in its place; None when there is nothing."""
-        return shutil.move(path, self._archived(path)) if path.exists() else None
+        return Path(shutil.move(path, self._archived(path))) if path.exists() else None
 
     def _archived(self, path: Path, stamp: str = "") -> Path:
         """A new place in the archive; its folder is made."""

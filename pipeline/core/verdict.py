@@ -96,10 +96,9 @@ CLASSES: dict[Status, TransitionClass] = {Status.NONE: "new_test", Status.SKIPPE
 @cache
 def table() -> dict[Triple, Rule]:
     """All 64 triples."""
-    with files("pipeline.core").joinpath("transitions.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = csv.DictReader(files("pipeline.core").joinpath("transitions.csv").read_text(encoding="utf-8").splitlines())
     return {
-        Triple(run=row["run"], test=row["test"], fix=row["fix"]): Rule(
+        Triple(**{run: Status(row[run]) for run in Triple.model_fields}): Rule(
             row["class"], row["qualification"], row["evaluation"] == "must pass"
         )
         for row in rows

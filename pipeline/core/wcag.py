@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from importlib.resources import files
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 #: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
 Principle = Literal["perceivable", "operable", "understandable", "robust"]
@@ -27,7 +28,8 @@ class Criterion(NamedTuple):
 
 def _table() -> dict[str, Criterion]:
     lines = files(__package__).joinpath("wcag.csv").read_text(encoding="utf-8").splitlines()
-    return {row["number"]: Criterion(**row) for row in csv.DictReader(lines)}
+    rows: Iterable[dict[str, Any]] = csv.DictReader(lines)
+    return {row["number"]: Criterion(**row) for row in rows}
 
 
 #: number -> criterion, in WCAG's order

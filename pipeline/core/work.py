@@ -226,7 +226,7 @@ class _Sent(QueueHandler):
     """Sends records of a worker's log to the coordinator, whose log file they belong to."""
 
     def __init__(self, send: Callable[[str, Any], None]) -> None:
-        super().__init__(None)
+        super().__init__(queue.SimpleQueue[logging.LogRecord]())  # records go by `enqueue` alone
         self._send = send
 
     def enqueue(self, record: logging.LogRecord) -> None:
