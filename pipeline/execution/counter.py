@@ -2,7 +2,8 @@
 
     falsified   gold's test files with false expectations (`falsified`): what gold fails there, a patch must fail
     former      the base's own versions of the test files: what contradicts gold's, a patch must fail
-    disguised   nothing says that tests run: variables, arguments and stacks; what gold passes so, a patch must pass
+    disguised   variables, arguments and stacks do not say that tests run, and what assertions read values and elements
+                by can not be replaced (`begin.cjs`): what gold passes so, a patch must pass
 
 Command, titles, control and files that run are those of the run before. What is made of an instance is made once, with
 gold (`made`), and stands in its record, so that nothing is parsed when a patch is evaluated. What the runs mean is
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from importlib.resources import files
 from typing import Literal
 
 from pipeline.core import patches
@@ -35,15 +37,6 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-#: takes back what a runner tells its tests: the variables it sets, its arguments, and its place in stacks
-_DISGUISE = """\
-"use strict";
-["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_WORKER_ID", "TEST", "TEST_REPORT"].forEach(function (name) {
-  delete process.env[name];
-});
-process.argv = process.argv.slice(0, 1);
-Error.stackTraceLimit = 0;
-"""
 
 
 class Made(Record):
@@ -179,7 +172,7 @@ def _disguised(environment: Environment) -> Environment:
 def _disguise(workspace: Workspace, tests: Collection[str]) -> None:
     """Let every test file begin by taking back what the runner told."""
     module = f"{workspace.scratch}/begin.cjs"
-    workspace.write(module, _DISGUISE.encode())
+    workspace.write(module, files(__package__).joinpath("begin.cjs").read_bytes())
     for path in tests:
         if _SCRIPT.search(path) and (text := _read(workspace, path)) is not None:
             workspace.write(f"{workspace.root}/{path}", _begun(path, text, module).encode())

@@ -521,7 +521,7 @@ def _masked(path: str, text: str) -> dict[str, str]:
     only = [one.only for one in _assertions(root, ()) if one.only is not None]
     tests = [node for node in _nodes(root) if node.type == "call_expression" and _is_test(node)]
     imports = [node for node in root.named_children if node.type == "import_statement"]
-    found = {"": _without(source, root, [*tests, *imports])}
+    found = {"": re.sub(r"[\0;\s]+", " ", _without(source, root, [*tests, *imports])).strip()}
     for test in tests:
         if (name := _named(test)) in found:
             found[name] += " twice"

@@ -12,7 +12,7 @@ from pipeline.ecosystems.protection import patterns
 
 register("running", "pipeline.core", "patches.py", "test-files.toml")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
-register("running", __package__, "applying.py", "command.py", "control.py", "counter.py", "falsified.py")
+register("running", __package__, "applying.py", "begin.cjs", "command.py", "control.py", "counter.py", "falsified.py")
 register("running", __package__, "generated.py", "run.py", "runs.py")
 register("reading", "pipeline.core", "transitions.csv", "verdict.py")
 register("reading", "pipeline.ecosystems", "reports.py")

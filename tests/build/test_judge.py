@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from factories import make_candidate, make_environment
 
-from pipeline.build.judge import RUNS, Ran, judge
-from pipeline.core.records import Identity, Status
+from pipeline.build.judge import RUNS, Against, Ran, judge
+from pipeline.core.records import CounterRuns, Identity, Status
+from pipeline.execution.counter import Made
 from pipeline.execution.run import TestRun
 
 FIXED, DRAWN = "src/Menu.test.js > Menu > has a name", "src/Menu.test.js > Menu > looks right"
@@ -47,3 +48,42 @@ def test_a_test_that_fails_by_a_screenshot_decides_nothing(run: str) -> None:
 def test_one_that_passes_in_all_runs_can_not_be_told_from_others() -> None:
     instance = judge(make_candidate(), RAN, runs("none"))
     assert set(instance.tests) == {FIXED, DRAWN} and instance.deviations == RAN.deviations
+
+
+# -- gold's counter-runs ----------------------------------------------------------------------------------------------
+FILE = "src/Menu.test.js"
+SAID = Made(falsified="diff", former={FILE: ("Menu > has a name",)}, assertions=5, by_value=3, by_negation=1)
+
+
+def against(**statuses: str) -> CounterRuns:
+    """What gold did, of the test that the fix repairs and of another one, by kind: their first letters."""
+    letters = {status.value[0]: status for status in Status}
+    both = {kind: {FIXED: letters[two[0]], DRAWN: letters[two[1]]} for kind, two in statuses.items()}
+    ran = {kind: TestRun(results=results) for kind, results in both.items()}
+    return judge(make_candidate(), RAN, runs("none"), Against(SAID, ran)).counter_runs
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_what_gold_does_in_its_counter_runs() -> None:
+    """Only what it fails must fail, and only what it passes must pass."""
+    found = against(falsified="FP", former="FF", disguised="PF")
+    assert found.kinds == ("falsified", "former", "disguised") and found.falsified == "diff"
+    assert (found.false, found.former, found.undisguised) == ((FIXED,), (FIXED,), (DRAWN,))
+    assert (found.assertions, found.by_value, found.by_negation) == (5, 3, 1)
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_what_tells_nothing_is_not_run() -> None:
+    """False expectations that gold passes, tests that do not contradict each other, and a disguise that gold fails in."""
+    found = against(falsified="PP", former="PF", disguised="FP")
+    assert (found.kinds, found.falsified, found.assertions) == ((), "", 5)
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
+    ran = {
+        "falsified": TestRun(results={FIXED: Status.FAILED}, faults=("exit code",)),
+        "disguised": TestRun("timeout"),
+        "former": TestRun(results={FIXED: Status.NONE}, suites={FILE: Status.FAILED}),
+    }
+    assert judge(make_candidate(), RAN, runs("none"), Against(SAID, ran)).counter_runs.kinds == ()

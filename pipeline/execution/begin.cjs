@@ -1,0 +1,63 @@
+// What a test file loads first in a disguised run: nothing tells any more that tests run, and nothing can be replaced that
+// assertions read an element or a value by. What the runner and its set-up files did before stays as it is.
+"use strict";
+const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_WORKER_ID", "TEST", "TEST_REPORT"];
+const OF_VALUES = {
+  Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
+  "Object.prototype": "hasOwnProperty toString valueOf",
+  "Array.prototype": "includes indexOf every some filter map find forEach join",
+  "String.prototype": "includes indexOf match replace trim startsWith endsWith split toLowerCase toString valueOf",
+  "RegExp.prototype": "test exec",
+  "Map.prototype": "get has",
+  "Set.prototype": "has",
+  "Function.prototype": "call apply toString",
+  JSON: "stringify parse",
+};
+const OF_ELEMENTS = {
+  "Element.prototype":
+    "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes attributes matches closest querySelector " +
+    "querySelectorAll getElementsByTagName getElementsByClassName innerHTML outerHTML className id tagName localName role",
+  "Node.prototype": "textContent contains childNodes firstChild nodeType nodeName parentNode isEqualNode",
+  "Document.prototype": "querySelector querySelectorAll getElementById getElementsByTagName body",
+  "Attr.prototype": "name value",
+  "NamedNodeMap.prototype": "getNamedItem item length",
+  "DOMTokenList.prototype": "contains value",
+};
+
+/** Keep what an object has under these names; assigning to it is passed over, and heirs may still have their own. */
+function keep(owner, names) {
+  names.forEach(function (name) {
+    const own = owner && Object.getOwnPropertyDescriptor(owner, name);
+    if (!own || !own.configurable) return;
+    const kept = { configurable: false, enumerable: own.enumerable, get: own.get, set: own.set };
+    if ("value" in own) {
+      const value = own.value;
+      kept.get = function () {
+        return value;
+      };
+      kept.set = function (other) {
+        if (this !== owner)
+          Object.defineProperty(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+      };
+    }
+    Object.defineProperty(owner, name, kept);
+  });
+}
+
+function keepAll(table) {
+  Object.keys(table).forEach(function (path) {
+    const owner = path.split(".").reduce((place, name) => place && place[name], globalThis);
+    keep(owner, table[path].split(" "));
+  });
+}
+
+VARIABLES.forEach(function (name) {
+  delete process.env[name];
+});
+process.argv = process.argv.slice(0, 1);
+Error.stackTraceLimit = 0;
+const known = globalThis[Symbol.for("$$jest-matchers-object")];
+if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
+keep(globalThis, ["expect", "it", "test", "describe"]);
+keepAll(OF_ELEMENTS);
+keepAll(OF_VALUES);

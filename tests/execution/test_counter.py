@@ -1,0 +1,79 @@
+"""Counter-runs in a workspace: what is made of gold's tests, and what stands in the test files that run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from histories import History
+
+from pipeline.core.records import Status
+from pipeline.execution.counter import Made, made, run
+from pipeline.execution.runs import Plan
+
+MakePlan = Callable[..., Plan]
+Patch = Callable[[dict[str, str | None]], str]
+
+TEST, SNAPSHOT = "src/Menu.test.js", "src/__snapshots__/Menu.test.js.snap"
+SCRIPT = "// opens | src/Menu.js | <nav\nit('names', () => { expect(x).toBe(%d); });\n"
+STORED = "exports[`opens 1`] = `\n<%s>\n`;\n"
+
+
+@pytest.fixture
+def gold(library: History, patch: Patch) -> str:
+    """The base has the test and its snapshot; gold's test patch."""
+    library.commit("tests", {TEST: SCRIPT % 1, SNAPSHOT: STORED % "nav"})
+    return patch({TEST: SCRIPT % 2, SNAPSHOT: STORED % "menu"})
+
+
+@pytest.mark.rule("falsified")
+def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
+    """A patch on gold's tests, and the tests that contradict the base's."""
+    found = made(plan(), "", gold)
+    assert (found.assertions, found.by_value, found.by_negation) == (2, 2, 0)
+    assert "+it('names', () => { expect(x).toBe(3); });" in found.falsified
+    assert found.former == {TEST: ("names",)}
+
+
+def test_nothing_is_made_of_tests_without_expectations(plan: MakePlan, patch: Patch) -> None:
+    assert made(plan(), "", patch({"src/New.test.js": "opens | src/Menu.js | <nav\n"})) == Made(
+        former={}, falsified="", assertions=0
+    )
+
+
+def test_all_tests_of_a_file_whose_snapshots_alone_changed(plan: MakePlan, library: History, patch: Patch) -> None:
+    library.commit("tests", {TEST: SCRIPT % 1, SNAPSHOT: STORED % "nav"})
+    found = made(plan(), "", patch({SNAPSHOT: STORED % "menu"}))
+    assert found.former == {TEST: None}
+    assert found.contradicts(f"{TEST} > opens") and not found.contradicts("src/Other.test.js > opens")
+
+
+@pytest.mark.rule("former-expectations")
+def test_former_tests_run_on_a_patch(plan: MakePlan, patch: Patch) -> None:
+    """The base's own versions of what gold changed; files that gold adds stay."""
+    gold = patch({TEST: "opens | src/Menu.js | <menu\n", "src/New.test.js": "new | src/Menu.js | <menu\n"})
+    found = run("former", plan(), patch({"src/Menu.js": "<menu>\n"}), "", gold, [TEST])
+    assert found.results == {f"{TEST} > opens": Status.FAILED, "src/New.test.js > new": Status.PASSED}
+    assert not found.changed and not found.faults
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [
+        ("works | package.json |\n", '\n// @ts-ignore\nrequire("{}");\nworks | package.json |\n'),
+        ('import x from "x";\n', '\n// @ts-ignore\nimport "{}";\nimport x from "x";\n'),
+        (
+            "/** @jest-environment jsdom */\nit();\n",
+            '/** @jest-environment jsdom */\n\n// @ts-ignore\nrequire("{}");\nit();\n',
+        ),
+        ('"use strict";\nit();\n', '"use strict";\n\n// @ts-ignore\nrequire("{}");\nit();\n'),
+    ],
+)
+def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun: str) -> None:
+    """It loads a module first; what must stand above stays there, and the file is none that the run changed."""
+    from pipeline.execution.counter import _begun
+
+    assert _begun("src/Menu.test.js", text, "/begin.cjs") == begun.format("/begin.cjs")
+    gold = patch({TEST: text + "opens | src/Menu.js | <nav\n"})
+    assert run("disguised", plan(), "", "", gold, [TEST]).results[f"{TEST} > opens"] is Status.PASSED

@@ -1,0 +1,194 @@
+"""False expectations: what is changed in a test, what is left alone, and which tests contradict their former ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.execution.falsified import added, contradicted, falsify
+
+PATH = "src/Menu.test.tsx"
+
+
+def false(statement: str, before: str = "") -> str:
+    """A statement of a test, of gold's, made false; empty where it stays."""
+    text = f'it("works", async () => {{\n{before}\n{statement}\n}});\n'
+    found = falsify(PATH, text, [3]).text.splitlines()[2]
+    return "" if found == statement else found
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statement", "changed"),
+    [
+        ('expect(x).toBe("true");', 'expect(x).toBe("false");'),
+        ("expect(x).toBe(true);", "expect(x).toBe(false);"),
+        ("expect(x).toBe(null);", "expect(x).toBe(0);"),
+        ("expect(x).toHaveLength(2);", "expect(x).toHaveLength(3);"),
+        ("expect(x).toEqual({ a: 1, b: [2, { c: false }] });", "expect(x).toEqual({ a: 1, b: [2, { c: true }] });"),
+        ("expect(x).to.equal(3);", "expect(x).to.equal(4);"),
+        ("x.should.equal(3);", "x.should.equal(4);"),
+        ("assert.strictEqual(x, 3);", "assert.strictEqual(x, 4);"),
+        ("assert(x === 3);", "assert(x === 4);"),
+        ("expect(x).not.toBeNull();", "expect(x).toBeNull();"),
+        ("expect(x).toBeNull();", "expect(x).not.toBeNull();"),
+        ("expect(x).toBe(other);", "expect(x).not.toBe(other);"),
+        ("await expect(x).resolves.toBe(other);", "await expect(x).resolves.not.toBe(other);"),
+        ("expect(x).to.be.true;", "expect(x).not.to.be.true;"),
+        ("assert.isTrue(x);", "assert.isFalse(x);"),
+        ("assert.ok(x);", "assert.ok(!(x));"),
+    ],
+)
+def test_what_is_changed(statement: str, changed: str) -> None:
+    """A value where there is one, else the whole expectation is turned around."""
+    assert false(statement) == changed
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statement", "start", "end"),
+    [
+        ('expect(x).toHaveAttribute("role", "switch");', 'expect(x).toHaveAttribute("role", "', '");'),
+        (
+            'expect(screen.getByRole("switch")).toBeInTheDocument();',
+            'expect(screen.getByRole("',
+            '")).toBeInTheDocument();',
+        ),
+        ('screen.getByRole("switch", { name: "Lamp" });', 'screen.getByRole("switch", { name: "', '" });'),
+        ("expect(x).toMatch(/open|close/i);", "expect(x).toMatch(/(?:open|close)", "/i);"),
+        ('expect(x).toContain("a");', 'expect(x).toContain("a', '");'),
+        ('expect(x).toMatchInlineSnapshot(`<nav role="menu" />`);', "expect(x).toMatchInlineSnapshot(`<", "`);"),
+    ],
+)
+def test_words_become_others(statement: str, start: str, end: str) -> None:
+    """Like the true ones in form, so that code cannot tell them apart; a short one becomes longer."""
+    found = false(statement)
+    assert found != statement and found.startswith(start) and found.endswith(end)
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "expect(x).toMatchSnapshot();",
+        'expect(x).toMatchSnapshot("its name");',
+        "expect(image).toMatchImageSnapshot();",
+        "await waitFor(() => expect(x).toBeNull());",
+        "await waitFor(() => expect(x).toBe(true));",
+        "await expect(locator).toBeVisible();",
+        "expect.assertions(3);",
+        'const label = "Lamp";',
+    ],
+)
+def test_what_stays(statement: str) -> None:
+    """Names, what snapshots keep, and what may hold in between while somebody waits for something else."""
+    assert false(statement) == ""
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statement", "hidden"),
+    [
+        ("expect(x).toBeGreaterThan(3);", "toBeGreaterThan(4)"),
+        ("expect(x).toHaveBeenCalledWith(1);", "toHaveBeenCalledWith(2)"),
+        ("expect(x).toHaveBeenCalledWith(true);", "toHaveBeenCalledWith(false)"),
+        ('await waitFor(() => expect(x).toHaveAttribute("aria-busy", "true"));', '"false"'),
+    ],
+)
+def test_no_value_that_another_honest_patch_may_have(statement: str, hidden: str) -> None:
+    """Where one of several values suffices, the next best could be true of a patch that works otherwise than gold."""
+    assert false(statement) and hidden not in false(statement)
+
+
+def test_one_expectation_of_each_test() -> None:
+    """The last one at gold's lines: those before it hold, so that it is reached, and do not save what fakes it."""
+    statements = "".join(f"  expect({name}).toBe(1);\n" for name in "xyz")
+    text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n{statements}}});\n'
+    found = falsify(PATH, text, [2, 3])
+    assert found.text == text.replace("expect(y).toBe(1)", "expect(y).toBe(2)", 1)
+    assert found[1:] == (2, 2, 0)
+
+
+def test_a_value_goes_before_a_negation() -> None:
+    found = falsify(PATH, 'it("a", () => {\n  expect(x).toBe(1);\n  expect(y).toBe(other);\n});\n', [2, 3])
+    assert "toBe(2)" in found.text and ".not" not in found.text
+    assert found[1:] == (2, 1, 1)
+
+
+def test_a_test_of_which_only_the_way_there_changed() -> None:
+    """Its expectations are gold's, too, where none of them stands at gold's lines; other tests are left alone."""
+    found = falsify(
+        PATH,
+        'it("a", () => {\n  render(1);\n  expect(x).toBe(1);\n});\nit("b", () => {\n  expect(x).toBe(1);\n});\n',
+        [2],
+    )
+    assert found.text.count("toBe(2)") == 1 and found.assertions == 0
+
+
+SNAPSHOTS = """// Jest Snapshot v1
+
+exports[`Menu opens 1`] = `
+<nav
+  role="menu"
+/>
+`;
+
+exports[`Menu closes 1`] = `"it\\`s \\${closed}"`;
+"""
+
+
+@pytest.mark.rule("falsified")
+def test_stored_snapshots() -> None:
+    """A letter of each snapshot with a line of gold's; keys and escapes stay."""
+    found = falsify("src/__snapshots__/Menu.test.tsx.snap", SNAPSHOTS, [5, 9])
+    assert found[1:] == (2, 2, 0)
+    pairs = list(zip(SNAPSHOTS.splitlines(), found.text.splitlines(), strict=True))
+    changed = [number for number, (before, after) in enumerate(pairs, 1) if before != after]
+    assert changed == [5, 9]
+    assert "exports[`Menu closes 1`]" in found.text and "\\`" in found.text and "\\${" in found.text
+
+
+def test_added_lines() -> None:
+    section = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -9 +9,2 @@\n+e\n f\n"
+    assert added(section) == {2, 9}
+
+
+GROUP = """import x from "x";
+describe("Menu", () => {{
+  it("a", () => {{
+    render(1);
+    {}
+  }});
+  it("b", () => {{ expect(y).toBe(1); }});
+}});
+"""
+
+
+@pytest.mark.rule("former-expectations")
+@pytest.mark.parametrize(
+    ("before", "now", "found"),
+    [
+        ("expect(x).toBe(1);", "expect(x).toBe(2);", {"Menu > a", "Menu > b"}),
+        (
+            'expect(x).toHaveAttribute("role", "a");',
+            'expect(x).toHaveAttribute("role", "b");',
+            {"Menu > a", "Menu > b"},
+        ),
+        ('expect(x).toHaveAttribute("a", "1");', 'expect(x).toHaveAttribute("b", "1");', {"Menu > b"}),
+        ("expect(x).toContain(1);", "expect(x).toContain(2);", {"Menu > b"}),
+        ("render(2); expect(x).toBe(1);", "expect(x).toBe(2);", {"Menu > b"}),
+        ("await waitFor(() => expect(x).toBe(1));", "await waitFor(() => expect(x).toBe(2));", {"Menu > b"}),
+    ],
+)
+def test_tests_that_contradict_their_former_version(before: str, now: str, found: set[str]) -> None:
+    """They do the same and want another value. One that is rendered otherwise may pass both ways; one that did not
+    change fails as the base has it by a snapshot alone."""
+    assert contradicted(PATH, GROUP.format(before), GROUP.format(now)) == found
+
+
+def test_nothing_is_known_of_a_file_with_other_helpers() -> None:
+    """What is rendered, and how, may follow from them; what is imported does not count."""
+    former, gold = GROUP.format("expect(x).toBe(1);"), GROUP.format("expect(x).toBe(2);")
+    assert contradicted(PATH, "const setup = 1;\n" + former, gold) == frozenset()
+    more = 'import z from "z";\n' + gold.replace("});\n});", '});\n  it("c", () => {});\n});')
+    assert contradicted(PATH, former, more) == {"Menu > a", "Menu > b"}
+    assert contradicted(PATH, gold, gold) is None
