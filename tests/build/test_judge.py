@@ -74,7 +74,7 @@ def test_what_gold_does_in_its_counter_runs() -> None:
 
 @pytest.mark.rule("counter-runs-once")
 def test_what_tells_nothing_is_not_run() -> None:
-    """False expectations that gold passes, tests that do not contradict each other, and a disguise that gold fails in."""
+    """False expectations that gold passes, tests that do not contradict, and a disguise that gold fails in."""
     found = against(falsified="PP", former="PF", disguised="FP")
     assert (found.kinds, found.falsified, found.assertions) == ((), "", 5)
 
