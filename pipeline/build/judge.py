@@ -92,7 +92,7 @@ def counted(instance: Instance, against: Against) -> CounterRuns:
     results = {
         kind: run.with_files(run.suites).results
         for kind, run in against.runs.items()
-        if run.end == "ran" and not run.faults
+        if run.end == "ran" and not run.doubts
     }
     failed = {
         kind: tuple(sorted(name for name in instance.expected if found.get(name) is Status.FAILED and " > " in name))

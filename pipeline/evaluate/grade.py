@@ -82,7 +82,7 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> 
     """What the counter-runs say of a patch that all tests accept; it stays resolved where they say nothing."""
     told = instance.counter_runs
     for kind, run in runs.items():
-        if run.end != "ran" or run.faults:
+        if run.end != "ran" or run.doubts:
             ended = of_run(instance, run)
             return graded._replace(outcome=ended.outcome, cause=f"{kind}: {ended.cause}")
     for kind, names in (("falsified", told.false), ("former", told.former)):
@@ -111,12 +111,11 @@ def _disguised(instance: Instance) -> Collection[str]:
 
 
 def _other(run: TestRun, names: Iterable[str], wanted: Status) -> dict[str, Status]:
-    """The tests that did something else; those of a file that could not run failed."""
+    """The tests that did something else; what a file that could not run does not report has failed."""
     results = run.with_files(run.suites).results
     lost = {file for file, status in run.suites.items() if status is Status.FAILED}
-    found = {
-        name: Status.FAILED if name.partition(" > ")[0] in lost else results.get(name, Status.NONE) for name in names
-    }
+    without = {True: Status.FAILED, False: Status.NONE}
+    found = {name: results.get(name, without[name.partition(" > ")[0] in lost]) for name in names}
     return {name: status for name, status in sorted(found.items()) if status is not wanted}
 
 

@@ -249,6 +249,8 @@ def test_a_test_that_is_gone_is_no_evidence(status: Status | None) -> None:
 def test_a_file_that_can_not_run_has_failed() -> None:
     run = TestRun(results={}, suites={"src/Menu.test.tsx": Status.FAILED})
     assert of_tested(TRIED, put(falsified=run)).outcome is Outcome.RESOLVED
+    hook = replace(run, results={NAMED: Status.PASSED})
+    assert of_tested(TRIED, put(falsified=hook)).outcome is Outcome.TAMPERED, "a hook that fails hides nothing"
 
 
 @pytest.mark.rule("test-aware")
