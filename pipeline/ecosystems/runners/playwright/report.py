@@ -1,5 +1,7 @@
 """Playwright's JSON report, of tests and of component tests alike; a test of several projects is one of each.
 
+A file whose `beforeAll` or `afterAll` failed could not run as a whole (`reporter.cjs`).
+
 A test's name holds its project where there is one. A test that passes only when it is tried again (`flaky`) passed.
 """
 
@@ -31,6 +33,7 @@ def read(text: bytes, root: str) -> Report:
             totals[status] += stats[word]
         audit((one.status for one in reported), totals)
         broken = {relative(error["location"]["file"], root) for error in data["errors"] if "location" in error}
+        broken |= {relative(file, root) for file in data.get("hooks", ())}
         suites = dict.fromkeys((one.file for one in reported), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
         return collect(reported, suites, not stats["unexpected"] and not data["errors"])
     except (KeyError, TypeError, AttributeError) as error:

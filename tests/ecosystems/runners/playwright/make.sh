@@ -3,4 +3,4 @@
 add "@playwright/experimental-ct-react@$version" react@18 react-dom@18
 [[ $project == project ]] && js="src/Menu.spec.jsx src/Tabs.spec.jsx"
 command=(node_modules/@playwright/experimental-ct-react/cli.js test -c playwright-ct.config.js
-  --reporter=list,json $js)
+  "--reporter=list,json,$work/tools/reporter.cjs" $js)

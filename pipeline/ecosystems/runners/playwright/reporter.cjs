@@ -1,0 +1,27 @@
+// Adds to Playwright's own JSON report, which stands before it in the list of reporters, the files in which a `beforeAll`
+// or `afterAll` failed: the report calls such a failure one of the group's first or last test.
+"use strict";
+const fs = require("fs");
+
+const inside = (steps) => (steps || []).reduce((all, step) => all.concat(step, inside(step.steps)), []);
+const failed = (step) => step.category === "hook" && step.error && /^(?:before|after)All\b/.test(step.title);
+
+module.exports = class {
+  constructor() {
+    this.hooks = new Set();
+  }
+
+  onTestEnd(test, result) {
+    if (inside(result.steps).some(failed)) this.hooks.add(test.location.file);
+  }
+
+  onEnd() {
+    const place = process.env.PLAYWRIGHT_JSON_OUTPUT_NAME;
+    const report = JSON.parse(fs.readFileSync(place, "utf8"));
+    fs.writeFileSync(place, JSON.stringify(Object.assign(report, { hooks: Array.from(this.hooks) }), null, 2));
+  }
+
+  printsToStdio() {
+    return false;
+  }
+};
