@@ -4,7 +4,8 @@
 // snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
 // written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
+// counts, outside the repository); `letters PATH`, a test that does what the next letter in PATH says, F or P, and passes
+// when none is left; a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
 // no-report, cut (its report), killed, totals, exit, silent, flood, deaf (every test passes), rewrites (its test file), hashes (as
 // one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
@@ -24,6 +25,12 @@ function turn(counter) {
   const odd = fs.existsSync(counter) && fs.readFileSync(counter).length % 2;
   fs.appendFileSync(counter, ".");
   return odd ? "failed" : "passed";
+}
+
+function letter(file) {
+  const [first, ...rest] = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
+  if (first) fs.writeFileSync(file, rest.join(""));
+  return first === "F" ? "failed" : "passed";
 }
 
 function test(title, wanted) {
@@ -59,6 +66,7 @@ function suite(name) {
   if (update && shown.length) write(name, shown);
   tests.push(...lines.flatMap((line) => CONTROL.exec(line)?.[1] ?? []).map((title) => test(title, "failed")));
   tests.push(...argument("turns").map((counter) => test("takes turns", turn(counter))));
+  tests.push(...argument("letters").map((place) => test("by letters", letter(place))));
   const failed = broken || !tests.length || tests.some((one) => one.status === "failed");
   return { name: path.resolve(name), status: failed ? "failed" : "passed", assertionResults: broken ? [] : tests };
 }

@@ -40,6 +40,7 @@ class Ran(Record):
     repeats: int
     deviations: tuple[str, ...]
     health: Health | None = None
+    memory: int = 0
     ran: Identity
     set_up_by: str = ""
 

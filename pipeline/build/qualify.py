@@ -7,7 +7,7 @@ Rejection with a reason of the closed list, of which `not_evaluated` says that t
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, islice
@@ -53,6 +53,8 @@ QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 #: hypotheses about one sick base that are tried, and how many of them may install anew
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
+#: bytes of memory that tests are given in any case, as if gold's had held them
+LEAST = 2**30
 
 
 @dataclass(frozen=True)
@@ -372,7 +374,7 @@ class _Qualification:
         three = self._three(ran, made, state)
         if self.health and self.health.well:
             self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
-        known = ran.model_copy(update={"health": self.health})
+        known = ran.model_copy(update={"health": self.health, "memory": memory_of(three["fix"])})
         instance = judge(self.candidate, known, three)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         return judge(self.candidate, known, three, self._against(self._plan(known, made), instance))
@@ -436,7 +438,7 @@ class _Qualification:
                     self._examine(plan, run, state)
                 require_trust(run, name)
                 done[name].append(run)
-        known = ran.model_copy(update={"health": self.health})
+        known = ran.model_copy(update={"health": self.health, "memory": memory_of(done["fix"])})
         self.stored = {"ran": known.model_dump(mode="json"), "runs": fields}
         return done
 
@@ -463,6 +465,13 @@ class _Sick(NamedTuple):
     health: Health
     log: str
     root: str
+
+
+def memory_of(several: Sequence[TestRun]) -> int:
+    """The most memory that runs held, in bytes, rounded up to a power of two: it is not the same each time. At least
+    LEAST; 0 where it is not known."""
+    most = max(run.memory for run in several)
+    return max(LEAST, 1 << (most - 1).bit_length()) if most else 0
 
 
 def _tail(log: str) -> str:

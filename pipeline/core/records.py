@@ -337,6 +337,9 @@ class Instance(Versioned):
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
     health: Health | None = Field(default=None, description="of the base")
+    memory: int = Field(
+        default=0, ge=0, description="most that gold's tests held, in bytes, rounded up to a power of two; 0: not known"
+    )
     ran: Identity | None = None
     set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
@@ -468,6 +471,9 @@ class Verdict(Versioned):
     merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
     test_aware: tuple[str, ...] = Field(
         default=(), description="tests that the patch, and not gold, does not pass where nothing says that tests run"
+    )
+    flaky: tuple[str, ...] = Field(
+        default=(), description="expected tests that failed in one run and passed in another, as they do with gold"
     )
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")

@@ -12,11 +12,12 @@ from pipeline.core.store import digest
 from pipeline.ecosystems import parser
 from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.ecosystems.runner_folder import Parser
+from pipeline.evaluate import limits, repeats
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
 from pipeline.execution.run import PatchRun, TestRun
 
-register("grading", __package__, "grade.py")
+register("grading", __package__, "grade.py", "limits.py", "repeats.py")
 
 #: the second run of a patch in disguise
 AGAIN = "disguised.2"
@@ -28,6 +29,7 @@ _ENDS = {
     "process_limit": (Outcome.TIMEOUT, "the tests started too many processes"),
     "out_of_memory": (Outcome.CRASHED, "the tests used too much memory"),
     "no_report": (Outcome.CRASHED, "the runner ended without its report"),
+    "lost": (Outcome.CRASHED, "it left its workspace unusable each time, in which all else works"),
 }
 
 
@@ -63,10 +65,17 @@ def of_tested(instance: Instance, tested: PatchRun) -> Graded:
         failure = PatchFailed(*tested.unapplied)
         why = str(failure)
         return Graded(Outcome.NOT_APPLIED, why) if failure.name == "predicted" else blocked(instance, why)
-    graded = of_run(instance, tested.run)
+    graded = repeats.settled(*graded_runs(instance, tested), tested.flips or {})
     if graded.outcome is Outcome.RESOLVED:
         graded = against(instance, tested.counter, graded)
-    return graded._replace(fields=graded.fields | {"ran": tested.ran, "differs": differences(instance.ran, tested.ran)})
+    differs = differences(limits.due(instance), tested.ran)
+    return graded._replace(fields=graded.fields | {"ran": tested.ran, "differs": differs})
+
+
+def graded_runs(instance: Instance, tested: PatchRun) -> tuple[list[TestRun], list[Graded]]:
+    """The run of a patch and its repeats, and how it would fare by each alone."""
+    runs = [run for run in (tested.run, *tested.repeats) if run]
+    return runs, [of_run(instance, run) for run in runs]
 
 
 def due(instance: Instance, tested: PatchRun) -> str:
@@ -76,6 +85,17 @@ def due(instance: Instance, tested: PatchRun) -> str:
         again = tested.run is not None and _fails_disguised(instance, tested.counter) and AGAIN not in tested.counter
         return AGAIN if again else ""
     return next((kind for kind in instance.counter_runs.kinds if kind not in tested.counter), "")
+
+
+def lacking(instance: Instance, tested: PatchRun) -> str:
+    """The next run that a patch's outcome waits for, of whatever kind; empty for none."""
+    if tested.run:
+        done = graded_runs(instance, tested)
+        if repeats.due(*done):
+            return f"repeat {len(tested.repeats) + 1}"
+        if tested.flips is None and repeats.doubtful(*done):
+            return "gold's repeats"
+    return due(instance, tested)
 
 
 def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> Graded:
@@ -111,11 +131,12 @@ def _disguised(instance: Instance) -> Collection[str]:
 
 
 def _other(run: TestRun, names: Iterable[str], wanted: Status) -> dict[str, Status]:
-    """The tests that did something else; what a file that could not run does not report has failed."""
+    """The tests that did something else; those of a file that could not run failed, unless more is said of them."""
     results = run.with_files(run.suites).results
     lost = {file for file, status in run.suites.items() if status is Status.FAILED}
-    without = {True: Status.FAILED, False: Status.NONE}
-    found = {name: results.get(name, without[name.partition(" > ")[0] in lost]) for name in names}
+    found = {
+        name: results.get(name, Status.FAILED if name.partition(" > ")[0] in lost else Status.NONE) for name in names
+    }
     return {name: status for name, status in sorted(found.items()) if status is not wanted}
 
 

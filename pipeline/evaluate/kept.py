@@ -1,9 +1,10 @@
 """Runs as they are kept in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
 
 Runs are named by what decides them (image, patch, command, files, limits, what counter-runs are made of, the law of
-running): two models with the same patch cost one run, and a changed patch never shows an old verdict. Counter-runs are
-kept beside the run that called for them, with the seconds of each. What log and report say is read anew each time, so
-that another law of reading or grading gives verdicts anew without running anything.
+running): two models with the same patch cost one run, and a changed patch never shows an old verdict. Repeats and
+counter-runs are kept beside the run that called for them, with the seconds of each, and what gold flips; that is also a
+unit of its own (`flips/`), for all patches of an instance. What log and report say is read anew each time, so that
+another law of reading or grading gives verdicts anew without running anything.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pipeline.execution.reading import read
 from pipeline.execution.run import PatchRun, TestRun, pack, unpack
 from pipeline.sandbox.base import Limits
 
-NAME = "tests"
+NAME, AGAIN = "tests", "repeat"
 
 
 def place(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:
@@ -50,12 +51,16 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
     if tested.unapplied:
         unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
     elif tested.run:
-        packed = {name: pack(run, name) for name, run in {NAME: tested.run, **tested.counter}.items()}
+        again = {f"{AGAIN}.{number}": run for number, run in enumerate(tested.repeats, 1)}
+        all_runs = {NAME: tested.run, **again, **tested.counter}
+        packed = {name: pack(run, name) for name, run in all_runs.items()}
         fields = {name: of_run for name, (of_run, _) in packed.items()}
         files = {name: data for _, some in packed.values() for name, data in some.items()}
         ran = tested.ran.model_dump(mode="json") if tested.ran else None
-        seconds = {name: round(run.seconds, 3) for name, run in {NAME: tested.run, **tested.counter}.items()}
-        result = {"run": fields.pop(NAME), "counter": fields, "ran": ran, "seconds": seconds}
+        seconds = {name: round(run.seconds, 3) for name, run in all_runs.items()}
+        parts = {"run": fields[NAME], "repeats": {name: fields[name] for name in again}, "flips": tested.flips}
+        counter = {name: fields[name] for name in tested.counter}
+        result = {**parts, "counter": counter, "ran": ran, "seconds": seconds}
         unit.keep(files, result, **inputs)
 
 
@@ -72,4 +77,5 @@ def load(unit: Unit, parser: str) -> PatchRun:
 
     counter = {name: once(fields, name) for name, fields in kept.get("counter", {}).items()}
     ran = kept["ran"] and Identity.model_validate(kept["ran"])
-    return PatchRun(once(kept["run"], NAME), counter, ran=ran)
+    again = tuple(once(fields, name) for name, fields in kept.get("repeats", {}).items())
+    return PatchRun(once(kept["run"], NAME), again, kept.get("flips"), counter, ran=ran)

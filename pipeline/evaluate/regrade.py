@@ -20,7 +20,7 @@ from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Share, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.grade import Graded, due, of_tested, sign, without_run
+from pipeline.evaluate.grade import Graded, lacking, of_tested, sign, without_run
 from pipeline.evaluate.stage import write
 
 #: instances that are worth a process of their own
@@ -82,6 +82,6 @@ def _stored(store: Store, instance: Instance, prediction: Prediction, named: Map
     if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
     tested = kept.load(unit, instance.environment.parser)
-    if missing_run := due(instance, tested):
-        return Graded(Outcome.NOT_EVALUATED, f"its counter-run is not stored: {missing_run}")
+    if missing_run := lacking(instance, tested):
+        return Graded(Outcome.NOT_EVALUATED, f"a run of it is not stored: {missing_run}")
     return of_tested(instance, tested)

@@ -11,8 +11,8 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Instance
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest
-from pipeline.evaluate import kept
-from pipeline.evaluate.grade import due
+from pipeline.evaluate import kept, limits
+from pipeline.evaluate.grade import lacking
 from pipeline.evaluate.request import RunPatch
 from pipeline.execution.run import PatchRun
 from pipeline.sandbox.base import Limits, Sandbox
@@ -43,11 +43,12 @@ class PatchRuns:
 
     def request(self, instance: Instance, patch: str) -> RunPatch:
         """The request for a run."""
-        return RunPatch(instance, patch, self.clone, self.sandbox, self.limits, self.patience)
+        own = limits.of_instance(instance, self.limits)
+        return RunPatch(instance, patch, self.clone, self.sandbox, own, self.patience, self._flips(instance))
 
     def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
         """The digests of all that decides how a patch fares."""
-        return kept.inputs(instance, patch, self.sandbox.name, self.limits)
+        return kept.inputs(instance, patch, self.sandbox.name, limits.of_instance(instance, self.limits))
 
     def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
         """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
@@ -55,16 +56,33 @@ class PatchRuns:
 
     def kept(self, instance: Instance, patch: str) -> PatchRun | None:
         """What is kept of a patch, None where it has to be run: also where it passes as it is read now, and was not put
-        to the counter-runs that this takes."""
+        to the counter-runs that this takes, or to the repeats."""
         inputs = self.inputs(instance, patch)
         unit = self.unit("runs", inputs)
         tested = kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
-        return None if tested and due(instance, tested) else tested
+        return None if tested and lacking(instance, tested) else tested
 
     def keep(self, instance: Instance, patch: str, tested: PatchRun) -> None:
-        """Keep what came of a patch."""
+        """Keep what came of a patch. What is kept and lacks a run is archived."""
         inputs = self.inputs(instance, patch)
-        kept.save(self.unit("runs", inputs), tested, inputs)
+        unit = self.unit("runs", inputs)
+        if unit.is_done(**inputs) and self.kept(instance, patch) is None:
+            Store(Path(self.data)).archive(unit.folder)
+            unit.path.unlink()
+        kept.save(unit, tested, inputs)
+        if tested.flips is not None:
+            self._of_gold(instance).keep({}, {"flips": tested.flips}, **self._gold(instance))
+
+    def _flips(self, instance: Instance) -> dict[str, dict[str, int]] | None:
+        """What gold does in its repeats, None where nobody has asked it."""
+        unit = self._of_gold(instance)
+        return unit.result()["flips"] if unit.is_done(**self._gold(instance)) else None
+
+    def _gold(self, instance: Instance) -> dict[str, str]:
+        return self.inputs(instance, instance.fix_patch)
+
+    def _of_gold(self, instance: Instance) -> Unit:
+        return self.unit("flips", self._gold(instance))
 
 
 def patch_runs(store: Store, repo: Repo, how: How, clone: Clone) -> PatchRuns:

@@ -25,6 +25,9 @@ _UNPATCHED = (
     "*/.gitattributes",
 )
 
+#: removes the files that a list names
+_REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
+
 
 class PatchFailed(A11yBenchError):
     """A patch that does not apply; `name` says which."""
@@ -108,10 +111,11 @@ def restore(workspace: Workspace) -> list[str]:
     changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
     others = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
     added = sorted(_protected(others - made_in(workspace)))
-    if added:
-        must(workspace, "rm", "-rf", "--", *added)
+    listing = f"{workspace.scratch}/restore"
+    if added:  # more than a command line may hold
+        workspace.write(listing, "\0".join(added).encode(errors="surrogateescape"))
+        must(workspace, *_REMOVE, listing)
     if changed:
-        listing = f"{workspace.scratch}/restore"
         workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
         command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
         must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")

@@ -15,9 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.core.errors import A11yBenchError
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Environment
-from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Sandbox, Workspace
+from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Limit, Sandbox, Workspace
 
 #: the list of what was made, where no patch can write
 LISTING = ".git/a11y-bench-made"
@@ -27,6 +28,14 @@ LIMITS = replace(DEFAULT, seconds=900, output=2**29)
 _OTHERS = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
 _PACK = ("sh", "-c", 'mkdir -p "$1" && tar -cf - --null -T "$0" | tar -xf - -C "$1"')
 _REMOVE = ("sh", "-c", 'xargs -0 rm -f -- < "$0"')
+
+
+class OverLimit(A11yBenchError):
+    """A command that makes files reached a limit, which ended its workspace; `said` is what commands printed."""
+
+    def __init__(self, limit: Limit, said: bytes) -> None:
+        self.limit, self.said = limit, said
+        super().__init__(f"making files reached the limit on {limit}")
 
 
 def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources: Path) -> None:
@@ -56,13 +65,19 @@ def made_in(workspace: Workspace) -> frozenset[str]:
 
 
 def renew(workspace: Workspace, environment: Environment, changed: Collection[str]) -> bytes:
-    """Make again what follows from changed files; what the commands said. One that fails leaves its files unmade."""
+    """Make again what follows from changed files; what the commands said. One that fails leaves its files unmade.
+    Raises OverLimit."""
     made = made_in(workspace) if environment.prepare and changed else frozenset()
     if not made or not _concerned(workspace, made, changed):
         return b""
     workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"])
-    done = [(argv, workspace.run(argv)) for argv in environment.prepare]
-    return b"".join(_said(argv, one) for argv, one in done)
+    said = b""
+    for argv in environment.prepare:
+        done = workspace.run(argv)
+        said += _said(argv, done)
+        if done.limit:
+            raise OverLimit(done.limit, said)
+    return said
 
 
 def _concerned(workspace: Workspace, made: Collection[str], changed: Collection[str]) -> bool:

@@ -10,10 +10,10 @@ from typing import Any, Literal
 from pipeline.core.records import Identity, Status
 from pipeline.execution.control import Control
 
-End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report"]
+End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report", "lost"]
 
 #: fields that the log and the report say, that are files of their own, or that differ from one time to the next
-_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "died", "log", "report", "seconds")
+_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "died", "log", "report", "seconds", "memory")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class TestRun:
     `died` are signs of a runner that broke, of which nobody needs to be guilty: a report that is cut off, or that the
     exit code disagrees with. A file that could not run as a whole is in the results itself, FAILED. What `read` makes
     of a run stands first; `restored` lists protected files that a patch had changed, `changed` those that are others
-    after the run, and it is `merged` when it applied in a three-way merge only.
+    after the run, and it is `merged` when it applied in a three-way merge only. `memory` is the most that its workspace
+    held, in bytes (0: not known). One that is `lost` left its workspace so that nothing more could be done there.
     """
 
     #: pytest takes it for no test
@@ -48,6 +49,7 @@ class TestRun:
     log: bytes = b""
     report: bytes = b""
     seconds: float = 0.0
+    memory: int = 0
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -62,9 +64,12 @@ class TestRun:
 @dataclass(frozen=True)
 class PatchRun:
     """What came of running a patch: a run; or which patch does not apply (`predicted`, `test`, …) and why; or a fault
-    of the machine, as `cause: message`. `counter` are the counter-runs that were made of it (execution.counter)."""
+    of the machine, as `cause: message`. `counter` are the counter-runs that were made of it (execution.counter),
+    `repeats` the same run again, and `flips` what gold does in its own repeats, None where it was not asked."""
 
     run: TestRun | None = None
+    repeats: tuple[TestRun, ...] = ()
+    flips: dict[str, dict[str, int]] | None = None
     counter: dict[str, TestRun] = field(default_factory=dict)
     unapplied: tuple[str, str] | None = None
     fault: str = ""

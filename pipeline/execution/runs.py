@@ -55,9 +55,12 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         for name, patch in steps:
             apply(workspace, patch, name)
-        said = generated.renew(workspace, plan.environment, patches.paths("".join(patch for _, patch in steps)))
+        try:
+            said = generated.renew(workspace, plan.environment, patches.paths("".join(patch for _, patch in steps)))
+        except generated.OverLimit as over:
+            return TestRun(_ENDS[over.limit], log=over.said)
         run = run_tests(workspace, plan)
-        return replace(run, log=said + run.log)
+        return replace(run, log=said + run.log, memory=workspace.peak() if run.end == "ran" else 0)
 
 
 def run_patch(
@@ -72,21 +75,24 @@ def run_patch(
     `alter` gold's tests before. Raises PatchFailed, as `prepared` does."""
     gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
     parser = plan.environment.parser
-    with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
-        if alter:
-            alter(workspace)
-        there = sorted(_existing(workspace, sorted({*tests, *gold})))
-        title = digest(patch, test_patch)[:16]
-        control = plant(workspace, parser, [path for path in there if path in tests], title)
-        before = digests(workspace, there)
-        run = _executed(workspace, plan)
-        others = changed(workspace, before) if run.end == "ran" else ()
+    try:
+        with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
+            if alter:
+                alter(workspace)
+            there = sorted(_existing(workspace, sorted({*tests, *gold})))
+            title = digest(patch, test_patch)[:16]
+            control = plant(workspace, parser, [path for path in there if path in tests], title)
+            before = digests(workspace, there)
+            run = _executed(workspace, plan)
+            others = changed(workspace, before) if run.end == "ran" else ()
+    except generated.OverLimit as over:
+        return TestRun(_ENDS[over.limit], log=over.said)
     return read(parser, replace(run, control=control, changed=others, **applied._asdict()))
 
 
 @contextmanager
 def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
-    """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed."""
+    """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed, OverLimit."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
         applied = prepare(workspace, patch, fix_patch, test_patch)
         if plan.environment.prepare:

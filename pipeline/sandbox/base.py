@@ -116,6 +116,10 @@ class Workspace(Protocol):
     def read(self, path: str) -> bytes | None:
         """A file's bytes, None where there is none (or no regular file, or one above the output limit)."""
 
+    def peak(self) -> int:
+        """The most memory that it has held so far, in bytes, as the kernel counted; 0 where nobody counts, or it is
+        gone."""
+
     def fetch(self, folder: str, target: Path) -> None:
         """Copy the regular files of a folder to the host, up to the limit on output; links stay behind."""
 

@@ -127,6 +127,9 @@ class ScriptedWorkspace:
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
+    def peak(self) -> int:
+        return 0
+
     def fetch(self, folder: str, target: Path) -> None:
         for path, data in self.files.items():
             if path.startswith(f"{folder}/"):

@@ -36,6 +36,9 @@ LOOK = (
     *("sh", *(f"{GROUPS}/{name}" for name in COUNTERS)),
 )
 
+#: the kernel's count of the most memory that a control group held, by version
+PEAKS = ("memory.peak", "memory/memory.max_usage_in_bytes")
+
 #: limit -> the line that says that it was reached at least once since the container was started
 REACHED: tuple[tuple[Limit, bytes], ...] = (
     ("memory", rb"/memory\.(?:events|oom_control):oom_kill [1-9]"),
@@ -142,6 +145,13 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     if (left := re.search(rb"\s(\d+)\s+\d+%", said)) and int(left[1]) < SPARE:
         raise InfrastructureError("the engine's disk is full", cause="disk")
     return next((limit for limit, line in REACHED if re.search(line, said)), None)
+
+
+def peak(container: Container) -> int:
+    """The most memory that a container has held, in bytes, files that the kernel kept for it among them; 0 where the
+    kernel does not count it (control groups of version 2 before Linux 5.19)."""
+    said = b"".join(start_command(container, ("cat", *(f"{GROUPS}/{name}" for name in PEAKS))))
+    return max((int(line) for line in said.split() if line.isdigit()), default=0)
 
 
 def died(container: Container) -> Limit:

@@ -14,6 +14,7 @@ from pipeline.sandbox.base import COMMON, Completed, Limits, gone
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import execute, fetch, read
 from pipeline.sandbox.docker.engine import put
+from pipeline.sandbox.docker.limits import peak
 from pipeline.sandbox.docker.names import HOME, REPO, RUNNER_CACHE, SCRATCH, TOOLS
 
 ENV = {**COMMON, "HOME": HOME}
@@ -51,6 +52,9 @@ class DockerWorkspace:
 
     def read(self, path: str) -> bytes | None:
         return read(self._container, path, self._limits.output)
+
+    def peak(self) -> int:
+        return 0 if self._gone else peak(self._container)
 
     def fetch(self, folder: str, target: Path) -> None:
         with TemporaryFile() as archive:

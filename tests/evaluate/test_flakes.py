@@ -1,0 +1,74 @@
+"""Flakes with the real stages: what is run again, what gold is asked, and what is kept of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import REPO
+from tiny_library import NAMED, Bench, Pull, make_library
+
+from pipeline.core.records import Outcome
+from pipeline.evaluate.regrade import regrade
+from pipeline.evaluate.stage import Subject
+from tests.evaluate.conftest import FIX, Evaluation
+
+LETTERS = "src/menu.test.js > by letters"
+PULL = Pull("qualified", NAMED + "letters {counter}\n", "works | {src} | old\nletters {counter}\n")
+
+
+@pytest.fixture(scope="module")
+def flaky(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """One instance with a test that fails when it is told to, after the qualification."""
+    folder = tmp_path_factory.mktemp("flaky")
+    bench = Bench(folder, make_library(folder, {"menu": PULL}).folder, folder / "cache")
+    bench.collect()
+    bench.build("menu")
+    return bench
+
+
+@pytest.fixture
+def evaluation(flaky: Bench, tmp_path: Path) -> Evaluation:
+    return Evaluation(flaky.copy(tmp_path))
+
+
+def told(flaky: Bench, letters: str) -> None:
+    """What the test does in the runs to come; the first one is the patch's."""
+    (flaky.folder / "menu.counter").write_text(letters)
+
+
+def runs_of(evaluation: Evaluation) -> int:
+    """How many workspaces the last evaluation took."""
+    count = len(evaluation.sandbox.opened)
+    evaluation.sandbox.opened.clear()
+    return count
+
+
+@pytest.mark.rule("flakes")
+def test_a_test_that_gold_never_flips_is_broken_and_gold_is_asked_once(flaky: Bench, evaluation: Evaluation) -> None:
+    """Ten runs of gold are made for the first patch only; its verdict follows from what is kept."""
+    evaluation.predict(menu=FIX)
+    told(flaky, "F")
+    found = evaluation.evaluate()["menu"]
+    assert (found.outcome, list(found.broken), found.flaky) == (Outcome.UNRESOLVED, [LETTERS], ())
+    assert runs_of(evaluation) == 12
+    assert evaluation.evaluate()["menu"] == found and runs_of(evaluation) == 0
+    assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]
+    evaluation.predict("model-b", menu=FIX.replace("brand", "quite"))
+    told(flaky, "F")
+    assert evaluation.evaluate("model-b")["menu"].broken and runs_of(evaluation) == 2
+
+
+@pytest.mark.rule("flakes")
+def test_a_test_that_gold_flips_too_breaks_nothing(flaky: Bench, evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    told(flaky, "FP" + "PPPPFPPPPP")
+    found = evaluation.evaluate()["menu"]
+    assert (found.outcome, found.broken, found.flaky) == (Outcome.RESOLVED, {}, (LETTERS,))
+
+
+@pytest.mark.rule("flakes")
+def test_what_fails_each_time_is_broken_and_gold_is_not_asked(flaky: Bench, evaluation: Evaluation) -> None:
+    evaluation.predict(menu=FIX)
+    told(flaky, "FFF")
+    assert evaluation.evaluate()["menu"].broken and runs_of(evaluation) == 3

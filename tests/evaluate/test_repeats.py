@@ -1,0 +1,137 @@
+"""Flakes: what the runs of a patch and those of gold say together; pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import factories
+import pytest
+
+from pipeline.core.records import CounterRuns, Outcome, Status
+from pipeline.evaluate import repeats
+from pipeline.evaluate.grade import due, graded_runs, lacking, of_tested
+from pipeline.execution.run import PatchRun
+from pipeline.execution.runs import TestRun
+
+FIXED, OTHER, THIRD = "a.test.js > is fixed", "a.test.js > other", "a.test.js > third"
+INSTANCE = factories.make_instance(1, tests={FIXED: "PFP", OTHER: "PPP", THIRD: "PPP"})
+GOOD = TestRun(results=dict.fromkeys((FIXED, OTHER, THIRD), Status.PASSED))
+LATE = TestRun(end="timeout")
+
+
+def failing(*names: str) -> TestRun:
+    return replace(GOOD, results=GOOD.results | dict.fromkeys(names, Status.FAILED))
+
+
+def ran(*runs: TestRun, flips: dict[str, dict[str, int]] | None = None) -> PatchRun:
+    return PatchRun(runs[0], runs[1:], flips)
+
+
+def flipping(*names: str) -> dict[str, dict[str, int]]:
+    return {name: {"PASSED": 9, "FAILED": 1} for name in names}
+
+
+@pytest.mark.rule("flakes")
+@pytest.mark.parametrize(
+    ("runs", "again"),
+    [
+        ([GOOD], False),
+        ([failing(OTHER)], True),
+        ([LATE], True),
+        ([failing(FIXED)], False),
+        ([failing(FIXED, OTHER)], False),
+        ([TestRun(end="no_report")], False),
+        ([TestRun(end="output_limit")], False),
+        ([replace(failing(OTHER), died=("late",))], False),
+        ([replace(failing(OTHER), faults=("forged",))], False),
+        ([failing(OTHER), GOOD], False),
+        ([failing(OTHER), failing(THIRD)], True),
+        ([failing(OTHER), failing(FIXED)], False),
+        ([failing(OTHER), failing(OTHER), failing(OTHER)], False),
+        ([LATE, LATE, LATE], False),
+        ([LATE, failing(OTHER)], True),
+    ],
+)
+def test_only_what_passed_before_and_what_took_too_long_is_run_again(runs: list[TestRun], again: bool) -> None:
+    """At most twice; what was to be fixed has to pass each time."""
+    assert repeats.due(*graded_runs(INSTANCE, ran(*runs))) is again
+    assert lacking(INSTANCE, ran(*runs, flips={})) == (f"repeat {len(runs)}" if again else "")
+
+
+@pytest.mark.rule("flakes")
+def test_gold_is_asked_only_where_all_depends_on_it() -> None:
+    asked = [
+        ([failing(OTHER), GOOD], {OTHER}),
+        ([failing(OTHER), failing(THIRD), GOOD], {OTHER, THIRD}),
+        ([failing(OTHER), failing(OTHER, THIRD), failing(OTHER)], set()),
+        ([failing(OTHER), failing(FIXED)], set()),
+        ([LATE, GOOD], set()),
+        ([GOOD], set()),
+    ]
+    for runs, names in asked:
+        assert repeats.doubtful(*graded_runs(INSTANCE, ran(*runs))) == names
+    assert lacking(INSTANCE, ran(failing(OTHER), GOOD)) == "gold's repeats"
+
+
+@pytest.mark.rule("flakes")
+@pytest.mark.parametrize(
+    ("runs", "flips", "outcome", "broken", "flaky"),
+    [
+        ([failing(OTHER), GOOD], (OTHER,), Outcome.RESOLVED, [], (OTHER,)),
+        ([failing(OTHER), GOOD], (), Outcome.UNRESOLVED, [OTHER], ()),
+        ([failing(OTHER), GOOD], (THIRD,), Outcome.UNRESOLVED, [OTHER], ()),
+        ([failing(OTHER), failing(THIRD), GOOD], (OTHER,), Outcome.UNRESOLVED, [THIRD], (OTHER,)),
+        ([failing(OTHER), failing(THIRD), GOOD], (OTHER, THIRD), Outcome.RESOLVED, [], (OTHER, THIRD)),
+        ([failing(OTHER)] * 3, (OTHER,), Outcome.UNRESOLVED, [OTHER], ()),
+        ([LATE, GOOD], (), Outcome.RESOLVED, [], ()),
+        ([LATE, failing(OTHER), GOOD], (OTHER,), Outcome.RESOLVED, [], (OTHER,)),
+    ],
+)
+def test_a_test_is_flaky_only_where_gold_flips_it_too(
+    runs: list[TestRun], flips: tuple[str, ...], outcome: Outcome, broken: list[str], flaky: tuple[str, ...]
+) -> None:
+    """Else any failure that comes and goes would be the machine's, and never the patch's."""
+    graded = of_tested(INSTANCE, ran(*runs, flips=flipping(*flips)))
+    assert (graded.outcome, list(graded.fields["broken"]), graded.fields["flaky"]) == (outcome, broken, flaky)
+
+
+@pytest.mark.rule("flakes")
+def test_what_is_to_be_fixed_passes_every_time() -> None:
+    graded = of_tested(INSTANCE, ran(failing(OTHER), failing(FIXED), flips=flipping(FIXED, OTHER)))
+    assert (graded.outcome, list(graded.fields["unfixed"])) == (Outcome.UNRESOLVED, [FIXED])
+
+
+@pytest.mark.rule("flakes")
+@pytest.mark.parametrize(
+    ("run", "outcome"),
+    [
+        (replace(GOOD, faults=("forged",)), Outcome.TAMPERED),
+        (replace(GOOD, died=("late",)), Outcome.CRASHED),
+        (TestRun(end="out_of_memory"), Outcome.CRASHED),
+    ],
+)
+def test_a_repeat_excuses_nothing(run: TestRun, outcome: Outcome) -> None:
+    assert of_tested(INSTANCE, ran(failing(OTHER), run, flips=flipping(OTHER))).outcome is outcome
+
+
+def test_time_that_ran_out_each_time_is_a_time_out() -> None:
+    assert of_tested(INSTANCE, ran(LATE, LATE, LATE)).outcome is Outcome.TIMEOUT
+    once = of_tested(INSTANCE, ran(LATE, GOOD))
+    assert once.cause == "the tests took too long in 1 of 2 runs"
+
+
+def test_a_flaky_patch_meets_the_counter_runs_as_any_other() -> None:
+    told = CounterRuns(kinds=("falsified",), false=(FIXED,))
+    instance = INSTANCE.model_copy(update={"counter_runs": told})
+    assert due(instance, ran(failing(OTHER), GOOD, flips=flipping(OTHER))) == "falsified"
+    assert due(instance, ran(failing(OTHER), GOOD, flips={})) == ""
+
+
+def test_what_gold_flips_is_counted_over_the_runs_that_ended() -> None:
+    hook = replace(GOOD, suites={"a.test.js": Status.FAILED})
+    fine = replace(GOOD, suites={"a.test.js": Status.PASSED})
+    runs = [fine, hook, replace(failing(THIRD), suites=fine.suites), LATE, replace(failing(FIXED), died=("late",))]
+    assert repeats.flips(runs) == {
+        THIRD: {"PASSED": 2, "FAILED": 1},
+        "a.test.js": {"PASSED": 2, "FAILED": 1},
+    }
