@@ -4,6 +4,7 @@ Stands on the stages, as `campaign` does: a check runs stages 03 and 04, a rebui
 
     cli, present, files       the commands, what they print, writing where a person said
     check, applied, examine   what must hold for each instance; then oracle and nop
+    stress                    gold's tests again and again, alone and under load
     audit/                    the error of our verdicts, measured: variants of gold whose right verdict is known
     stats                     what datasets are made of
     forms                     forms of other benchmarks

@@ -30,27 +30,48 @@ def command() -> None:
 @command.command()
 @repos_argument
 @click.option("--quick", is_flag=True, help="Run no test: leave oracle and nop out.")
+@click.option(
+    "--stress", "repeats", type=click.IntRange(1), metavar="N", help="Only this: gold N times at one job, N times at 8."
+)
 @json_option
 @sandbox_option
 @trust_local_option
 @jobs_option
 @data_option
-def check(repos: Any, quick: bool, as_json: bool, sandbox: str, trust_local: bool, jobs: int, store: Any) -> None:
+def check(
+    repos: Any,
+    quick: bool,
+    repeats: int | None,
+    as_json: bool,
+    sandbox: str,
+    trust_local: bool,
+    jobs: int,
+    store: Any,
+) -> None:
     """Check whether datasets can be relied on.
 
     \b
     Records, digests, patches and expectations of every instance, then oracle and nop.
     Reads DATA/02_dataset/<repo>.jsonl and the clone; oracle and nop go through stages 03 and 04 and write there.
-    Example: a11y-bench dataset check grommet/grommet --quick
+    With --stress, gold's tests are run again and again instead, alone and under load: how often a run flips.
+    Examples: a11y-bench dataset check grommet/grommet --quick
+              a11y-bench dataset check --stress 5 --json
     Exit code: 0 nothing is wrong, 1 something is.
     """
     from pipeline.core.cache import cache_root
     from pipeline.core.dataset import built
     from pipeline.dataset import present
     from pipeline.dataset.examine import WANTED, Place, examine
+    from pipeline.dataset.stress import stress
     from pipeline.sandbox import open_sandbox
 
+    if quick and repeats:
+        raise click.UsageError("--quick runs nothing, --stress runs a lot")
     place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
+    if repeats:
+        stressed = [one for repo in built(store, repos) for one in stress(store, repo, repeats, place)]
+        present.stressed(stressed, as_json=as_json)
+        raise SystemExit(int(any(one.flips or one.not_evaluated for one in stressed)))
     found = [finding for repo in built(store, repos) for finding in examine(store, repo, place)]
     present.findings(found, WANTED if quick else (), as_json=as_json)
     if found:

@@ -17,6 +17,7 @@ from pipeline.dataset.check import Finding
 from pipeline.dataset.examine import MEANINGS
 from pipeline.dataset.rebuild import Difference
 from pipeline.dataset.stats import TOTAL, Numbers
+from pipeline.dataset.stress import Stress
 
 
 def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bool) -> None:
@@ -30,6 +31,22 @@ def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bo
     table("Checks", ("check", "meaning", "wrong"), [(name, text, counts[name]) for name, text in made.items()])
     if found:
         table("What is wrong", ("instance", "check", "detail"), found)
+
+
+def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
+    """Instance by instance and level by level, then what was to blame, then the sum of each level."""
+    if as_json:
+        _json([one._asdict() for one in found])
+        return
+    header = ("instance", "jobs", "repeats", "flips", "not evaluated")
+    table("Gold's tests again and again", header, [one[:5] for one in found])
+    blamed = [(one.instance, one.jobs, name, count) for one in found for name, count in one.blame.items()]
+    if blamed:
+        table("What flipped", ("instance", "jobs", "test, or how the run ended", "runs"), blamed)
+    for jobs in dict.fromkeys(one.jobs for one in found):
+        level = [one for one in found if one.jobs == jobs]
+        flips, runs = sum(one.flips for one in level), sum(one.repeats for one in level)
+        click.echo(f"{flips} flips in {runs} runs of {len(level)} instances at {jobs} {'job' if jobs == 1 else 'jobs'}")
 
 
 def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> None:

@@ -1,0 +1,107 @@
+"""`dataset check --stress N`: gold's tests of each instance again and again, alone and under load.
+
+Reads the dataset and the clone; what it runs is kept nowhere. A run flips when a test that must pass does not, or when
+it ends otherwise than a run should. Does not cover tests that are in quarantine, and what no evaluation expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pipeline.core.dataset import read_dataset
+from pipeline.core.names import Repo
+from pipeline.core.progress import Progress
+from pipeline.core.records import Instance, Outcome
+from pipeline.core.retry import patiently
+from pipeline.core.store import Store
+from pipeline.core.trust import require_trust
+from pipeline.core.work import Event, Interrupts, Tell, each
+from pipeline.dataset.examine import Place
+from pipeline.evaluate.grade import of_tested
+from pipeline.evaluate.request import RunPatch
+from pipeline.evaluate.runs import How, PatchRuns, patch_runs
+from pipeline.execution.images import source
+from pipeline.execution.run import PatchRun
+from pipeline.execution.runs import run_patch
+from pipeline.sandbox.base import DEFAULT
+from pipeline.sandbox.images import Directory
+
+#: jobs at once
+LEVELS = (1, 8)
+
+
+class Stress(NamedTuple):
+    """An instance at so many jobs: runs that ended otherwise than they must, those that the machine failed at, and how
+    often each test (or end) was to blame."""
+
+    instance: str
+    jobs: int
+    repeats: int
+    flips: int
+    not_evaluated: int
+    blame: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """The request: one run of gold, without what would follow for a patch."""
+
+    patch: RunPatch
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.patch.name} repeat {self.number}"
+
+    @property
+    def affinity(self) -> str:
+        return self.patch.affinity
+
+    def perform(self, tell: Tell) -> PatchRun:
+        own = self.patch
+        return patiently(lambda: self._run(tell), lambda text: tell(Event(own.name, text)), own.patience)
+
+    def _run(self, tell: Tell) -> PatchRun:
+        plan, ran = self.patch.plan(tell)
+        one = self.patch.instance
+        return PatchRun(run_patch(plan, one.fix_patch, one.fix_patch, one.test_patch, one.expected_files), ran=ran)
+
+    def failed(self, error: Exception) -> PatchRun:
+        return self.patch.failed(error)
+
+
+def stress(store: Store, repo: Repo, repeats: int, place: Place, levels: Sequence[int] = LEVELS) -> list[Stress]:
+    """Each instance of a dataset, `repeats` times at each level. Raises UserError without a dataset."""
+    instances = read_dataset(store, repo)
+    require_trust(place.sandbox.name, place.trust_local, *(one.base.sha for one in instances), trusted_patch=True)
+    place.sandbox.images.serve(Directory.here(store.root))
+    runs = patch_runs(store, repo, How(place.sandbox, DEFAULT, place.patience), source(store, repo))
+    return [one for jobs in levels for one in _at(runs, instances, repeats, jobs, place)]
+
+
+def _at(runs: PatchRuns, instances: Sequence[Instance], repeats: int, jobs: int, place: Place) -> list[Stress]:
+    """What came of each instance at this level: all of their repeats are under way side by side."""
+    patches = [runs.request(one, one.fix_patch) for one in instances]
+    requests = [Repeat(patch, number) for number in range(1, repeats + 1) for patch in patches]
+    found: dict[str, list[PatchRun]] = {one.instance_id: [] for one in instances}
+    with Progress(f"gold at {jobs} jobs", len(requests)) as progress:
+        interrupts = Interrupts(progress.stopping, place.sandbox.abort)
+        for request, tested in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+            found[request.patch.name].append(tested)
+            outcome = of_tested(request.patch.instance, tested).outcome
+            progress.finish(request.name, outcome, outcome)
+    return [counted(one, jobs, found[one.instance_id]) for one in instances]
+
+
+def counted(instance: Instance, jobs: int, runs: Sequence[PatchRun]) -> Stress:
+    """The flips of an instance at a level."""
+    blame: dict[str, int] = {}
+    graded = [of_tested(instance, run) for run in runs]
+    flipped = [one for one in graded if one.outcome not in (Outcome.RESOLVED, Outcome.NOT_EVALUATED)]
+    for one in flipped:
+        for name in one.fields.get("unfixed", {}) | one.fields.get("broken", {}) or (f"{one.outcome} {one.cause}",):
+            blame[name] = blame.get(name, 0) + 1
+    failed = sum(one.outcome is Outcome.NOT_EVALUATED for one in graded)
+    return Stress(instance.instance_id, jobs, len(runs), len(flipped), failed, blame)

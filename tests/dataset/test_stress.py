@@ -1,0 +1,59 @@
+"""Gold's tests again and again: what is a flip, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import factories
+import pytest
+from click.testing import CliRunner
+from tiny_library import Bench
+
+from pipeline.core.records import Status
+from pipeline.core.store import write_records
+from pipeline.dataset import present
+from pipeline.dataset.cli import command
+from pipeline.dataset.stress import Stress, counted
+from pipeline.execution.run import PatchRun
+from pipeline.execution.runs import TestRun
+
+NAMED, OPENS = factories.TESTS
+GOOD = TestRun(results={NAMED: Status.PASSED, OPENS: Status.PASSED})
+BAD = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
+
+
+@pytest.mark.rule("dataset-stress")
+def test_a_flip_is_a_run_that_is_not_resolved() -> None:
+    """A flake is not excused here: no repeat is made of it, and gold is not asked."""
+    runs = [PatchRun(GOOD), PatchRun(BAD), PatchRun(BAD), PatchRun(TestRun(end="timeout")), PatchRun(fault="engine: x")]
+    found = counted(factories.make_instance(1), 8, runs)
+    blame = {OPENS: 2, "timeout the tests took too long": 1}
+    assert found == Stress("acme__ui-1", 8, 5, flips=3, not_evaluated=1, blame=blame)
+
+
+@pytest.mark.rule("dataset-stress")
+def test_the_table_and_its_sums(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [Stress("a__b-1", 1, 5, 0, 0, {}), Stress("a__b-1", 8, 5, 1, 0, {"a > b": 1})]
+    present.stressed(found, as_json=False)
+    said = capsys.readouterr().out
+    assert "0 flips in 5 runs of 1 instances at 1 job\n1 flips in 5 runs of 1 instances at 8 jobs" in said
+    assert "a > b" in said
+
+
+@pytest.mark.rule("dataset-stress")
+def test_a_small_instance_does_not_flip(tiny: Bench, tmp_path: Path) -> None:
+    bench = tiny.copy(tmp_path)
+    write_records(bench.store.dataset(factories.REPO), [tiny.instance("menu")])
+    words = ["check", "acme/ui", "--stress", "1", "--json", "--sandbox", "local", "--trust-local"]
+    found = CliRunner().invoke(
+        command, [*words, "--data", str(bench.store.root)], env={"A11Y_BENCH_CACHE": str(tiny.cache)}
+    )
+    assert found.exit_code == 0, found.output
+    rows = [{key: row[key] for key in ("jobs", "repeats", "flips")} for row in json.loads(found.stdout)]
+    assert rows == [{"jobs": 1, "repeats": 1, "flips": 0}, {"jobs": 8, "repeats": 1, "flips": 0}]
+
+
+def test_it_is_one_or_the_other(tmp_path: Path) -> None:
+    found = CliRunner().invoke(command, ["check", "--quick", "--stress", "2", "--data", str(tmp_path)])
+    assert found.exit_code == 2
