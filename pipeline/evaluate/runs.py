@@ -68,7 +68,7 @@ class PatchRuns:
         unit = self.unit("runs", inputs)
         if unit.is_done(**inputs) and self.kept(instance, patch) is None:
             Store(Path(self.data)).archive(unit.folder)
-            unit.path.unlink()
+            unit.path.unlink(missing_ok=True)
         kept.save(unit, tested, inputs)
         if tested.flips is not None:
             self._of_gold(instance).keep({}, {"flips": tested.flips}, **self._gold(instance))

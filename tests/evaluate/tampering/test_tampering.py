@@ -62,8 +62,6 @@ def test_it_is_not_resolved(case: dict[str, Any], harbor: Bench, base: History) 
     """Whatever it tries, with the outcome that stands beside it; what was taken back is listed."""
     found = verdict(harbor, case["name"], patch_of(case, base), case.get("seconds", 120))
     assert found.outcome is not Outcome.RESOLVED, case["why"]
-    assert (found.outcome, found.restored) == (
-        case["outcome"],
-        tuple(NAMES.get(path, path) for path in case.get("restored", ())),
-    ), found.cause
+    assert found.outcome in case.get("outcomes", [case.get("outcome")]), found.cause
+    assert found.restored == tuple(NAMES.get(path, path) for path in case.get("restored", ()))
     assert case.get("cause", "") in found.cause
