@@ -27,7 +27,7 @@ from pipeline.core.errors import unknown
 from pipeline.core.records import Environment
 from pipeline.ecosystems import folders
 from pipeline.ecosystems.folders import Folder, Table
-from pipeline.ecosystems.reports import Report
+from pipeline.ecosystems.reports import Report, ReportError
 
 #: how a project is named in a configuration
 _NAMED = re.compile(r"\bname:\s*['\"`]([^'\"`$]+)['\"`]")
@@ -115,8 +115,15 @@ class Parser(Table):
     documents: Documents | None = None
 
     def read(self, text: bytes, root: str) -> Report:
-        """Read a report; `root` is the repository's folder as the runner saw it. Raises ReportError."""
-        return import_module(folders.module("runner", self.runner, self.reader)).read(text, root)
+        """Read a report; `root` is the repository's folder as the runner saw it.
+
+        Raises ReportError, whatever a reader stumbles on: who wrote the report could else choose how our program fails.
+        """
+        reader = import_module(folders.module("runner", self.runner, self.reader))
+        try:
+            return reader.read(text, root)
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise ReportError(f"the report is not what the runner writes: {error!r}") from error
 
     def announced(self, output: bytes, report: str) -> bool:
         """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder).

@@ -176,6 +176,18 @@ def test_what_is_no_report(name: str, text: bytes) -> None:
         parser(name).read(text, "/repo")
 
 
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_report_can_not_choose_how_our_program_fails(name: str) -> None:
+    """A number of five thousand digits was an error of ours: not evaluated, and out of the count."""
+    version = expected(name)["versions"][-1]
+    text = output(name, version).decode()
+    for wrong in ("9" * 5000, "1e999", "null", "[[]]", '{"a": 1}', '"\\ud800"'):
+        forged = re.sub(r"(?<=[ :])\d+(?=[,\s}])", lambda _, wrong=wrong: wrong, text)
+        with pytest.raises(ReportError):
+            parser(expected(name)["parser"]).read(forged.encode(), "/repo")
+
+
 # -- runners: optional, and said where it lacks ---------------------------------------------------------------------
 @pytest.mark.rule("lower-assurance")
 @pytest.mark.parametrize("name", sorted(all_parsers()))
