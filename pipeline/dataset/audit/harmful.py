@@ -139,7 +139,8 @@ def states(code: Code) -> Iterator[Edit]:
 
 
 def _said(node: Node) -> bytes:
-    return _quoted(node) if node.type == "quoted_attribute_value" else plain(node) or text_of(node)
+    said = _quoted(node) if node.type == "quoted_attribute_value" else plain(node)
+    return text_of(node) if said is None else said
 
 
 def _quoted(node: Node) -> bytes:

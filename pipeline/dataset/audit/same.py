@@ -382,7 +382,7 @@ def _is_component(statement: Node) -> bool:
     return text_of(named)[:1].isupper()
 
 
-def _semicolons(code: Code) -> Iterator[Edit]:
+def semicolons(code: Code) -> Iterator[Edit]:
     """A statement without its semicolon, where the next one begins on a line of its own and can not be read on."""
     for node in code.begins("lexical_declaration", "expression_statement", "return_statement"):
         last, after = (node.children[-1] if node.children else None), node.next_named_sibling
@@ -400,7 +400,7 @@ RULES: Sequence[tuple[str, Rule]] = (
     ("form", remarks),
     ("form", parentheses),
     ("form", lines),
-    ("form", _semicolons),
+    ("form", semicolons),
     ("constants and helpers", constants),
     ("constants and helpers", helpers),
     ("conditions", ternaries),

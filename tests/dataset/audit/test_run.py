@@ -1,0 +1,122 @@
+"""An audit from its variants to its record: by stage 04 as it is, resumed, limited, and counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from factories import REPO
+from histories import History
+from tiny_library import IMPATIENT, LIMITS, Bench, Pull, make_library
+
+from pipeline.core.audit import Audit, Variant, tally
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome
+from pipeline.core.store import read_records
+from pipeline.dataset.audit import rates
+from pipeline.dataset.audit.run import Asked, Work, audit
+from pipeline.dataset.cli import command
+from pipeline.evaluate.runs import How
+from pipeline.sandbox.base import Limits
+
+#: tests see the label and not the state; one of them looks at how it is written
+FIX = 'export const Menu = () => <nav title="old" aria-label="new" hidden={a ? b : c} />;\n'
+TESTS = 'works | {src} | old\nnamed | {src} | "new"\n'
+PULLS = {"menu": Pull("qualified", TESTS, fix=FIX, fix_before='export const Menu = () => <nav title="old" />;\n')}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    folder = tmp_path_factory.mktemp("audited")
+    library: History = make_library(folder, PULLS)
+    bench = Bench(folder, library.folder, folder / "cache")
+    bench.collect()
+    bench.build()
+    return bench
+
+
+def audited(bench: Bench, **asked: object) -> Audit:
+    how = How(bench.sandbox, Limits(seconds=LIMITS.seconds), IMPATIENT)
+    wanted = Asked(**{"variants": 4, "checker": False} | asked)
+    return audit(bench.store, [REPO], how, wanted, Work(jobs=1, trust_local=True))[REPO][0]
+
+
+@pytest.fixture(scope="module")
+def found(built: Bench) -> Audit:
+    return audited(built)
+
+
+@pytest.mark.rule("verifier-error")
+def test_the_error_of_verdicts_is_measured(built: Bench, found: Audit) -> None:
+    """A verdict is right when it is what the variant's meaning asks for, and wrong ones are counted as they are."""
+    assert found.gold is Outcome.RESOLVED
+    assert {len(found.of(kind)) for kind in ("same", "harmful")} == {4}
+    assert all(one.outcome for one in found.variants)
+    for kind, wanted in (("same", Outcome.RESOLVED), ("harmful", Outcome.UNRESOLVED)):
+        wrong = sum(one.outcome is not wanted for one in found.of(kind))
+        assert tally([found], kind, "strict") == (wrong, 4)
+    named = [one for one in found.of("harmful") if "new" in one.before]
+    assert named and all(one.outcome is Outcome.UNRESOLVED for one in named)
+    assert read_records(built.store.audit(REPO), Audit) == [found]
+
+
+@pytest.mark.rule("test-strength")
+def test_each_hunk_that_is_left_out_must_be_noticed(found: Audit) -> None:
+    assert found.hunks == (1, 1)
+
+
+def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(built: Bench, found: Audit, tmp_path: Path) -> None:
+    bench = built.copy(tmp_path)
+    first = audited(bench, limit=4, variants=4)
+    assert sum(one.outcome is not None for one in first.variants) == 5  # and gold
+    more = audited(bench, limit=5, variants=4)
+    ran = [{one.patch_digest for one in each.variants if one.outcome} for each in (first, more)]
+    assert ran[0] < ran[1]
+    assert audited(bench, variants=4) == found
+    assert bench.sandbox.opened == []
+
+
+def test_a_number_that_is_not_there_is_refused(built: Bench) -> None:
+    with pytest.raises(UserError, match="no instance of these numbers: 77"):
+        audited(built, numbers=(77,))
+
+
+def test_the_command(built: Bench, found: Audit) -> None:
+    words = ["audit", str(REPO), "--variants", "4", "--no-checker", "--sandbox", "local", "--trust-local", "--json"]
+    place = ["--data", str(built.store.root), "--jobs", "1", "--timeout", str(LIMITS.seconds)]
+    ran = CliRunner().invoke(command, [*words, *place], catch_exceptions=False)
+    told = json.loads(ran.stdout)["instances"]["acme__ui-1"]
+    assert told["strict"]["false negatives"]["of"] == 4
+    assert told["test strength"] == {"noticed": 1, "of": 1, "share": 1.0}
+
+
+def variant(kind: str, outcome: Outcome | None, rule: str = "form", **more: object) -> Variant:
+    return Variant(kind=kind, rule=rule, patch_digest="d", outcome=outcome, **more)
+
+
+def record(*variants: Variant, gold: Outcome = Outcome.RESOLVED) -> Audit:
+    return Audit(instance_id="acme__ui-1", image="i", seed=0, wanted=2, variants=(variant("gold", gold), *variants))
+
+
+def test_what_counts() -> None:
+    """What was not run or not evaluated is in no denominator, nor is an instance that gold does not resolve; the
+    checker's word counts where it has one."""
+    one = record(
+        variant("same", Outcome.RESOLVED),
+        variant("same", Outcome.UNRESOLVED, checked=True),
+        variant("same", None),
+        variant("same", Outcome.NOT_EVALUATED),
+        variant("harmful", Outcome.RESOLVED, checked=False),
+        variant("harmful", Outcome.TAMPERED),
+        variant("hunk", Outcome.RESOLVED),
+        variant("hunk", Outcome.EMPTY),
+    )
+    other = record(variant("same", Outcome.UNRESOLVED), gold=Outcome.UNRESOLVED)
+    assert [tally([one, other], kind, "strict") for kind in ("same", "harmful")] == [(1, 2), (1, 2)]
+    assert [tally([one, other], kind, "checked") for kind in ("same", "harmful")] == [(0, 2), (0, 2)]
+    assert one.hunks == (1, 2)
+    told = rates.data([one])["errors"]["strict"]["false negatives"]
+    assert (told["wrong"], told["of"], told["share"]) == (1, 2, 0.5)
+    assert told["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
