@@ -12,7 +12,7 @@ import click
 def command(name: str | None) -> None:
     """Print the JSON Schema of record NAME, or the names of all records."""
     from pipeline.core.assessment import Assessment
-    from pipeline.core.audit import Audit
+    from pipeline.core.audit import VerdictAudit
     from pipeline.core.errors import unknown
     from pipeline.core.records import PUBLISHED
     from pipeline.core.review_requests import ReviewAnswer, ReviewRequest
@@ -20,7 +20,7 @@ def command(name: str | None) -> None:
     from pipeline.pages.hybrid.records import Hybrid
     from pipeline.pages.records import PageAnswer, PageVerdict
 
-    beside = (Assessment, Audit, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest)
+    beside = (Assessment, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest, VerdictAudit)
     kinds = {kind.__name__: kind for kind in (*PUBLISHED, *beside)}
     if name is None:
         click.echo("\n".join(kinds))

@@ -2,6 +2,7 @@
 
 record, records           what every record is, and all that cross a stage border
 assessment                what is said beside a verdict
+audit                     what an audit of our verdicts found, and what counts in it
 ratings, reviews          what a rating says and may not say; what all ratings of a candidate come to
 wcag                      the success criteria of WCAG 2.2 (wcag.csv)
 store, dataset, subset, journal   every path under `data/`; reading datasets, and parts of them; appended files

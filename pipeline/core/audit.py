@@ -44,7 +44,7 @@ class Variant(Record):
         return strict if judge == "strict" or self.checked is None else self.checked
 
 
-class Audit(Versioned):
+class VerdictAudit(Versioned):
     """The audit of one instance. The same seed draws the same variants."""
 
     instance_id: str
@@ -83,7 +83,7 @@ class Tally(NamedTuple):
         return self.wrong / self.of if self.of else None
 
 
-def judged(audits: Iterable[Audit], kind: Kind, judge: Judge) -> Iterator[tuple[Audit, Variant, bool]]:
+def judged(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Iterator[tuple[VerdictAudit, Variant, bool]]:
     """Every variant of a kind that got a verdict, and whether it is wrong; of instances that gold resolves."""
     for audit in audits:
         for one in audit.of(kind) if audit.gold is Outcome.RESOLVED else ():
@@ -92,13 +92,13 @@ def judged(audits: Iterable[Audit], kind: Kind, judge: Judge) -> Iterator[tuple[
                 yield audit, one, resolved is not (kind in ("gold", "same"))
 
 
-def tally(audits: Iterable[Audit], kind: Kind, judge: Judge) -> Tally:
+def tally(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Tally:
     """How many verdicts on a kind are wrong: false negatives of `same`, false positives of `harmful` and `hunk`."""
     counts = Counter(wrong for *_, wrong in judged(audits, kind, judge))
     return Tally(counts[True], counts.total())
 
 
-def by_rule(audits: Iterable[Audit], kind: Kind, judge: Judge) -> dict[str, Tally]:
+def by_rule(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> dict[str, Tally]:
     """The same by class, in order of their names."""
     found: dict[str, list[bool]] = {}
     for _, one, wrong in judged(audits, kind, judge):

@@ -259,7 +259,7 @@ def audit(
     Variants of gold that mean the same must be resolved, harmful ones must not; gold without each of its hunks in turn
     must be noticed by a test: the share that is, is an instance's test strength. They go through stage 04 as any patch.
     What was run already is not again: a stopped audit goes on where it was.
-    Writes DATA/02_dataset/<repo>/audit.jsonl (see: a11y-bench schema Audit).
+    Writes DATA/02_dataset/<repo>/audit.jsonl (see: a11y-bench schema VerdictAudit).
     Examples: a11y-bench dataset audit grommet/grommet --pr 7428
               a11y-bench dataset audit --limit 200 --json
     Exit code: 0 all have a verdict, 1 some are not evaluated (run it again).

@@ -13,6 +13,7 @@ import pipeline
 from pipeline.analyze.measures.definition import definitions
 from pipeline.analyze.plots import models
 from pipeline.core.assessment import Assessment
+from pipeline.core.audit import VerdictAudit
 from pipeline.core.records import PUBLISHED, CostRow, Instance, Outcome, Prediction, Task
 from pipeline.core.store import digest
 from pipeline.dataset.forms import multi_swe_bench
@@ -194,7 +195,7 @@ def test_what_is_said_otherwise_has_another_digest(change: dict) -> None:
 
 
 @pytest.mark.rule("digests")
-@pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock])
+@pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock, VerdictAudit])
 def test_no_default_is_made_by_a_factory(kind: type) -> None:
     """Such a default would stand in the digest."""
     assert not [name for name, field in kind.model_fields.items() if field.default_factory]

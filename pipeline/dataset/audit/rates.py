@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.audit import JUDGES, Audit, Kind, Tally, by_rule, judged, tally
+from pipeline.core.audit import JUDGES, Kind, Tally, VerdictAudit, by_rule, judged, tally
 from pipeline.core.console import table
 from pipeline.report.statistics import wilson
 
@@ -17,7 +17,7 @@ ERRORS: dict[Kind, str] = {"same": "false negatives", "harmful": "false positive
 JUDGE = {"strict": "tests", "checked": "tests with checker"}
 
 
-def present(audits: Sequence[Audit], *, as_json: bool) -> None:
+def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
     """Print what an audit found."""
     if as_json:
         click.echo(json.dumps(data(audits), indent=2))
@@ -31,26 +31,26 @@ def present(audits: Sequence[Audit], *, as_json: bool) -> None:
         table("Wrong verdicts", ("instance", "kind", "class", "place", "gold", "variant", "outcome"), rows)
 
 
-def _errors(audits: Sequence[Audit]) -> Iterator[tuple[object, ...]]:
+def _errors(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for judge in JUDGES:
         for kind, error in ERRORS.items():
             found = tally(audits, kind, judge)
             yield JUDGE[judge], error, *found, percent(found), interval(found)
 
 
-def _classes(audits: Sequence[Audit]) -> Iterator[tuple[object, ...]]:
+def _classes(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         strict, checked = (by_rule(audits, kind, judge) for judge in JUDGES)
         for rule, found in strict.items():
             yield kind, rule, found.of, found.wrong, checked[rule].wrong
 
 
-def _instance(one: Audit) -> tuple[object, ...]:
+def _instance(one: VerdictAudit) -> tuple[object, ...]:
     told = (tally([one], kind, "strict") for kind in ERRORS)
     return one.instance_id, one.gold or "-", *map(_of, told), _of(one.hunks), percent(one.hunks)
 
 
-def _wrong(audits: Sequence[Audit]) -> Iterator[tuple[object, ...]]:
+def _wrong(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         for audit, one, wrong in judged(audits, kind, "strict"):
             if wrong:
@@ -73,7 +73,7 @@ def interval(found: Tally) -> str:
     return f"{ends.low:.1%} to {ends.high:.1%}" if ends else "-"
 
 
-def data(audits: Sequence[Audit]) -> dict[str, Any]:
+def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
     """The same as plain data."""
     return {
         "errors": {
@@ -89,7 +89,7 @@ def data(audits: Sequence[Audit]) -> dict[str, Any]:
     }
 
 
-def _one(audit: Audit) -> dict[str, Any]:
+def _one(audit: VerdictAudit) -> dict[str, Any]:
     errors = {error: _numbers(tally([audit], kind, "strict")) for kind, error in ERRORS.items()}
     strength = {"noticed": audit.hunks.wrong, "of": audit.hunks.of, "share": audit.hunks.share}
     return {"gold": audit.gold, "strict": errors, "test strength": strength, "left out": audit.left_out}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import git
 
-from pipeline.core.audit import Audit, Kind, Variant
+from pipeline.core.audit import Kind, Variant, VerdictAudit
 from pipeline.core.console import log_file, say
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
@@ -84,8 +84,8 @@ class Named(NamedTuple):
         return Prediction(instance_id=self.name, model_name_or_path=AGENT, model_patch=self.made.patch, trusted=True)
 
 
-def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[Audit]]:
-    """Audit these datasets, and write what is found. Raises UserError for one that is not there."""
+def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[VerdictAudit]]:
+    """VerdictAudit these datasets, and write what is found. Raises UserError for one that is not there."""
     drawn = {repo: _draw(store, repo, asked) for repo in repos}
     if asked.numbers and not any(drawn.values()):
         raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
@@ -136,7 +136,7 @@ def _audited(
     how: How,
     asked: Asked,
     work: Work,
-) -> list[Audit]:
+) -> list[VerdictAudit]:
     """The audits of one repository; patches that are the same are run once."""
     every = [Named(instance, made) for instance, found in drawn.values() for made in found.made]
     named = {one.name: one for one in every if chosen is None or one.name in chosen}
@@ -146,7 +146,7 @@ def _audited(
         verdicts = _verdicts(store, runs, list(named.values()), how, work, clone)
         checked = _checked(runs, named, verdicts, how, work) if asked.checker else {}
         audits = [_audit(*drawn[name], verdicts, checked, asked) for name in sorted(drawn)]
-        there = [one for one in read_records(path, Audit) if one.instance_id not in drawn]
+        there = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
         store.replace_records(path, sorted([*there, *audits], key=lambda one: one.instance_id))
     return audits
 
@@ -198,8 +198,8 @@ def _audit(
     verdicts: Mapping[str, Verdict],
     checked: Mapping[str, tuple[bool, str]],
     asked: Asked,
-) -> Audit:
-    return Audit(
+) -> VerdictAudit:
+    return VerdictAudit(
         instance_id=instance.instance_id,
         image=instance.image,
         seed=asked.seed,
@@ -226,7 +226,7 @@ def _variants(
         )
 
 
-def incomplete(audits: Sequence[Audit]) -> int:
+def incomplete(audits: Sequence[VerdictAudit]) -> int:
     """How many variants the machine failed at."""
     number = sum(one.outcome is Outcome.NOT_EVALUATED for each in audits for one in each.variants)
     if number:

@@ -11,7 +11,7 @@ from factories import REPO
 from histories import History
 from tiny_library import IMPATIENT, LIMITS, Bench, Pull, make_library
 
-from pipeline.core.audit import Audit, Variant, tally
+from pipeline.core.audit import Variant, VerdictAudit, tally
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import read_records
@@ -37,19 +37,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return bench
 
 
-def audited(bench: Bench, **asked: object) -> Audit:
+def audited(bench: Bench, **asked: object) -> VerdictAudit:
     how = How(bench.sandbox, Limits(seconds=LIMITS.seconds), IMPATIENT)
     wanted = Asked(**{"variants": 4, "checker": False} | asked)
     return audit(bench.store, [REPO], how, wanted, Work(jobs=1, trust_local=True))[REPO][0]
 
 
 @pytest.fixture(scope="module")
-def found(built: Bench) -> Audit:
+def found(built: Bench) -> VerdictAudit:
     return audited(built)
 
 
 @pytest.mark.rule("verifier-error")
-def test_the_error_of_verdicts_is_measured(built: Bench, found: Audit) -> None:
+def test_the_error_of_verdicts_is_measured(built: Bench, found: VerdictAudit) -> None:
     """A verdict is right when it is what the variant's meaning asks for, and wrong ones are counted as they are."""
     assert found.gold is Outcome.RESOLVED
     assert {len(found.of(kind)) for kind in ("same", "harmful")} == {4}
@@ -59,15 +59,17 @@ def test_the_error_of_verdicts_is_measured(built: Bench, found: Audit) -> None:
         assert tally([found], kind, "strict") == (wrong, 4)
     named = [one for one in found.of("harmful") if "new" in one.before]
     assert named and all(one.outcome is Outcome.UNRESOLVED for one in named)
-    assert read_records(built.store.audit(REPO), Audit) == [found]
+    assert read_records(built.store.audit(REPO), VerdictAudit) == [found]
 
 
 @pytest.mark.rule("test-strength")
-def test_each_hunk_that_is_left_out_must_be_noticed(found: Audit) -> None:
+def test_each_hunk_that_is_left_out_must_be_noticed(found: VerdictAudit) -> None:
     assert found.hunks == (1, 1)
 
 
-def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(built: Bench, found: Audit, tmp_path: Path) -> None:
+def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
+    built: Bench, found: VerdictAudit, tmp_path: Path
+) -> None:
     bench = built.copy(tmp_path)
     first = audited(bench, limit=4, variants=4)
     assert sum(one.outcome is not None for one in first.variants) == 5  # and gold
@@ -83,7 +85,7 @@ def test_a_number_that_is_not_there_is_refused(built: Bench) -> None:
         audited(built, numbers=(77,))
 
 
-def test_the_command(built: Bench, found: Audit) -> None:
+def test_the_command(built: Bench, found: VerdictAudit) -> None:
     words = ["audit", str(REPO), "--variants", "4", "--no-checker", "--sandbox", "local", "--trust-local", "--json"]
     place = ["--data", str(built.store.root), "--jobs", "1", "--timeout", str(LIMITS.seconds)]
     ran = CliRunner().invoke(command, [*words, *place], catch_exceptions=False)
@@ -96,8 +98,10 @@ def variant(kind: str, outcome: Outcome | None, rule: str = "form", **more: obje
     return Variant(kind=kind, rule=rule, patch_digest="d", outcome=outcome, **more)
 
 
-def record(*variants: Variant, gold: Outcome = Outcome.RESOLVED) -> Audit:
-    return Audit(instance_id="acme__ui-1", image="i", seed=0, wanted=2, variants=(variant("gold", gold), *variants))
+def record(*variants: Variant, gold: Outcome = Outcome.RESOLVED) -> VerdictAudit:
+    return VerdictAudit(
+        instance_id="acme__ui-1", image="i", seed=0, wanted=2, variants=(variant("gold", gold), *variants)
+    )
 
 
 def test_what_counts() -> None:
