@@ -5,6 +5,7 @@ Reads `01_raw/` and the clone it names; writes `02_dataset/`.
     cli, stage                the command, and building a repository's dataset
     plan, batch, dataset      what there is to do; the coordinator, which alone writes; what stands afterwards
     qualify                   one candidate as a unit of work
+    helpers                   files of gold that only tests import, and are the tests'
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          what has rotted, what is done about it, what neighbours learn
     health, hypotheses, asked, observe         a base that is not well, and what else its environment may be

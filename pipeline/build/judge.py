@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pipeline.build import health
+from pipeline.build.helpers import split
 from pipeline.build.reasons import REASONS, Rejected
 from pipeline.core import verdict
 from pipeline.core.law import register
@@ -20,7 +21,7 @@ from pipeline.execution.counter import KINDS, Made
 from pipeline.execution.law import of_run
 from pipeline.execution.run import TestRun
 
-register("qualifying", __package__, "health.py", "judge.py")
+register("qualifying", __package__, "health.py", "helpers.py", "judge.py")
 
 #: the runs of a qualification, in their order
 RUNS = ("run", "test", "fix")
@@ -43,6 +44,8 @@ class Ran(Record):
     memory: int = 0
     ran: Identity
     set_up_by: str = ""
+    moved: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 class Against(NamedTuple):
@@ -74,7 +77,7 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = 
         raise Rejected(qualification.reason, detail, log=log)
     by_snapshot = frozenset.intersection(*(run.by_snapshot for run in runs["test"]))
     instance = Instance(
-        **carried(candidate),
+        **carried(split(candidate, ran.moved)),
         **{name: getattr(ran, name) for name in Ran.model_fields}
         | {"deviations": (*ran.deviations, *_left_out(drawn))},
         lang=_language(candidate.fix_patch),

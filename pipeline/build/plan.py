@@ -13,6 +13,7 @@ from typing import Any
 import git
 
 from pipeline.build import faults, hypotheses, proposals
+from pipeline.build.helpers import only_tests_import, split
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Against, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
@@ -63,7 +64,8 @@ class Planned:
         result = self.unit.result()
         if "reason" in result:
             return Rejection.model_validate(result)
-        return Instance.model_validate(result).model_copy(update=carried(self.request.candidate))
+        instance = Instance.model_validate(result)
+        return instance.model_copy(update=carried(split(self.request.candidate, instance.moved)))
 
     def finished(self, outcome: Outcome) -> dict[str, str]:
         """The inputs that a unit's manifest names: a rejection may be stale when more can be repaired."""
@@ -143,7 +145,7 @@ def planned(
     own = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
     accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
     fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
-    files = ""
+    files, patches, moved = "", (candidate.fix_patch, candidate.test_patch), only_tests_import(clone, candidate)
     try:
         files = digest(selected(clone, candidate, own.scope))
         made = recipe(clone, candidate, proposals.given(fields, model))
@@ -152,14 +154,15 @@ def planned(
     except Unsupported as error:
         inferred, environment, parser = "", digest(error.reason, str(error)), ""
     inputs = {
-        "candidate": digest(candidate.base.sha, candidate.merge_sha, candidate.fix_patch, candidate.test_patch),
+        "candidate": digest(candidate.base.sha, candidate.merge_sha, *patches, *moved),
         "environment": environment,
         "files": files,
         "settings": digest(own.sandbox.name, own.repeats, vars(own.limits), own.scope),
         "running": of_run("running", parser=parser),
     }
     readings = {"reading": of_run("reading", "qualifying", parser=parser)}
-    asked = replace(request(own, clone, candidate, inferred, patience), proposed=fields, set_up_by=model)
+    asked = request(own, clone, candidate, inferred, patience)
+    asked = replace(asked, moved=moved, proposed=fields, set_up_by=model)
     return Planned(asked, unit_of(store, candidate), inputs, readings)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import count, islice
 from typing import Any, Literal, NamedTuple
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
 from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, safe_files, tree_of
+from pipeline.build.helpers import split
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
@@ -71,7 +72,8 @@ class Settings:
 class Qualify:
     """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
     from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty for none.
-    `proposed` are fields of it that the model `set_up_by` proposed.
+    `proposed` are fields of it that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
+    import, which are the tests' here; `needs` are such files that are not, since gold fixes nothing without them.
     """
 
     candidate: Candidate
@@ -85,6 +87,8 @@ class Qualify:
     patience: Patience = PATIENT
     proposed: Mapping[str, Any] = field(default_factory=dict)
     set_up_by: str = ""
+    moved: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,6 +99,15 @@ class Qualify:
         return self.environment
 
     def perform(self, tell: Tell) -> Qualified:
+        """Where gold fixes nothing without the files that only tests import, they are gold's after all."""
+        qualified = self._once(tell)
+        if self.moved and kind(qualified.outcome) == "no_fix_transition":
+            tell(Event(self.name, f"gold needs {', '.join(self.moved)}: once more with them"))
+            other = replace(self, moved=(), needs=self.moved)._once(tell)
+            return other if kind(other.outcome) == QUALIFIED else qualified
+        return qualified
+
+    def _once(self, tell: Tell) -> Qualified:
         with Clock() as clock:
             work = _Qualification(self, tell)
             outcome = patiently(work.outcome, work.say, self.patience)
@@ -409,6 +422,8 @@ class _Qualification:
             deviations=deviations,
             ran=ran.within(vars(self.request.limits)),
             set_up_by=self.request.set_up_by,
+            moved=self.request.moved,
+            needs=self.request.needs,
         )
 
     def _plan(self, ran: Ran, made: images.Recipe) -> Plan:
@@ -427,7 +442,7 @@ class _Qualification:
         plan = self._plan(ran, made)
         done: dict[str, list[TestRun]] = {}
         fields: dict[str, Any] = {}
-        for name, steps in zip(RUNS, _steps(self.candidate), strict=True):
+        for name, steps in zip(RUNS, _steps(split(self.candidate, self.request.moved)), strict=True):
             done[name] = []
             for number in range(1, ran.repeats + 1):
                 self.say(f"{name} {number} of {ran.repeats}")

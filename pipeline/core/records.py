@@ -331,6 +331,12 @@ class Instance(Versioned):
         default={}, description="tests that disagree with themselves, which are none of `tests`: run -> status -> count"
     )
     counter_runs: CounterRuns = CounterRuns()
+    moved: tuple[str, ...] = Field(
+        default=(), description="files of the test patch that are no tests by name: only tests import them"
+    )
+    needs: tuple[str, ...] = Field(
+        default=(), description="files of the gold patch that only tests import, and without which it fixes nothing"
+    )
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
     statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")

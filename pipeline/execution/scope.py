@@ -141,6 +141,11 @@ def _home(test: PurePosixPath) -> PurePosixPath:
     return test.parent.parent if test.parent.name in _TEST_FOLDERS else test.parent
 
 
+def named_like(path: str) -> str:
+    """What a test is called after, and what a source is called: `Menu` of `src/Menu.test.tsx` and `src/Menu.tsx`."""
+    return _stem(PurePosixPath(path))
+
+
 def _stem(path: PurePosixPath) -> str:
     """`Menu` of `Menu.tsx`, `Menu.test.tsx` and `Menu-test.js`."""
     return _TEST_WORD.sub("", path.stem)
