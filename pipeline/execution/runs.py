@@ -73,7 +73,7 @@ def run_patch(
 ) -> TestRun:
     """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. A counter-run may
     `alter` gold's tests before. Raises PatchFailed, as `prepared` does."""
-    gold = [path for path in patches.paths(fix_patch + test_patch) if is_protected(path)]
+    gold = [*patches.paths(test_patch), *(path for path in patches.paths(fix_patch) if is_protected(path))]
     parser = plan.environment.parser
     try:
         with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):

@@ -96,6 +96,16 @@ def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files:
     assert run.faults == ()
 
 
+@pytest.mark.trap("helper-only-tests-import")
+@pytest.mark.parametrize("name", ["src/wrap.js", "src/Menu.stories.js"])
+def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, name: str) -> None:
+    """A helper that is called like any source is a patch's neither: one of the same name does not keep gold's out."""
+    tests = MENU_TEST | {name: "gold\n"}
+    run = run_patch(plan(), patch(FIX | {name: "mine\n"}), "", patch(tests))
+    assert run.restored == (name,)
+    assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
+
+
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_ignore_rules_of_a_patch_hide_nothing(plan: MakePlan, patch: Patch) -> None:
     """A new `.gitignore` would keep a new test or a new snapshot out of sight of `git status`."""
