@@ -37,6 +37,7 @@ class Frames:
     criteria: pd.DataFrame
     handchecks: pd.DataFrame
     samples: pd.DataFrame
+    audits: pd.DataFrame
     notes: tuple[str, ...] = ()
     repos: tuple[Repo, ...] = ()
     statements: Mapping[str, Statement] = field(default_factory=dict)

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from pipeline.analyze.cli import command
 from pipeline.analyze.handcheck.records import HandCheck, patch_key
+from pipeline.core.audit import Variant, VerdictAudit
 from pipeline.core.names import Repo
 from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
 from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
@@ -68,6 +69,7 @@ def make_data(root: Path) -> Store:
     store = Store(root)
     collect(store)
     build(store)
+    audit(store)
     review(store)
     predict_and_evaluate(store)
     spend(store)
@@ -93,6 +95,32 @@ def build(store: Store) -> None:
     write_records(store.dataset(UI), instances)
     write_records(store.dataset(FORMS), [make_instance(1, FORMS)])
     write_records(store.qualification(UI) / "rejections.jsonl", [make_rejection(4, reason="regression")])
+
+
+def audit(store: Store) -> None:
+    """Of acme/ui 1: two variants that mean the same, one of them refused; two harmful ones, one of them taken by the
+    tests and not by the checker, and one that was not run; two hunks, one of which no test misses. Gold does not resolve
+    acme/ui 2."""
+    resolved, refused = {"outcome": Outcome.RESOLVED}, {"outcome": Outcome.UNRESOLVED}
+    variants = [
+        ("gold", "gold", resolved),
+        ("same", "form", resolved),
+        ("same", "names", refused),
+        ("harmful", "role inverted", refused),
+        ("harmful", "text changed", resolved | {"checked": False}),
+        ("harmful", "text changed", {}),
+        ("hunk", "hunk left out", resolved),
+        ("hunk", "hunk left out", refused),
+    ]
+    made = [
+        Variant(kind=kind, rule=rule, path="a.js", line=1, patch_digest="d", **more) for kind, rule, more in variants
+    ]
+    unsound = [one.model_copy(update=refused) for one in made]
+    audits = [
+        VerdictAudit(instance_id=UI.instance_id(number), image="i", seed=0, wanted=2, variants=tuple(several))
+        for number, several in ((1, made), (2, unsound))
+    ]
+    write_records(store.audit(UI), audits)
 
 
 def review(store: Store) -> None:

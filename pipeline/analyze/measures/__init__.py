@@ -2,7 +2,7 @@
 
     metrics      one number of a group of predictions, by name: what tables with `by` are made of
     group        such groups, `kinds` of metrics, and their `summary`
-    dataset, cost, model, repository
+    dataset, audited, cost, model, repository
                  tables that count something else, one function each, by the chapters of the report
     shown        the same tables for people
 
@@ -15,7 +15,7 @@ import pandas as pd
 
 from pipeline.analyze import columns
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.measures import cost, dataset, model, repository
+from pipeline.analyze.measures import audited, cost, dataset, model, repository
 from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.summary import summary
 
@@ -30,6 +30,9 @@ MAKERS = {
     "principles": dataset.principles,
     "success_criteria": dataset.success_criteria,
     "classes": dataset.classes,
+    "verdict_errors": audited.errors,
+    "verdict_errors_by_rule": audited.by_rule,
+    "test_strength": audited.strength,
     "costs": cost.costs,
     "usage": cost.usage,
     "instance_costs": cost.instance_costs,

@@ -4,6 +4,7 @@
     collected   01_raw: funnels, candidates, rejections
     rated       00_viewer: ratings, assigned WCAG criteria
     built       02_dataset: instances and their transitions
+    audited     02_dataset: audits of our verdicts
     answered    03_predictions: the newest run of each agent and model, and what the agent says of it
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: what the accessibility assessment says of them
@@ -25,6 +26,7 @@ from pipeline.analyze.reading import (
     answered,
     assessed,
     attempts,
+    audited,
     built,
     collected,
     judged,
@@ -59,7 +61,8 @@ def read(store: Store, wanted: Wanted) -> Rows:
     for repo in rows.repos:
         _missing(rows, store, repo)
         collected.read(rows, store, repo)
-        known = built.read(rows, store, repo, rated.read(rows, store, repo))
+        ratings, strength = rated.read(rows, store, repo), audited.read(rows, store, repo)
+        known = built.read(rows, store, repo, ratings, strength)
         answers = answered.read(rows, store, repo, known)
         runs |= {(who, repo): run for who, run in answers.items()}
         verdicts |= judged.read(rows, store, repo, answers, known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from pipeline.analyze.reading import checks
@@ -19,13 +19,14 @@ from pipeline.core.store import Store, each_record, unique
 _SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
 
 
-def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Known]:
-    """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name."""
+def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mapping[str, float]) -> dict[str, Known]:
+    """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name. `strength` is
+    that of their tests, in percent."""
     path = store.dataset(repo)
     known, stale = {}, Counter[str]()
     for one in unique(each_record(path, Instance), path):
         checks.belongs(one, repo, path)
-        known[one.instance_id] = _add(rows, one, ratings)
+        known[one.instance_id] = _add(rows, one, ratings, strength)
         stale.update(filter(None, [one.stale]))
     for why, count in sorted(stale.items()):
         rows.note(
@@ -39,9 +40,10 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings) -> dict[str, Kn
     return known
 
 
-def _add(rows: Rows, instance: Instance, ratings: Ratings) -> Known:
+def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str, float]) -> Known:
     name, gold = instance.instance_id, structure(instance.fix_patch)
-    context = {"year": instance.merged_at[:4], "size": size(gold.files)} | ratings.get(name, {})
+    context = {"year": instance.merged_at[:4], "size": size(gold.files), "test_strength": strength.get(name)}
+    context |= ratings.get(name, {})
     rows.add("instances", Instance=instance, Gold=gold, Context=context)
     rows.extend("transitions", _transitions(instance))
     rows.statements[name] = Statement(

@@ -1,0 +1,52 @@
+"""Tables on the errors of our own verdicts, and on how strong tests are. Pure, over the frame `audits`."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.shares import percent, share
+from pipeline.report.statistics import wilson
+
+#: kind of variant -> what a wrong verdict on it is called, and what the right one is
+ERRORS = {"same": ("false negative", True), "harmful": ("false positive", False)}
+JUDGES = {"strict": "tests", "checked": "tests and checker"}
+
+
+def errors(frames: Frames) -> pd.DataFrame:
+    """How often each judge errs, in either way."""
+    found = []
+    for column, judge in JUDGES.items():
+        for kind, (error, right) in ERRORS.items():
+            rows = frames.audits[frames.audits["variant"] == kind]
+            wrong = int((rows[column] != right).sum())
+            ends = wilson(wrong, len(rows)) if len(rows) else None
+            found.append(
+                {
+                    "judge": judge,
+                    "error": error,
+                    "wrong": wrong,
+                    "judged": len(rows),
+                    "wrong_pct": share(wrong, len(rows)),
+                    "wrong_low": 100 * ends.low if ends else None,
+                    "wrong_high": 100 * ends.high if ends else None,
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def by_rule(frames: Frames) -> pd.DataFrame:
+    """The same by what variants are made by."""
+    rows = frames.audits[frames.audits["variant"].isin(list(ERRORS))]
+    right = rows["variant"].map({kind: right for kind, (_, right) in ERRORS.items()}).astype("boolean")
+    marked = rows.assign(wrong=rows["strict"] != right, wrong_checked=rows["checked"] != right)
+    groups = marked.groupby(["variant", "rule"])
+    return groups[["wrong", "wrong_checked"]].sum().assign(judged=groups.size()).reset_index()
+
+
+def strength(frames: Frames) -> pd.DataFrame:
+    """How many hunks of each instance a test notices."""
+    rows = frames.audits[frames.audits["variant"] == "hunk"]
+    groups = rows.assign(noticed=~rows["strict"]).groupby("instance_id")
+    table = pd.DataFrame({"judged": groups.size(), "noticed": groups["noticed"].sum()}).reset_index()
+    return table.assign(noticed_pct=percent(table["noticed"], table["judged"]))

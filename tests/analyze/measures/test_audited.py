@@ -1,0 +1,35 @@
+"""Tables on the errors of our verdicts, against the small data directory of conftest, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analyze.measures.conftest import rows
+
+
+@pytest.mark.rule("verifier-error")
+def test_errors_of_either_judge_with_their_intervals(tables):
+    """What was not run counts nowhere, nor does an instance that gold does not resolve; where the checker says nothing,
+    the tests' word is its own."""
+    assert rows(tables, "verdict_errors", "judge", "error", "wrong", "judged", "wrong %", "wrong interval") == [
+        "tests false negative 1 2 50.0 9.5–90.5",
+        "tests false positive 1 2 50.0 9.5–90.5",
+        "tests and checker false negative 1 2 50.0 9.5–90.5",
+        "tests and checker false positive 0 2 0.0 0.0–65.8",
+    ]
+
+
+def test_errors_by_rule(tables):
+    assert rows(tables, "verdict_errors_by_rule", "variant", "rule", "judged", "wrong", "wrong checked") == [
+        "harmful role inverted 1 0 0",
+        "harmful text changed 1 1 0",
+        "same form 1 0 0",
+        "same names 1 1 1",
+    ]
+
+
+@pytest.mark.rule("test-strength")
+def test_strength_stands_in_its_table_and_with_the_instance(tables, frames):
+    assert rows(tables, "test_strength") == ["acme__ui-1 2 1 50.0"]
+    told = frames.instances.set_index("instance_id")["test_strength"]
+    assert (told["acme__ui-1"], told.drop("acme__ui-1").isna().all()) == (50, True)
