@@ -99,8 +99,8 @@ def build(store: Store) -> None:
 
 def audit(store: Store) -> None:
     """Of acme/ui 1: two variants that mean the same, one of them refused; two harmful ones, one of them taken by the
-    tests and not by the checker, and one that was not run; two hunks, one of which no test misses. Gold does not resolve
-    acme/ui 2."""
+    tests and not by the checker, and one that was not run; two hunks, one of which no test misses. Gold does not
+    resolve acme/ui 2."""
     resolved, refused = {"outcome": Outcome.RESOLVED}, {"outcome": Outcome.UNRESOLVED}
     variants = [
         ("gold", "gold", resolved),

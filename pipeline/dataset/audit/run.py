@@ -28,7 +28,7 @@ from pipeline.evaluate.answers import Answers
 from pipeline.evaluate.assess.evidence import audits_of, snapshots_of
 from pipeline.evaluate.assess.request import Assessed, Examine, Find
 from pipeline.evaluate.assess.stage import examined
-from pipeline.evaluate.grade import sign
+from pipeline.evaluate.grade import of_tested, sign
 from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.evaluate.stage import check, graded
 from pipeline.execution import images
@@ -85,12 +85,12 @@ class Named(NamedTuple):
 
 
 def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[VerdictAudit]]:
-    """VerdictAudit these datasets, and write what is found. Raises UserError for one that is not there."""
+    """Audit these datasets, and write what is found. Raises UserError for one that is not there."""
     drawn = {repo: _draw(store, repo, asked) for repo in repos}
     if asked.numbers and not any(drawn.values()):
         raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
-    chosen = _chosen(drawn, asked)
-    return {repo: _audited(store, repo, drawn[repo], chosen, how, asked, work) for repo in repos}
+    named = _in_turn(drawn, asked)
+    return {repo: _audited(store, repo, drawn[repo], named[repo], how, asked, work) for repo in repos}
 
 
 def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, Drawn]]:
@@ -109,46 +109,62 @@ def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, D
     return found
 
 
-def _chosen(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> frozenset[str] | None:
-    """The names of the variants that are run, None for all: drawn by the seed, in turn of each kind, so that a larger
-    number adds to a smaller one. Gold is run wherever a variant is."""
-    if not asked.limit:
-        return None
+def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> dict[Repo, list[Named]]:
+    """What is run, by repository: in an order that the seed draws, in turn of each kind, so that a larger number adds
+    to a smaller one, and what was stopped is a sample, too. Gold goes before the first variant of its instance."""
     pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
+    gold: dict[str, Named] = {}
     for instance, found in chain.from_iterable(each.values() for each in drawn.values()):
-        for made in found.made:
-            if made.kind in pools:
-                pools[made.kind].append(Named(instance, made))
+        gold[instance.instance_id] = Named(instance, found.made[0])
+        for made in found.made[1:]:
+            pools[made.kind].append(Named(instance, made))
     for kind, pool in pools.items():
         random.Random(f"{asked.seed} {kind}").shuffle(pool)
-    turns = [one for one in chain.from_iterable(zip_longest(*pools.values())) if one][: asked.limit]
-    gold = {one.instance.instance_id: one.instance for one in turns}
-    return frozenset(one.name for one in turns) | {
-        Named(one, drawn[one.repository][name][1].made[0]).name for name, one in gold.items()
-    }
+    turns = [one for one in chain.from_iterable(zip_longest(*pools.values())) if one]
+    ordered: dict[Repo, dict[str, Named]] = {repo: {} for repo in drawn}
+    for one in turns[: asked.limit or None]:
+        for each in (gold[one.instance.instance_id], one):
+            ordered[one.instance.repository].setdefault(each.name, each)
+    return {repo: list(named.values()) for repo, named in ordered.items()}
 
 
 def _audited(
     store: Store,
     repo: Repo,
     drawn: Mapping[str, tuple[Instance, Drawn]],
-    chosen: frozenset[str] | None,
+    named: Sequence[Named],
     how: How,
     asked: Asked,
     work: Work,
 ) -> list[VerdictAudit]:
-    """The audits of one repository; patches that are the same are run once."""
-    every = [Named(instance, made) for instance, found in drawn.values() for made in found.made]
-    named = {one.name: one for one in every if chosen is None or one.name in chosen}
+    """The audits of one repository; patches that are the same are run once. One that is stopped is written, too."""
     clone, path = images.source(store, repo), store.audit(repo)
-    with store.lock("audit", repo), log_file(path.with_suffix(".log")):
-        runs = patch_runs(store, repo, how, clone)
-        verdicts = _verdicts(store, runs, list(named.values()), how, work, clone)
-        checked = _checked(runs, named, verdicts, how, work) if asked.checker else {}
+
+    def write(verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]) -> list[VerdictAudit]:
         audits = [_audit(*drawn[name], verdicts, checked, asked) for name in sorted(drawn)]
         there = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
         store.replace_records(path, sorted([*there, *audits], key=lambda one: one.instance_id))
-    return audits
+        return audits
+
+    with store.lock("audit", repo), log_file(path.with_suffix(".log")):
+        runs = patch_runs(store, repo, how, clone)
+        try:
+            verdicts = _verdicts(store, runs, named, how, work, clone)
+        except KeyboardInterrupt:
+            write(_so_far(runs, named), {})
+            raise
+        write(verdicts, {})
+        return write(verdicts, _checked(runs, named, verdicts, how, work) if asked.checker else {})
+
+
+def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
+    """The verdicts on those whose test runs are kept."""
+    kept = [(one, runs.kept(one.instance, one.made.patch)) for one in named]
+    return {
+        one.name: sign(one.renamed, AGENT, AGENT, "", one.prediction, of_tested(one.instance, tested))
+        for one, tested in kept
+        if tested
+    }
 
 
 def _verdicts(
@@ -172,14 +188,14 @@ def _words(progress: Progress, how: How, work: Work) -> dict[str, Any]:
 
 
 def _checked(
-    runs: PatchRuns, named: Mapping[str, Named], verdicts: Mapping[str, Verdict], how: How, work: Work
+    runs: PatchRuns, named: Sequence[Named], verdicts: Mapping[str, Verdict], how: How, work: Work
 ) -> dict[str, tuple[bool, str]]:
     """What the checker says, by name, and why it says nothing: resolved, or all that fails are snapshots that tell the
     same; and no more violations than with gold. Asked where that can change what the tests say."""
     requests = [
-        Examine(Assessed(one.renamed, verdicts[name], one.made.patch), runs, _PARTS[verdicts[name].outcome])
-        for name, one in named.items()
-        if verdicts[name].outcome in _PARTS and one.made.kind != "hunk"
+        Examine(Assessed(one.renamed, verdicts[one.name], one.made.patch), runs, _PARTS[verdicts[one.name].outcome])
+        for one in named
+        if verdicts[one.name].outcome in _PARTS and one.made.kind != "hunk"
     ]
     with Progress("asking the checker", len(requests)) as progress:
         said = examined(requests, progress, **_words(progress, how, work))

@@ -80,6 +80,24 @@ def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
     assert bench.sandbox.opened == []
 
 
+def test_what_was_stopped_is_a_sample(
+    built: Bench, found: VerdictAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long audit is stopped and looked at; what is kept of it stands in the record."""
+    bench = built.copy(tmp_path)
+    bench.store.audit(REPO).unlink()
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipeline.dataset.audit.run.graded", stop)
+    with pytest.raises(KeyboardInterrupt):
+        audited(bench)
+    (stopped,) = read_records(bench.store.audit(REPO), VerdictAudit)
+    ran = [one for one in found.variants if one.outcome is not Outcome.EMPTY]
+    assert [one for one in stopped.variants if one.outcome] == ran
+
+
 def test_a_number_that_is_not_there_is_refused(built: Bench) -> None:
     with pytest.raises(UserError, match="no instance of these numbers: 77"):
         audited(built, numbers=(77,))
