@@ -7,19 +7,25 @@ that speaks OpenAI's protocol is an entry of the model list.
 
 from __future__ import annotations
 
+import re
+import socket
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.ledger import CACHED, OK, OPEN, Key, Ledger, key_hash
+from pipeline.llm.ledger import LOST, Key, Ledger, key_hash
 from pipeline.llm.models import ModelList
 
+#: ports of addresses that name none, and seconds for a connection
+PORTS, PATIENCE = {"http": 80, "https": 443}, 5
 #: why a key has no answer for want of money
 BUDGET_EXCEEDED = "budget_exceeded"
-#: how a last request may end without a failure of its provider: there was none, it was answered, it is under way, or it
-#: was at fault itself (too long for the model, or no request that the protocol knows)
-ANSWERED = ("", OK, CACHED, OPEN, "400", "413", "422")
+#: how a last request ends at which its provider failed, or a gateway; any other end is the request's own (there was
+#: none, it was answered, it is under way, it was too long for the model or nothing that the protocol knows)
+_FAILED = re.compile(rf"{LOST}|40[123489]|425|429|5\d\d")
 
 
 class Gateway(ABC):
@@ -75,14 +81,22 @@ class Gateway(ABC):
     def given_up(self, experiment: Experiment, key: str) -> str:
         """Why a key was left without an answer: the budget refused it one, or the provider failed at its last request.
 
-        Empty in any other case. A request that a provider refused for what was in it is no failure of the provider; a
-        budget that is reached by a key's last answer has refused it nothing.
+        Empty in any other case: what the ledger does not know as a failure is none. A request that a provider refused
+        for what was in it is no failure of the provider; a budget that is reached by a key's last answer has refused
+        it nothing.
         """
         hashed = key_hash(key)
         if self.ledger.refused(hashed):
             return BUDGET_EXCEEDED
         status = self.ledger.last_status(hashed)
-        return "" if status in ANSWERED else f"provider_{status}"
+        return f"provider_{status}" if _FAILED.fullmatch(status) else ""
+
+    def is_up(self) -> bool:
+        """Whether somebody answers at its address."""
+        parts = urlsplit(self.base_url)
+        with suppress(OSError), socket.create_connection((parts.hostname, parts.port or PORTS[parts.scheme]), PATIENCE):
+            return True
+        return False
 
     @abstractmethod
     def settle(self, experiment: Experiment | None = None) -> None:

@@ -6,15 +6,21 @@ ignores, installed packages among them, are no part of it.
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pipeline.core.briefing import prompt
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import CLEAN, opened_clone
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
+from pipeline.predict import said
 from pipeline.predict.pictures import note
 from pipeline.predict.request import AgentFailed, Ask, Say
 from pipeline.sandbox.base import DEFAULT, Completed, Workspace
@@ -28,6 +34,8 @@ DIFF = ("diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-co
 #: how a task ends of which the agent itself says nothing, by whether it has a patch
 ENDS = {True: "SUCCESSFUL_PATCH", False: "NO_EDITS"}
 TIME_LIMIT = "TIME_LIMIT"
+#: errors of this machine's own disk
+DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 
 
 def run(ask: Ask, folder: Path, say: Say) -> int:
@@ -49,8 +57,9 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
         timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
         done = workspace.run([*timed, *call.argv(places)], env=call.variables(places))
         write_bytes(folder / "agent.log", done.output)
-        _keep(workspace, places["out"], folder)
-        return _conclude(workspace, base, done, done.seconds >= call.seconds, folder)
+        with _blamed(workspace):
+            _keep(workspace, places["out"], folder)
+            return _conclude(workspace, base, done, done.seconds >= call.seconds, folder)
 
 
 def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
@@ -82,6 +91,22 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     }
 
 
+@contextmanager
+def _blamed(room: Workspace) -> Iterator[None]:
+    """Raise AgentFailed for what cannot be read of what an agent left, where neither this machine's disk nor the
+    engine is at fault: it answers as before."""
+    try:
+        yield
+    except (ValueError, RecursionError, OSError) as error:
+        if any(os.strerror(number) in str(error) for number in DISK):
+            raise
+        raise AgentFailed(f"what the agent left cannot be read: {error!r}") from error
+    except InfrastructureError as error:
+        if error.cause != "engine" or room.run(["true"]).code:
+            raise
+        raise AgentFailed(f"what the agent left cannot be fetched: {error}") from error
+
+
 def _keep(room: Workspace, out: str, folder: Path) -> None:
     """What the agent wrote, but for what would pass for ours."""
     with TemporaryDirectory(prefix="a11y-bench-") as place:
@@ -94,8 +119,11 @@ def _conclude(room: Workspace, base: str, done: Completed, late: bool, folder: P
         raise AgentFailed(f"the agent reached its limit: {done.limit}")
     patch = _patch(room, base)
     write_bytes(folder / "patch.diff", patch)
-    if late or not (folder / "metadata.json").exists():
-        write_json(folder / "metadata.json", {"outcome": TIME_LIMIT if late else ENDS[bool(patch.strip())]})
+    told, path = {"outcome": ENDS[bool(patch.strip())]}, folder / "metadata.json"
+    if path.is_file():
+        told |= said.metadata(path.read_bytes())
+    shutil.rmtree(path, ignore_errors=True)
+    write_json(path, told | ({"outcome": TIME_LIMIT} if late else {}))
     return 0 if late else done.code
 
 

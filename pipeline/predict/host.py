@@ -17,6 +17,8 @@ from pipeline.core.vendors import VENDORS
 from pipeline.predict.request import Ask, Say
 from pipeline.sandbox.local.process import Running, started
 
+#: files of ours beside an agent's own
+OURS = shutil.ignore_patterns("agent.log", "manifest.json")
 #: the agents that run in this process, for an end at once
 RUNNING = Running()
 #: what an agent's process takes over from this one's environment: no token, no key
@@ -42,7 +44,7 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
         try:
             return _run(ask, place, folder / "agent.log")
         finally:
-            shutil.copytree(place / "out", folder, dirs_exist_ok=True, symlinks=True)
+            shutil.copytree(place / "out", folder, dirs_exist_ok=True, symlinks=True, ignore=OURS)
 
 
 def _run(ask: Ask, place: Path, log_path: Path) -> int:

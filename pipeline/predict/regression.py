@@ -10,6 +10,7 @@ what passes a proposal for a fix.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -131,9 +132,16 @@ def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
 def _proposals(run: Run, instance: Instance, attempt: int) -> list[bytes]:
     """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
     unit = run.unit(instance, attempt)
-    found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal()]
+    found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal() and path.is_file()]
     ordered = sorted(found, key=lambda path: int(path.stem))
-    return [path.read_bytes() for path in ordered] or [unit.result()["patch"].encode()]
+    return [*filter(_is_text, (path.read_bytes() for path in ordered))] or [unit.result()["patch"].encode()]
+
+
+def _is_text(content: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        content.decode()
+        return True
+    return False
 
 
 def _passing(plan: Plan, patch: str = "") -> frozenset[str]:

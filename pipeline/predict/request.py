@@ -18,6 +18,7 @@ from typing import NamedTuple
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Environment, Task
 from pipeline.core.work import Event, Tell
+from pipeline.predict import said
 from pipeline.predict.agents import Agent
 from pipeline.sandbox.handle import Handle
 
@@ -111,15 +112,17 @@ class Left:
     code: int = 0
     failure: Failure | None = None
 
-    def answer(self, given_up: str = "") -> Answer | Failure:
-        """What comes of it; `given_up` says why the budget or the provider left the agent without an answer."""
+    def answer(self, given_up: str = "", *, believed: bool = True) -> Answer | Failure:
+        """What comes of it; `given_up` says why the budget or the provider left the agent without an answer.
+
+        Only an agent that is `believed` may say itself that its provider failed.
+        """
         if self.failure:
             return self.failure
-        if self.code == EX_TEMPFAIL:
-            error = json.loads(self.files.get("error.json", b'{"cause": "provider"}'))
-            return Failure(error["cause"], error.get("message", ""))
         if given_up:
             return Failure(given_up, "the agent was left without an answer")
+        if self.code == EX_TEMPFAIL and believed:
+            return Failure(*said.error(self.files.get("error.json")))
         if self.code or "patch.diff" not in self.files:
             return Failure(AgentFailed.cause, f"exit code {self.code}; see its agent.log")
         try:
@@ -135,9 +138,11 @@ def failed(error: Exception) -> Failure:
 
 
 def _files(folder: Path, keys: tuple[str, ...]) -> dict[str, bytes]:
-    """What is in a folder, links left out; keys are taken out of it, since some agents print their environment."""
-    found = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*"))}
-    files = {name: path.read_bytes() for name, path in found.items() if path.is_file() and not path.is_symlink()}
+    """What is in a folder, links left out, and folders that are called like files of ours; keys are taken out of it,
+    since some agents print their environment."""
+    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
+    kept = {name: path for name, path in found.items() if name.parts[0] not in said.NAMES or len(name.parts) == 1}
+    files = {str(name): path.read_bytes() for name, path in kept.items() if path.is_file() and not path.is_symlink()}
     for key in filter(None, keys):
         files = {name: data.replace(key.encode(), b"***") for name, data in files.items()}
     return files

@@ -8,13 +8,15 @@ from pipeline.predict.request import Answer, Failure, Left
 from pipeline.predict.run import Run
 
 
-def save(run: Run, instance: Instance, left: Left, given_up: str = "", attempt: int = 1) -> str:
+def save(
+    run: Run, instance: Instance, left: Left, given_up: str = "", attempt: int = 1, *, believed: bool = True
+) -> str:
     """Write what an agent left for an instance; returns the line for the console."""
     unit = run.unit(instance, attempt)
     run.clear(instance, attempt)
     for name, data in left.files.items():
         write_bytes(unit.folder / name, data)
-    answer = left.answer(given_up)
+    answer = left.answer(given_up, believed=believed)
     if isinstance(answer, Failure):
         write_json(unit.folder / "error.json", answer._asdict())
         return f"unanswered: {answer.cause}"

@@ -35,7 +35,7 @@ from pipeline.predict import host, regression
 from pipeline.predict.agents import load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.request import Answer, Ask, Failure, Left, Room
+from pipeline.predict.request import EX_TEMPFAIL, Answer, Ask, Failure, Left, Room
 from pipeline.predict.run import Owed, Run, Wanted, open_run, resume
 from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox import open_sandbox
@@ -45,6 +45,8 @@ from pipeline.sandbox.images import Directory, Kit
 
 #: the sandbox of agents that run code
 AGENTS_WORK_IN = "docker"
+#: why an agent had no answer whose gateway is no more
+GATEWAY_GONE = "gateway_gone"
 #: why an instance has no prediction whose proposals wait for their tests
 NOT_CHOSEN = "not_chosen"
 
@@ -198,9 +200,16 @@ class Predictor:
         interrupts = Interrupts(progress.stopping, abort)
         how = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
         for request, left in each(requests, hear=progress.hear, **how):
-            given_up = gateway.given_up(self.experiment, request.key) if request.room else ""
-            text = save(run, instances[request.task.instance_id], left, given_up, request.attempt)
+            given_up = self._given_up(gateway, request, left) if request.room else ""
+            believed = request.room is None
+            instance = instances[request.task.instance_id]
+            text = save(run, instance, left, given_up, request.attempt, believed=believed)
             progress.finish(request.name, text)
+
+    def _given_up(self, gateway: Gateway, request: Ask, left: Left) -> str:
+        """Why an agent in a container was left without an answer, as the ledger and the gateway themselves say it."""
+        told = gateway.given_up(self.experiment, request.key)
+        return told or (GATEWAY_GONE if left.code == EX_TEMPFAIL and not gateway.is_up() else "")
 
     def _choose(self, run: Run) -> None:
         clone = source(self.store, self.repo)

@@ -272,6 +272,33 @@ def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> Non
 
 
 @pytest.mark.invariant(7)
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(
+    "script",
+    [
+        "mkdir -p $OUT/metadata.json/x; echo y > $OUT/metadata.json/x/y",
+        "printf '{' > $OUT/metadata.json",
+        """printf '{"outcome": 3, "funnel": {"a": "b"}}' > $OUT/metadata.json""",
+        "mkdir -p $OUT/patch.diff $OUT/agent.log; echo y > $OUT/patch.diff/y",
+        "d=$OUT; for i in $(seq 60); do d=$d/d; done; mkdir -p $d; echo y > $d/y",
+        "rm -r $OUT; ln -s /proc/self $OUT",
+        "rm -r $OUT; mkfifo $OUT",
+    ],
+)
+def test_what_it_leaves_costs_it_nothing_but_itself(world: World, script: str) -> None:
+    """Its patch counts; nothing that it writes makes it an answer that a machine owes."""
+    unit = world.run(f"echo changed > src/menu.js; {script}")
+    assert unit.result()["outcome"] == "SUCCESSFUL_PATCH" and "+changed" in unit.result()["patch"]
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("bought-fault")
+def test_an_agent_that_blames_its_provider_is_not_believed(world: World) -> None:
+    unit = world.run("""printf '{"cause": "rate_limit"}' > $OUT/error.json; exit 75""")
+    assert failure(unit)["cause"] == "agent_error"
+
+
+@pytest.mark.invariant(7)
 @pytest.mark.parametrize(
     ("script", "said"),
     [

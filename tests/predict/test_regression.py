@@ -96,13 +96,13 @@ def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None
 
 @pytest.mark.invariant(7)
 def test_what_an_agent_leaves_beside_its_proposals_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
-    """A file of another name is no proposal; one that is no text is told of, and the others' turn comes."""
+    """A file of another name is no proposal, nor is one that is no text: nothing is owed for it."""
     folder = run.unit(bench.instance("menu")).folder / "proposals"
     folder.mkdir(parents=True)
     (folder / "notes.diff").write_text("mine")
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
     (folder / "3.diff").write_bytes(b"\xff")
-    assert chosen_of((BREAKS, KEEPS)) is None
+    assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
 
 
 def test_what_was_chosen_stays_until_there_are_other_proposals(chosen_of: Choose, bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 import tempfile
 import time
@@ -13,6 +14,8 @@ from typing import IO
 
 #: uid and gid of the user that owns a repository in a container, and of the one that owns its tools
 BENCH, ROOT = 1000, 0
+#: folders above a file, and bytes of its path, that are unpacked here
+DEEPEST, LONGEST = 40, 1000
 
 
 def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
@@ -60,11 +63,16 @@ def only_file(data: bytes) -> bytes | None:
 def extract_files(archive: IO[bytes], target: Path) -> None:
     """The regular files of an archive that nobody has read, below its first folder; where it breaks off, so does this.
 
-    Links are left out, and no path leaves `target`.
+    Links are left out, and what lies too deep; no path leaves `target`.
     """
     with suppress(tarfile.ReadError), tarfile.open(fileobj=archive) as members:
         for member in members:
             path = Path(*Path(member.name).parts[1:])
-            if member.isreg() and ".." not in path.parts and (content := members.extractfile(member)):
+            if member.isreg() and _is_near(path) and (content := members.extractfile(member)):
                 (target / path).parent.mkdir(parents=True, exist_ok=True)
                 (target / path).write_bytes(content.read())
+
+
+def _is_near(path: Path) -> bool:
+    """Whether it stays below its folder, neither too deep nor too long for whoever walks it."""
+    return ".." not in path.parts and len(path.parts) <= DEEPEST and len(os.fsencode(path)) <= LONGEST

@@ -1,0 +1,101 @@
+"""What agents say of themselves: nothing of it ends a step, and nothing of it blames the machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.store import Unit, read_json
+from pipeline.predict import regression, said
+from pipeline.predict.request import Answer, Failure, Left
+from pipeline.predict.runtime import save
+from tests.predict.conftest import Job
+
+MakeJob = Callable[[str], Job]
+BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"outcome": 3}', b'{"outcome": "\\n"}']
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize("data", BROKEN)
+def test_what_is_no_metadata_says_nothing(data: bytes) -> None:
+    assert "outcome" not in said.metadata(data)
+    assert said.error(data) == ("provider", "")
+
+
+def test_fields_of_another_form_are_left_out() -> None:
+    """An analysis reads them: it ended at the first that was no number."""
+    good = {"outcome": "Submitted", "funnel": {"read": 2}, "sets": [{"located": ["a.ts"]}], "steps": 4}
+    assert said.metadata(json.dumps(good).encode()) == good
+    bad = {"funnel": {"read": "two"}, "sets": [{"located": 3}], "outcome": ["x"], "steps": 4}
+    assert said.metadata(json.dumps(bad).encode()) == {"steps": 4}
+    assert said.metadata(b'{"sets": ["a"], "funnel": []}') == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"cause": "rate_limit", "message": "429"}', ("rate_limit", "429")),
+        (b'{"cause": {"a": 1}, "message": ["x"]}', ("provider", "['x']")),
+        (None, ("provider", "")),
+    ],
+)
+def test_a_cause_is_a_word(data: bytes | None, expected: tuple[str, str]) -> None:
+    assert said.error(data) == expected
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("bought-fault")
+def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
+    """One that runs a model's commands may end as that model likes."""
+    files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}
+    left = Left(files, code=75)
+    assert left.answer() == Failure("rate_limit", "")
+    told = left.answer(believed=False)
+    assert isinstance(told, Failure) and told.cause == "agent_error"
+    assert left.answer("provider_500", believed=False) == Failure(
+        "provider_500", "the agent was left without an answer"
+    )
+    assert Left(files).answer(believed=False) == Answer("", "DONE")
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize("name", said.NAMES)
+def test_a_folder_in_place_of_a_file_ends_nothing(job: MakeJob, name: str) -> None:
+    code = f"(out / '{name}' / 'deep').mkdir(parents=True)\n(out / '{name}' / 'deep' / 'file').write_text('x')\n"
+    for end in ("sys.exit(75)", "sys.exit(0)"):
+        made = job(code + end)
+        assert not made.is_answered
+        assert read_json(made.done().folder / "error.json")["cause"] in ("provider", "agent_error")
+
+
+@pytest.mark.invariant(7)
+def test_a_broken_word_on_the_provider_ends_nothing(job: MakeJob) -> None:
+    for text in ("{", "[]", '{"message": 3}'):
+        unit = job(f"(out / 'error.json').write_text({text!r})\nsys.exit(75)").done()
+        assert read_json(unit.folder / "error.json")["cause"] == "provider"
+
+
+@pytest.mark.invariant(7)
+def test_proposals_that_are_none_are_left_out(job: MakeJob) -> None:
+    """A folder, bytes that are no text, and names that only look like numbers."""
+    code = """
+    (out / "proposals" / "1.diff").mkdir(parents=True)
+    (out / "proposals" / "1.diff" / "x").write_text("x")
+    (out / "proposals" / "2.diff").write_bytes(bytes([255]))
+    (out / "proposals" / "\\u00b2.diff").write_text("no number")
+    """
+    made = job("\n".join(line.strip() for line in code.splitlines()) + "\nanswer('a patch')")
+    made.done()
+    assert regression._proposals(made.run, made.instance) == [b"a patch"]
+
+
+def test_files_of_any_name_are_kept(job: MakeJob, tmp_path: Path) -> None:
+    made = job("answer('a patch')")
+    files = {"patch.diff": b"a patch", "metadata.json": b'{"outcome": "DONE"}', "sub/error.json": b"x"}
+    save(made.run, made.instance, Left(files))
+    unit: Unit = made.run.unit(made.instance)
+    assert (unit.folder / "sub" / "error.json").read_bytes() == b"x" and made.is_answered
