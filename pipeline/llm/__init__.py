@@ -12,10 +12,10 @@
     deployed                  a proxy with PostgreSQL that runs already (admin)
     ledger, costs, spending   keys (hashed) and requests; `data/costs.csv`; sums, and whether they agree
     scripted, provider        the model of tests and demo, and the protocol that it speaks
-    proxy, hooks, policy, turns, prices      what runs inside the proxy
+    proxy, hooks, policy, fence, turns, prices      what runs inside the proxy
 
-`proxy`, `hooks`, `policy`, `turns`, `ledger` and `prices` run in the proxy's own environment: standard library and
-LiteLLM only, and so no import here.
+`proxy`, `hooks`, `policy`, `fence`, `turns`, `ledger` and `prices` run in the proxy's own environment: standard library
+and LiteLLM only, and so no import here.
 """
 
 #: all that a key opens: other routes of LiteLLM reach a provider past the ledger, or administer the proxy

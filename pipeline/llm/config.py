@@ -29,6 +29,8 @@ PASSED = (
 )
 #: unless the caller says otherwise: seconds before the first try after a failed one, and at most
 BACK_OFF = {"INITIAL_RETRY_DELAY": "1", "MAX_RETRY_DELAY": "30"}
+#: what a list may say of how much a model answers at most, in tokens
+LENGTHS = ("max_output_tokens", "max_tokens")
 #: no look-ups of prices and news at start, no .env file, no pages for people
 QUIET = {
     **dict.fromkeys(("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"), "True"),
@@ -80,9 +82,10 @@ def _entry(model: Model) -> dict[str, Any]:
 
 
 def environment(
-    models: ModelList, ledger: Path, home: Path, master_key: str, given: Mapping[str, str]
+    models: ModelList, ledger: Path, home: Path, master_key: str, given: Mapping[str, str], gateway: str = ""
 ) -> dict[str, str]:
-    """The whole environment of the proxy's process, of which `given` is the caller's."""
+    """The whole environment of the proxy's process, which takes the keys of `gateway`; `given` is the caller's."""
+    ours = {"ledger": str(ledger), "gateway": gateway, "models": listed(models), "limits": limits(models)}
     wanted = {*PASSED, *(name for model in models.models.values() for name in model.environment)}
     return {
         **BACK_OFF,
@@ -92,7 +95,7 @@ def environment(
         "PYTHONPATH": str(home),
         "PYTHONUNBUFFERED": "1",
         _MASTER_KEY: master_key,
-        "A11Y_BENCH_GATEWAY": json.dumps({"ledger": str(ledger), "models": listed(models), "limits": limits(models)}),
+        "A11Y_BENCH_GATEWAY": json.dumps(ours),
     }
 
 
@@ -103,9 +106,16 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "kind": model.row_kind,
             "provider": model.provider,
             "price": [format(price, "f") for price in model.price],
+            "most": max((_most(model, name) for name in LENGTHS), default=0),
         }
         for model in models.models.values()
     }
+
+
+def _most(model: Model, name: str) -> int:
+    """A number of tokens that the list says, 0 where it does not."""
+    said = model.entry["model_info"].get(name)
+    return said if type(said) is int else 0
 
 
 def limits(models: ModelList) -> dict[str, int]:

@@ -10,10 +10,14 @@ import re
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import filelock
+
+from pipeline.core.cache import cache_root, lock
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.llm.admin import Admin
 from pipeline.llm.experiment import Experiment
@@ -45,6 +49,19 @@ class DeployedGateway(Gateway):
         self._mark = admin.new_key(f"a11y-bench/mark/{secrets.token_hex(4)}", ["a model that does not exist"])
         self._marks, self._keys = 0, [self._mark]
         self._teams: dict[str, Decimal] = {}
+        self._alive = lock(_sign_of_life(self.id))
+        self._alive.acquire()
+        self._end_killed()
+
+    def _end_killed(self) -> None:
+        """Make the keys of gateways worthless that ended without a word, on this machine."""
+        for gateway, hashes in self.ledger.admitted().items():
+            sign = lock(_sign_of_life(gateway))
+            with suppress(filelock.Timeout), sign.acquire(timeout=0):
+                for hashed in hashes:
+                    with suppress(UserError):  # its time is over
+                        self._admin.delete_keys([hashed])
+                self.ledger.dismiss(gateway)
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
@@ -137,6 +154,14 @@ class DeployedGateway(Gateway):
             self.settle()
         finally:
             self._admin.delete_keys(self._keys)
+            self.ledger.dismiss(self.id)
+            self._alive.release()
+            _sign_of_life(self.id).unlink(missing_ok=True)
+
+
+def _sign_of_life(gateway: str) -> Path:
+    """The lock that a gateway holds as long as its process lives."""
+    return cache_root() / "gateways" / f"{gateway}.lock"
 
 
 def _prices(info: Mapping[str, Any]) -> dict[str, float]:

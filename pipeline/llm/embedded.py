@@ -43,7 +43,8 @@ class EmbeddedGateway(Gateway):
             time.sleep(0.02)
 
     def close(self) -> None:
-        """Once the proxy is gone: what is still open is lost, and says so."""
+        """Once the proxy is gone: its keys end, and what is still open is lost, and says so."""
+        self.ledger.dismiss(self.id)
         for experiment in self._budgets:
             self.ledger.lose(experiment)
 
@@ -66,7 +67,7 @@ def embedded_gateway(
     try:
         with tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder:
             home = Path(folder)
-            surroundings = environment(models, ledger.path, home, master_key, given)
+            surroundings = environment(models, ledger.path, home, master_key, given, gateway.id)
             with running_proxy(python, home, settings, surroundings, say=say, log=log) as address:
                 gateway.base_url = f"{address}/v1"
                 yield gateway

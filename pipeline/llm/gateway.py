@@ -8,6 +8,7 @@ that speaks OpenAI's protocol is an entry of the model list.
 from __future__ import annotations
 
 import re
+import secrets
 import socket
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ class Gateway(ABC):
 
     def __init__(self, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
         self.models, self.ledger, self.given = models, ledger, given
+        self.id = secrets.token_hex(8)
         self._budgets: dict[str, Decimal | None] = {}
 
     def issue_key(
@@ -59,6 +61,7 @@ class Gateway(ABC):
         whose = (experiment.id, experiment.repo, experiment.model, experiment.label, experiment.settings)
         issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track, answer)
         self.ledger.issue(key_hash(key), issued)
+        self.ledger.admit(key_hash(key), self.id)
         return key
 
     @abstractmethod
@@ -66,12 +69,12 @@ class Gateway(ABC):
         """A key that the deployment will know, once it is in the ledger."""
 
     def exhausted(self, experiment: Experiment) -> bool:
-        """Whether the experiment's budget is reached, by what is booked so far."""
+        """Whether the experiment's budget is reached, by what is booked so far; what is lost counts at its worst."""
         budget = self._budgets.get(experiment.id)
         return budget is not None and self._booked(experiment) >= budget
 
     def _booked(self, experiment: Experiment) -> Decimal:
-        return self.ledger.spend(experiment.id)
+        return self.ledger.committed(experiment.id)
 
     def spend(self, experiment: Experiment) -> Decimal:
         """USD, exact, with every request that was answered before this call."""

@@ -21,7 +21,7 @@ from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ledger import CACHED, OK, Booking, Key, Ledger, key_hash
+from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Key, Ledger, key_hash
 from pipeline.llm.policy import Policy
 from pipeline.llm.prices import Price, Usage, usage_of
 
@@ -34,11 +34,13 @@ ANSWER = "a11y_bench_answer"
 
 
 class Listed(NamedTuple):
-    """What the hooks need of a model of the list: `kind` is `llm` or `embedding`."""
+    """What the hooks need of a model of the list: `kind` is `llm` or `embedding`, `most` the tokens that it answers at
+    most, 0 where nobody says."""
 
     kind: str
     provider: str
     price: Price
+    most: int
 
 
 @cache
@@ -50,7 +52,8 @@ def ledger() -> Ledger:
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
     return {
-        name: Listed(one["kind"], one["provider"], Price(*map(Decimal, one["price"]))) for name, one in listed.items()
+        name: Listed(one["kind"], one["provider"], Price(*map(Decimal, one["price"])), one["most"])
+        for name, one in listed.items()
     }
 
 
@@ -69,7 +72,7 @@ async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
     """Admit a request whose key is in the ledger and has money left. Refuses with 401, 403 or `budget_exceeded`."""
     hashed = key_hash(api_key.removeprefix("Bearer "))
     key = ledger().key(hashed)
-    if key is None:
+    if key is None or not ledger().is_admitted(hashed, _settings()["gateway"]):
         raise HTTPException(401, "no key of this gateway")
     if request.url.path.removeprefix("/v1") not in ROUTES:
         raise HTTPException(403, f"a key opens {', '.join(ROUTES)} only")
@@ -81,7 +84,7 @@ def _check_budget(hashed: str, key: Key) -> None:
     """The budget is the experiment's, over all its keys."""
     if key.budget_usd is None:
         return
-    spent = ledger().spend(key.experiment)
+    spent = ledger().committed(key.experiment)
     if spent >= key.budget_usd:
         ledger().refuse(hashed)
         message = f"the budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
@@ -103,12 +106,13 @@ class Bookkeeper(Policy):
         model, opened = data.get("model"), user_api_key_dict.models
         if model not in opened:
             raise HTTPException(403, f"no model '{model}' for this key; there is: {', '.join(opened)}")
-        row = ledger().open(user_api_key_dict.api_key, model, models()[model].kind)
-        opening = {"id": row, "model": model, "began": time.monotonic()}
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         if "cache" in allowed:  # two attempts at one task must not share what one of them was told
             allowed["cache"] = {**allowed["cache"], "namespace": user_api_key_dict.metadata.get(ANSWER, "")}
-        return {**allowed, "metadata": {**(data.get("metadata") or {}), ROW: opening}}
+        listed = models()[model]
+        row = ledger().open(user_api_key_dict.api_key, model, listed.kind, listed.price.worst(allowed, listed.most))
+        opening = {"id": row, "model": model, "began": time.monotonic()}
+        return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
     async def async_log_success_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
@@ -119,7 +123,8 @@ class Bookkeeper(Policy):
             _book(opening, CACHED)
         else:
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
-            _book(opening, OK, usage_of(reported))
+            usage = usage_of(reported)
+            _book(opening, OK if usage.tokens_in or usage.tokens_out else UNCOUNTED, usage)
 
     async def async_post_call_failure_hook(
         self,

@@ -24,6 +24,8 @@ from pipeline.llm.prices import Usage, total
 OPEN, LOST = "open", "lost"
 #: status of an answer that was paid for, and of one that came from the cache of responses and cost nothing
 OK, CACHED = "ok", "cached"
+#: status of an answer of which nobody says what it took: its cost is not known, and not nothing
+UNCOUNTED = "usage_unknown"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -41,6 +43,8 @@ CREATE TABLE IF NOT EXISTS requests (
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
 CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
+CREATE TABLE IF NOT EXISTS admitted (key_hash TEXT PRIMARY KEY REFERENCES keys, gateway TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_usd TEXT NOT NULL) STRICT;
 """
 
 
@@ -160,6 +164,30 @@ class Ledger:
             row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
         return row and _priced(Key(*row))
 
+    def admit(self, hashed: str, gateway: str) -> None:
+        """Let a key be one of this gateway's, and of no other."""
+        with self._transaction() as db:
+            db.execute("INSERT INTO admitted SELECT key_hash, ? FROM keys WHERE key_hash = ?", (gateway, hashed))
+
+    def is_admitted(self, hashed: str, gateway: str) -> bool:
+        """Whether a key is this gateway's, which has not ended."""
+        with self._transaction() as db:
+            query = "SELECT 1 FROM admitted WHERE key_hash = ? AND gateway = ?"
+            return db.execute(query, (hashed, gateway)).fetchone() is not None
+
+    def admitted(self) -> dict[str, list[str]]:
+        """The keys of each gateway that has not ended, or ended without a word."""
+        found: dict[str, list[str]] = {}
+        with self._transaction() as db:
+            for hashed, gateway in db.execute("SELECT key_hash, gateway FROM admitted ORDER BY rowid"):
+                found.setdefault(gateway, []).append(hashed)
+        return found
+
+    def dismiss(self, gateway: str) -> None:
+        """End all keys of a gateway."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM admitted WHERE gateway = ?", (gateway,))
+
     def refuse(self, hashed: str) -> None:
         """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
         with self._transaction() as db:
@@ -171,12 +199,14 @@ class Ledger:
             return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
-    def open(self, hashed: str, model: str, kind: str) -> str:
-        """Book a request before it is sent, so that none is ever missing. Returns its id."""
+    def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0)) -> str:
+        """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost (USD).
+        Returns its id."""
         with self._transaction() as db:
             request = uuid.uuid4().hex
             query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
             db.execute(query, (request, _now(), hashed, model, kind, OPEN))
+            db.execute("INSERT INTO worst VALUES (?, ?)", (request, format(worst, "f")))
             return request
 
     def book(self, request: str, booking: Booking) -> None:
@@ -184,6 +214,8 @@ class Ledger:
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
             db.execute(query, (*_values(booking), request, OPEN, LOST))
+            if booking.status != UNCOUNTED:
+                db.execute("DELETE FROM worst WHERE id = ?", (request,))
 
     def record(self, sent: Sent, booking: Booking) -> None:
         """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
@@ -280,6 +312,14 @@ class Ledger:
                    WHERE experiment = coalesce(?, experiment)"""
         with self._transaction() as db:
             return total(Decimal(cost) for (cost,) in db.execute(query, (experiment,)))
+
+    def committed(self, experiment: str) -> Decimal:
+        """What a budget has to bear, USD: the spend, and of what was sent and is of unknown cost the worst."""
+        query = """SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
+                   WHERE experiment = ? AND status IN (?, ?)"""
+        with self._transaction() as db:
+            unknown = [Decimal(cost) for (cost,) in db.execute(query, (experiment, LOST, UNCOUNTED))]
+        return total((self.spend(experiment), *unknown))
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, with `shared` beside them."""

@@ -1,17 +1,173 @@
-"""What no request may change, in both deployments: LiteLLM calls this around every request.
+"""What a request may say, in both deployments: a list of the protocol's fields, and LiteLLM calls this around each.
 
-Runs inside the proxy's environment, embedded (hooks.py) and deployed (docker/proxy/config.yaml, where this file lies
-beside the configuration): LiteLLM only.
+A field that is not listed is dropped, in nested objects too, and the proxy's log says its name; a value that could
+reach out, cost what no price says, or is none of the protocol refuses the request (400) before it is sent or booked.
+Runs inside the proxy's environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, where this
+file lies beside the configuration): LiteLLM only.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from fastapi import HTTPException
 from litellm.integrations.custom_logger import CustomLogger
 
-#: parameters of LiteLLM, not of the protocol, that a request may not set: they change who answers, or how often
-NOT_FOR_REQUESTS = ("fallbacks", "mock_response", "num_retries")
+Check = Callable[[Any], bool]
+
+
+def _anything(_: Any) -> bool:
+    return True
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _one(value: Any) -> bool:
+    """More answers to one request would cost more than its limit of tokens says."""
+    return value == 1
+
+
+def _object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _optional_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return value is None or _text(value) or (isinstance(value, list) and all(map(_text, value)))
+
+
+def _content(value: Any) -> bool:
+    """A text, parts, or nothing beside a call of a tool."""
+    return value is None or isinstance(value, str | list)
+
+
+def _inputs(value: Any) -> bool:
+    """A text, several, or their tokens."""
+    return _text(value) or (isinstance(value, list) and bool(value))
+
+
+def _brief_cache(value: Any) -> bool:
+    """What is kept for longer costs more than the list's price."""
+    return value == {"type": "ephemeral"}
+
+
+def _picture(value: Any) -> bool:
+    """In the request itself: an address would be fetched by the proxy, which reaches what an agent must not."""
+    return _object(value) and _text(value.get("url")) and value["url"].startswith("data:image/")
+
+
+def _function(value: Any) -> bool:
+    """Other kinds are run by a provider, or make the proxy reach out."""
+    return value == "function"
+
+
+#: fields by what holds them; a dotted name holds the fields of an object, or of each in a list
+FIELDS: dict[str, dict[str, Check]] = {
+    "chat": {
+        **dict.fromkeys(("temperature", "top_p", "min_p", "top_k", "presence_penalty"), _number),
+        **dict.fromkeys(("frequency_penalty", "repetition_penalty"), _number),
+        **dict.fromkeys(("max_tokens", "max_completion_tokens", "top_logprobs"), _count),
+        **dict.fromkeys(("stream", "logprobs", "parallel_tool_calls"), _flag),
+        **dict.fromkeys(("reasoning_effort", "verbosity"), _text),
+        **dict.fromkeys(("response_format", "logit_bias"), _object),
+        "model": _text, "messages": _anything, "tools": _anything, "tool_choice": _anything, "stop": _texts,
+        "seed": _number, "n": _one,
+    },
+    "chat.messages": {
+        **dict.fromkeys(("name", "tool_call_id"), _text),
+        **dict.fromkeys(("reasoning_content", "refusal"), _optional_text),
+        "role": _text, "content": _content, "tool_calls": _anything, "thinking_blocks": _anything,
+        "cache_control": _brief_cache,
+    },
+    "chat.messages.content": {
+        "type": lambda value: value in ("text", "image_url"),
+        "text": _text, "image_url": _picture, "cache_control": _brief_cache,
+    },
+    "chat.messages.content.image_url": {"url": _text, "detail": _text},
+    "chat.messages.tool_calls": {"id": _text, "type": _function, "function": _object, "index": _count},
+    "chat.tools": {"type": _function, "function": _object, "cache_control": _brief_cache},
+    "chat.tools.function": {
+        "name": _text, "description": _optional_text, "parameters": _anything, "strict": _anything,
+    },
+    "embedding": {"model": _text, "input": _inputs, "encoding_format": _text, "dimensions": _count},
+}  # fmt: skip
+#: fields without which there is nothing to send, and those that are a list of objects
+NEEDED = {"chat": ("model", "messages"), "embedding": ("model", "input"), "chat.messages": ("role",)}
+LISTS = ("chat.messages", "chat.tools", "chat.messages.tool_calls")
+#: fields that null is a value of, and those that are dropped without a word, since many clients send them
+NULLED = ("content",)
+UNSAID = ("stream_options", "user", "metadata", "store")
+#: what LiteLLM itself lays beside a request
+OF_THE_PROXY = (
+    *("proxy_server_request", "metadata", "litellm_metadata", "secret_fields"),
+    *("litellm_call_id", "litellm_logging_obj", "litellm_trace_id"),
+)
+
+
+class Refused(ValueError):
+    """A request that is none of the protocol, or asks for what no request may have."""
+
+
+def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str, Any]:
+    """The request with the listed fields alone; `kind` is `chat` or `embedding`, `dropped` takes the names of others.
+
+    Raises Refused.
+    """
+    if not isinstance(body, dict):
+        raise Refused("a request is a JSON object")
+    cleaned = dict(_fields(kind, body, [] if dropped is None else dropped))
+    if "messages" in cleaned and not cleaned["messages"]:
+        raise Refused("there are no messages")
+    return cleaned
+
+
+def _fields(place: str, given: Mapping[str, Any], dropped: list[str]) -> Iterator[tuple[str, Any]]:
+    for name in NEEDED.get(place, ()):
+        if name not in given:
+            raise Refused(f"'{name}' is missing in {place}")
+    for name, value in given.items():
+        check = FIELDS[place].get(name)
+        if check is None or (value is None and name not in NULLED):
+            dropped += [f"{place}.{name}"] if check is None and name not in UNSAID else []
+        elif not check(value):
+            raise Refused(f"'{name}' in {place} has a value that no request may have: {json.dumps(value)[:100]}")
+        else:
+            yield name, _nested(f"{place}.{name}", value, dropped)
+
+
+def _nested(place: str, value: Any, dropped: list[str]) -> Any:
+    if place in LISTS and not isinstance(value, list):
+        raise Refused(f"{place} is no list")
+    if place not in FIELDS:
+        return value
+    if isinstance(value, dict):
+        return dict(_fields(place, value, dropped))
+    if isinstance(value, list):
+        if not all(isinstance(one, dict) for one in value):
+            raise Refused(f"{place} holds what is no object")
+        return [dict(_fields(place, one, dropped)) for one in value]
+    if value is None or isinstance(value, str):
+        return value
+    raise Refused(f"{place} is of no form that a request may have")
 
 
 class Policy(CustomLogger):
@@ -21,12 +177,20 @@ class Policy(CustomLogger):
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
         """Streams report the provider's own usage, else LiteLLM would guess; greedy requests may use the cache."""
-        allowed = {name: value for name, value in data.items() if name not in NOT_FOR_REQUESTS}
-        if data.get("stream"):
-            allowed["stream_options"] = {"include_usage": True}
-        if data.get("temperature") == 0:
-            allowed.setdefault("cache", {"use-cache": True})
-        return allowed
+        dropped: list[str] = []
+        try:
+            said = allowed("embedding" if "embedding" in call_type else "chat", _body(data), dropped)
+        except Refused as error:
+            raise HTTPException(400, str(error)) from None
+        if dropped:
+            print(f"left out of a request: {', '.join(sorted(set(dropped)))}", flush=True)
+        kept = {name: value for name, value in data.items() if name in OF_THE_PROXY} | said
+        kept["metadata"] = _without(data.get("metadata"), (data.get("proxy_server_request") or {}).get("body"))
+        if kept.get("stream"):
+            kept["stream_options"] = {"include_usage": True}
+        if kept.get("temperature") == 0:
+            kept["cache"] = {"use-cache": True}
+        return kept
 
     async def async_post_call_failure_hook(
         self,
@@ -40,6 +204,22 @@ class Policy(CustomLogger):
         given = getattr(original_exception, "litellm_response_headers", None) or {}
         handed_on = {name: given[name] for name in ("retry-after",) if name in given}
         original_exception.headers = {"x-should-retry": "false", **handed_on}
+
+
+def _body(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the request itself says, without what LiteLLM laid beside it."""
+    return {name: value for name, value in data.items() if name not in OF_THE_PROXY}
+
+
+def _without(metadata: Any, body: Any) -> dict[str, Any]:
+    """LiteLLM's own words on a request, without those that the request brought along."""
+    brought = body.get("metadata") if isinstance(body, dict) else None
+    words = brought if isinstance(brought, dict) else {}
+    return {
+        name: value
+        for name, value in (metadata or {}).items()
+        if name != "requester_metadata" and (name not in words or words[name] != value)
+    }
 
 
 policy = Policy()

@@ -6,12 +6,15 @@ the prompt or the hour; a list of models must not contain such a model without s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
 #: digits enough for any sum or product here to be exact: rounding would be an error, not an approximation
 EXACT = Context(prec=100)
+#: tokens that a picture may cost beyond its bytes, and that an answer may have where nobody says
+PICTURE, ANY = 20_000, 131_072
 
 
 class Usage(NamedTuple):
@@ -37,6 +40,17 @@ class Price(NamedTuple):
         plain = usage.tokens_in - usage.tokens_cached - usage.tokens_stored
         counts = (plain, usage.tokens_out, usage.tokens_cached, usage.tokens_stored)
         return total(EXACT.multiply(count, price) for count, price in zip(counts, self, strict=True))
+
+    def worst(self, request: Mapping[str, Any], most: int) -> Decimal:
+        """USD that a request may cost at most: a token has a byte or more, and an answer no more tokens than it asks
+        for, else `most`, or as many as any model has."""
+        fields = {name: value for name, value in request.items() if name not in ("metadata", "proxy_server_request")}
+        said = json.dumps(fields, default=str)
+        tokens_in = len(said.encode()) + PICTURE * said.count("data:image/")
+        asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
+        tokens_out = 0 if "input" in request else max(asked, default=most or ANY)
+        costly = max(self.input, self.cached, self.stored)
+        return total((EXACT.multiply(tokens_in, costly), EXACT.multiply(tokens_out, self.output)))
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:

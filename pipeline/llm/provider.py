@@ -36,7 +36,8 @@ Reply = Callable[[str], Said]
 @dataclass(frozen=True)
 class Fault:
     """What is unusual about one answer: an HTTP status, a delay in seconds, an empty or a truncated reply, a stream
-    that breaks off, a number of the prompt's tokens that the provider had in its cache, or an id that others have."""
+    that breaks off, a number of the prompt's tokens that the provider had in its cache, an id that others have, or no
+    word on what it took."""
 
     status: int = 200
     retry_after: int | None = None
@@ -46,6 +47,7 @@ class Fault:
     breaks: bool = False
     cached: int = 0
     id: str = ""
+    uncounted: bool = False
 
 
 class Received(NamedTuple):
@@ -180,8 +182,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.path not in ROUTES:
             raise Refusal(404, f"there is: {', '.join(ROUTES)}")
         answer = ROUTES[self.path](body, self.speaker.reply, fault)
+        if fault.uncounted:
+            del answer["usage"]
         if body.get("stream"):
-            events = chunks(answer, (body.get("stream_options") or {}).get("include_usage", False))
+            events = chunks(
+                answer, (body.get("stream_options") or {}).get("include_usage", False) and not fault.uncounted
+            )
             self._stream(islice(events, 2) if fault.breaks else events, ended=not fault.breaks)
         else:
             self._send(200, answer)

@@ -29,9 +29,9 @@ class Turns:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             return await self._app(scope, receive, send)
-        body = await _body(receive)
+        body = await read_body(receive)
         async with self._turn(body):
-            return await self._app(scope, _again(body, receive), send)
+            return await self._app(scope, replay(body, receive), send)
 
     def _turn(self, body: bytes) -> AbstractAsyncContextManager[Any]:
         return self._free.get(self._provider_of.get(_model(body), ""), nullcontext())
@@ -44,7 +44,8 @@ def _model(body: bytes) -> str:
         return ""
 
 
-async def _body(receive: Receive) -> bytes:
+async def read_body(receive: Receive) -> bytes:
+    """All that a request sends."""
     parts, more = [], True
     while more:
         message = await receive()
@@ -53,7 +54,7 @@ async def _body(receive: Receive) -> bytes:
     return b"".join(parts)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
     """What the application receives: the body that was read here, and then what comes."""
     first = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -59,7 +59,11 @@ def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Expe
     key = killed.issue_key(experiment, "o__r-1")
     assert Bench(killed, setting.upstream, Store(setting.folder), setting.log).chat(key).status_code == 200
     ledger.close()
-    with opened(setting, "killed") as (after, _):
+    killed._alive.release()
+    with opened(setting, "killed") as (after, store):
+        assert Bench(after, setting.upstream, store, setting.log).chat(key).status_code == 401, (
+            "it ended with its gateway"
+        )
         after.issue_key(experiment, "o__r-2")
         assert after.spend(experiment) == COST
         assert after.ledger.per_holder(experiment.id) == {"o__r-1": COST}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import openai
 import pytest
 
 from pipeline.core.errors import UserError
+from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.provider import Fault
 from tests.llm.bench import Bench
@@ -140,3 +142,25 @@ def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: ob
     answer = bench.chat(bench.key(experiment, holder), **more)
     assert answer.status_code == 200, answer.text
     return answer.json()["choices"][0]["message"]["content"]
+
+
+# -- what nobody says the cost of -------------------------------------------------------------------------------------
+@pytest.mark.trap("usage-missing-is-free")
+def test_an_answer_without_a_count_ends_a_budget(bench: Bench, experiment: Experiment) -> None:
+    """It was `ok` for nothing, and a budget never ended."""
+    key = bench.key(experiment, budget_usd=Decimal("0.0001"))
+    bench.upstream.fail(Fault(uncounted=True))
+    assert bench.chat(key, max_tokens=100).status_code == 200
+    assert [row.status for row in booked(bench, experiment)] == ["usage_unknown"]
+    assert bench.chat(key).status_code == 422
+    assert bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("keys-end")
+def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experiment) -> None:
+    """One that was killed could not end its keys, and whoever kept one could spend on its experiment ever after."""
+    killed = EmbeddedGateway(bench.gateway.models, bench.gateway.ledger, bench.gateway.given)
+    key = killed.issue_key(experiment, "o__r-1")
+    assert bench.chat(key).status_code == 401
+    own = bench.key(experiment)
+    assert bench.chat(own).status_code == 200

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from typing import Any
 
+import httpx
 import pytest
 
 from pipeline.core.errors import UserError
@@ -244,3 +246,92 @@ def test_it_knows_whether_the_provider_gave_a_key_up(
     assert bench.gateway.given_up(experiment, key) == why
     bench.chat(key)
     assert bench.gateway.given_up(experiment, key) == ""
+
+
+# -- what a request may say ------------------------------------------------------------------------------------------
+#: fields of LiteLLM, or of providers, that change who pays, who answers, what is booked, or whom the proxy talks to
+FOREIGN = {
+    "no-log": True, "no_log": True, "api_key": "sk-canary-of-another", "api_base": "http://127.0.0.1:9/v1",
+    "base_url": "http://127.0.0.1:9/v1", "mock_response": "free", "mock_tool_calls": [], "fallbacks": ["other"],
+    "context_window_fallbacks": [{"scripted": ["other"]}], "num_retries": 30, "max_retries": 30, "timeout": 0.001,
+    "cache": {"no-store": True, "no-cache": True}, "ttl": 1, "caching": True, "extra_body": {"n": 50},
+    "extra_headers": {"authorization": "Bearer x"}, "headers": {"x": "y"}, "organization": "x", "api_version": "1",
+    "metadata": {"a11y_bench_request": {"id": "x"}, "tags": ["x"]}, "litellm_metadata": {"no-log": True},
+    "litellm_params": {"no-log": True}, "input_cost_per_token": 0, "output_cost_per_token": 0, "model_info": {},
+    "custom_llm_provider": "ollama", "drop_params": True, "allowed_openai_params": ["x"], "user_config": {},
+    "tags": ["x"], "service_tier": "priority", "web_search_options": {}, "store": True, "user": "x", "guardrails": [],
+    "modalities": ["audio"], "audio": {"voice": "x"}, "prompt_id": "x", "logger_fn": "x", "success_callback": ["x"],
+}  # fmt: skip
+
+
+@pytest.mark.trap("field-of-the-proxy")
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_field_that_only_the_proxy_understands_changes_nothing(
+    bench: Bench, experiment: Experiment, stream: bool
+) -> None:
+    """`no-log` made priced requests free; another key, address or price would have been taken as well."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    for name, value in FOREIGN.items():
+        answer = bench.chat(key, stream=stream, **{name: value})
+        assert (name, answer.status_code) == (name, 200)
+    rows = booked(bench, experiment)
+    assert [(row.status, row.cost_usd) for row in rows] == [("ok", COST)] * len(FOREIGN)
+    sent = bench.upstream.requests[before:]
+    assert {one.authorization for one in sent} == {f"Bearer {PROVIDER_KEY}"} and len(sent) == len(FOREIGN)
+    assert {name for one in sent for name in one.body} <= {"model", "messages", "stream", "stream_options"}
+
+
+@pytest.mark.trap("field-of-the-proxy")
+def test_nor_does_a_header_or_the_query(bench: Bench, experiment: Experiment) -> None:
+    key = bench.key(experiment)
+    names = ("x-litellm-timeout", "x-litellm-num-retries", "x-litellm-tags", "x-litellm-no-log", "x-litellm-call-id")
+    headers = {"Authorization": f"Bearer {key}", **dict.fromkeys(names, "0.001")}
+    body = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
+    url = f"{bench.gateway.base_url}/chat/completions?model=other&api-version=1"
+    assert httpx.post(url, json=body, headers=headers, timeout=30).status_code == 200
+    assert [(row.model, row.status, row.cost_usd) for row in booked(bench, experiment)] == [("scripted", "ok", COST)]
+
+
+@pytest.mark.trap("field-of-the-proxy")
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n": 50},
+        {"messages": []},
+        {"messages": "hello"},
+        {"messages": [3]},
+        {"messages": [{"content": "no role"}]},
+        {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://127.0.0.1/"}}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "http://127.0.0.1/"}}]}]},
+        {"messages": [{"role": "user", "content": {"a": 1}}]},
+        {"tools": [{"type": "mcp", "server_url": "http://127.0.0.1/"}]},
+        {"tools": [{"type": "web_search_preview"}]},
+        {"max_tokens": "many"},
+        {"stream": "yes"},
+        {"temperature": {}},
+    ],
+    ids=str,
+)
+def test_an_odd_request_is_refused_and_no_failure_of_the_provider(
+    bench: Bench, experiment: Experiment, changes: dict[str, Any]
+) -> None:
+    """A last request that made the proxy fail was taken for the provider's failure, and its task was owed."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    body = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]} | changes
+    answer = bench.post(key, **body)
+    assert answer.status_code == 400, answer.text
+    assert len(bench.upstream.requests) == before
+    assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
+
+
+def test_a_nested_field_is_left_out_too(bench: Bench, experiment: Experiment) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "of_nobody": 1}
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [call], "no-log": True},
+        {"role": "tool", "tool_call_id": "c", "content": "hello"},
+    ]
+    assert bench.post(bench.key(experiment), model="scripted", messages=messages).status_code == 200
+    sent = str(bench.upstream.requests[-1].body)
+    assert "no-log" not in sent and "of_nobody" not in sent and "ephemeral" in sent

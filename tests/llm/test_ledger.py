@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.llm.ledger import LOST, OK, Booking, Key, Ledger, Sent, key_hash
+from pipeline.llm.ledger import LOST, OK, UNCOUNTED, Booking, Key, Ledger, Sent, key_hash
 from pipeline.llm.prices import Price, Usage, usage_of
 
 PRICE = Price(Decimal("0.00000027"), Decimal("0.0000011"), Decimal("0.000000216"), Decimal("0.0000003375"))
@@ -135,3 +135,41 @@ def test_a_ledger_from_before_there_were_tracks_is_all_repair(tmp_path: Path) ->
     spend(ledger, key_hash("sk-p"), Usage(1, 2))
     assert ledger.key(hashed).track == "repair" and ledger.key(key_hash("sk-p")) == pages
     assert [(row.track, row.repo) for row in ledger.rows()] == [("repair", "o/r"), ("pages", "forms")]
+
+
+@pytest.mark.rule("keys-end")
+def test_a_key_is_of_one_gateway_until_that_ends(ledger: Ledger) -> None:
+    hashed, other = issue(ledger, "i-1"), issue(ledger, "i-2")
+    ledger.admit(hashed, "one")
+    ledger.admit(other, "two")
+    assert (ledger.is_admitted(hashed, "one"), ledger.is_admitted(hashed, "two")) == (True, False)
+    assert ledger.admitted() == {"one": [hashed], "two": [other]}
+    ledger.dismiss("one")
+    assert not ledger.is_admitted(hashed, "one") and ledger.is_admitted(other, "two")
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("usage-missing-is-free")
+def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
+    """Of a gateway that was killed, and of an answer without a count; what is booked counts as it is."""
+    hashed = issue(ledger, "i-1", Decimal(1))
+    booked, lost, uncounted = (ledger.open(hashed, "m", "llm", Decimal(worst)) for worst in ("0.5", "0.25", "0.125"))
+    assert ledger.committed("exp") == 0, "under way: it is booked in a moment"
+    ledger.book(booked, Booking(OK, Usage(1, 1), Decimal("0.001"), 1))
+    ledger.book(uncounted, Booking(UNCOUNTED))
+    assert ledger.committed("exp") == Decimal("0.126")
+    ledger.lose("exp")
+    assert ledger.committed("exp") == Decimal("0.376") and ledger.spend("exp") == Decimal("0.001")
+    ledger.book(lost, Booking(OK, Usage(1, 1), Decimal("0.001"), 1))
+    assert ledger.committed("exp") == Decimal("0.127")
+
+
+def test_the_worst_of_a_request(ledger: Ledger) -> None:
+    """No tokenizer has more tokens than a text has bytes; an answer is as long as it may be."""
+    price = Price(Decimal(1), Decimal(1000), Decimal("0.5"), Decimal("1.25"))
+    short = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 3}
+    assert Decimal(3000) < price.worst(short, 50) < Decimal(3000) + 200
+    del short["max_tokens"]
+    assert Decimal(50_000) < price.worst(short, 50) < Decimal(50_200)
+    assert price.worst(short, 0) > Decimal(100_000_000)
+    assert price.worst({"model": "m", "input": "hello"}, 50) < 100

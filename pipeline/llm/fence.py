@@ -1,0 +1,61 @@
+"""Takes from a request what is not the protocol's before LiteLLM sees it: headers, the query, and unlisted fields.
+
+ASGI, around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags, bookkeeping) count
+before any of its hooks is asked. Which fields are left is policy.py's; what it refuses is answered here, and costs
+nothing. Also runs inside the proxy's environment.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pipeline.llm.policy import Refused, allowed
+from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
+
+#: the headers of a request that LiteLLM may see
+HEADERS = (b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection")
+#: the routes that take a body, by what it is
+KINDS = {"/chat/completions": "chat", "/embeddings": "embedding"}
+
+
+class Fence:
+    """`app` gets requests of the protocol only."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        headers = [(name, value) for name, value in scope["headers"] if name.lower() in HEADERS]
+        scope = {**scope, "query_string": b"", "headers": headers}
+        kind = KINDS.get(scope["path"].removeprefix("/v1"))
+        if scope["method"] != "POST" or kind is None:
+            return await self._app(scope, receive, send)
+        dropped: list[str] = []
+        try:
+            body = json.dumps(allowed(kind, _parsed(await read_body(receive)), dropped)).encode()
+        except Refused as error:
+            return await _refuse(send, str(error))
+        if dropped:
+            print(f"left out of a request: {', '.join(sorted(set(dropped)))}", flush=True)
+        size = (b"content-length", str(len(body)).encode())
+        typed = [(name, value) for name, value in headers if name.lower() != b"content-type"]
+        scope["headers"] = [*typed, (b"content-type", b"application/json"), size]
+        return await self._app(scope, replay(body, receive), send)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused("a request is a JSON object") from None
+
+
+async def _refuse(send: Send, message: str) -> None:
+    said = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
+    body = json.dumps(said).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 400, "headers": [*headers, (b"x-should-retry", b"false")]})
+    await send({"type": "http.response.body", "body": body})
