@@ -14,6 +14,7 @@ work, retry, timing       units as data; trying again; where the time goes
 git, clones, patches      reading clones, patches as text (test-files.toml; patterns.toml: what is mined)
 objects, trees            git without what a clone configures; what the tree of a commit may hold
 briefing                  what an agent or a judge is told of a task
+concealed                 secrets taken out of what is kept, however they are written
 trust                     who may run without isolation
 cache, vendors            what is slow to make and safe to delete; environments for what stands in `vendors/`
 shipped                   files that come with the program and are no Python

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from traceback import format_exc
 from typing import NamedTuple
 
+from pipeline.core.concealed import conceal, conceal_text
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Environment, Task
 from pipeline.core.work import Event, Tell
@@ -82,9 +84,11 @@ class Ask:
             try:
                 code = run(self, folder, lambda text: tell(Event(self.name, text)))
             except Exception as error:  # what the agent left is kept all the same
-                log.exception("%s", self.name)
                 failure = failed(error)
-            return Left(_files(folder, (self.key, self.shared_key)), code, failure)
+                log.error("%s: %s", self.name, conceal_text(format_exc(), (self.key, self.shared_key)))
+            keys = (self.key, self.shared_key)
+            told = failure and failure._replace(message=conceal_text(failure.message, keys))
+            return Left(_files(folder, keys), code, told)
 
     def failed(self, error: Exception) -> Left:
         return Left(failure=failed(error))
@@ -139,10 +143,8 @@ def failed(error: Exception) -> Failure:
 
 def _files(folder: Path, keys: tuple[str, ...]) -> dict[str, bytes]:
     """What is in a folder, links left out, and folders that are called like files of ours; keys are taken out of it,
-    since some agents print their environment."""
+    names included, since some agents print their environment."""
     found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
     kept = {name: path for name, path in found.items() if name.parts[0] not in said.NAMES or len(name.parts) == 1}
     files = {str(name): path.read_bytes() for name, path in kept.items() if path.is_file() and not path.is_symlink()}
-    for key in filter(None, keys):
-        files = {name: data.replace(key.encode(), b"***") for name, data in files.items()}
-    return files
+    return {conceal_text(name, keys): conceal(data, keys) for name, data in files.items()}

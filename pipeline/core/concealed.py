@@ -1,0 +1,97 @@
+"""Takes secrets out of what is kept, however they are written: whoever has a secret can print it in many ways.
+
+Found are the plain text, reversed, hex, base64 (wherever it begins, both alphabets), letters that are escaped one by
+one (URL, JSON, HTML, C), UTF-16, and each of these in pieces: over lines, over a diff's lines, as quoted parts that are
+added up. Not found is what was compressed, encrypted or encoded twice: that is why keys end with their gateway.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+HIDDEN = b"***"
+#: secrets that are shorter stand in any text
+SHORTEST = 8
+#: what may stand between two letters of a secret in pieces: line ends with a diff's mark, quotes with what adds them up
+_GAP = rb"""(?:\x00|\\?\r?\n[ \t]*[+\-> ]?|["'`][ \t]*[+.,&|]?[ \t]*["'`]|[ \t]){0,6}?"""
+#: what a gap is made of, with the letters of base64 that have two forms
+_APART = b"\0\\\r\n\t+-> \"'`.,&|:/_"
+#: how letters are written by their number, and bytes apart
+_ESCAPES, _BYTES, _NEVER = (re.compile(one) for one in (rb"%[2-7][\da-fA-F]|\\x|\\u00|&#|\\[01]\d\d", rb"0x", rb"(?!)"))
+_LINES = re.compile(rb"(\r?\n[+\- ]?)")
+
+
+def conceal(data: bytes, secrets: Iterable[str]) -> bytes:
+    """The data without these secrets. Lines stay lines, so that a patch stays one."""
+    for secret in filter(None, secrets):
+        if len(secret) < SHORTEST:
+            data = data.replace(secret.encode(), HIDDEN)
+            continue
+        together = data.translate(None, _APART).lower()
+        for form in _forms(secret):
+            if form.begins in together or form.marks.search(data):
+                data = form.pattern.sub(_hidden, data)
+    return data
+
+
+def conceal_text(text: str, secrets: Iterable[str]) -> str:
+    """The same for text."""
+    return conceal(text.encode(errors="surrogateescape"), secrets).decode(errors="surrogateescape")
+
+
+def _hidden(found: re.Match[bytes]) -> bytes:
+    parts = _LINES.split(found[0])
+    return b"".join(part if number % 2 else HIDDEN for number, part in enumerate(parts) if part)
+
+
+class _Form(NamedTuple):
+    """A way of writing a secret. It is in no data that neither hold how it `begins`, without gaps and in small letters,
+    nor one of the `marks` of letters that are written otherwise: looking for these is quick."""
+
+    pattern: re.Pattern[bytes]
+    begins: bytes
+    marks: re.Pattern[bytes]
+
+
+@lru_cache(maxsize=1024)
+def _forms(secret: str) -> tuple[_Form, ...]:
+    plain = secret.encode()
+    return (
+        *(_form(text, _escaped, _ESCAPES) for text in (plain, plain[::-1])),
+        *(_form(text, _digits, _BYTES) for text in (plain.hex().encode(), plain[::-1].hex().encode())),
+        *(_form(text, _base64_letter, _NEVER) for text in _base64(plain)),
+    )
+
+
+def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes]) -> _Form:
+    begins = text.translate(None, _APART).lower()[:5]
+    return _Form(re.compile(_GAP.join(map(letter, text))), begins, marks)
+
+
+def _escaped(code: int) -> bytes:
+    """A letter as it is, or by its number."""
+    numbered = rf"(?:%|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})|&#0*{code};|&#[xX]0*(?i:{code:x});|\\{{1,2}}{code:03o}"
+    return b"(?:" + re.escape(bytes([code])) + b"|" + numbered.encode() + b")"
+
+
+def _digits(code: int) -> bytes:
+    """Either case; bytes may be set apart."""
+    return rb"[:,]?(?:0x)?[%s%s]" % (bytes([code]).lower(), bytes([code]).upper())
+
+
+def _base64_letter(code: int) -> bytes:
+    """Either alphabet."""
+    return {ord("+"): rb"[+-]", ord("/"): rb"[/_]"}.get(code, re.escape(bytes([code])))
+
+
+def _base64(plain: bytes) -> Iterator[bytes]:
+    """The letters that follow from the secret alone, for each of the three places at which it may begin."""
+    for before in range(3):
+        encoded = base64.b64encode(b"\0" * before + plain)
+        first = -(-before * 8 // 6)
+        last = (before + len(plain)) * 8 // 6
+        yield encoded[first:last]
