@@ -46,6 +46,7 @@ class Ran(Record):
     set_up_by: str = ""
     moved: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
 
 
 class Against(NamedTuple):

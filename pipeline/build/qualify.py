@@ -39,7 +39,7 @@ from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import Looked, Registry
-from pipeline.execution import counter, images, runs, scope
+from pipeline.execution import counter, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
@@ -388,6 +388,8 @@ class _Qualification:
         if self.health and self.health.well:
             self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
         known = ran.model_copy(update={"health": self.health, "memory": memory_of(three["fix"])})
+        judge(self.candidate, known, three)
+        known = self._asked(known, made)
         instance = judge(self.candidate, known, three)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         return judge(self.candidate, known, three, self._against(self._plan(known, made), instance))
@@ -428,7 +430,7 @@ class _Qualification:
 
     def _plan(self, ran: Ran, made: images.Recipe) -> Plan:
         files = None if ran.scope == "full" else ran.files
-        return Plan(self.sandbox, made.image, made.environment, files, self.request.limits)
+        return Plan(self.sandbox, made.image, made.environment, files, self.request.limits, ran.protected)
 
     @cached_property
     def _expected(self) -> frozenset[str]:
@@ -456,6 +458,15 @@ class _Qualification:
         known = ran.model_copy(update={"health": self.health, "memory": memory_of(done["fix"])})
         self.stored = {"ran": known.model_dump(mode="json"), "runs": fields}
         return done
+
+    def _asked(self, ran: Ran, made: images.Recipe) -> Ran:
+        """The same with the files by which the runner decides, asked once it is known to work."""
+        self.say("asking the runner what it reads")
+        asked = reads.ask(self._plan(ran, made), _steps(self.candidate)[-1], self.candidate.fix_patch)
+        silent = () if asked.answered else ("the runner did not say what it reads: its command and texts do",)
+        known = ran.model_copy(update={"protected": asked.files, "deviations": (*ran.deviations, *silent)})
+        self.stored["ran"] = known.model_dump(mode="json")
+        return known
 
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
         """Measure the base. Raises Rejected where nothing of it passes, nor anything with the gold patch."""

@@ -337,6 +337,9 @@ class Instance(Versioned):
     needs: tuple[str, ...] = Field(
         default=(), description="files of the gold patch that only tests import, and without which it fixes nothing"
     )
+    protected: tuple[str, ...] = Field(
+        default=(), description="files that the runner reads, whatever their names: no patch decides them"
+    )
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
     statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")

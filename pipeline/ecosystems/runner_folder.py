@@ -6,6 +6,7 @@
     hooks.cjs      what Node loads before the runner, so that its report tells of hooks that failed
     control.js     its negative control, where the common one does not suit it
     snapshots.py   the form of its snapshot files: `read(text)`, `of_test(name, keys)`
+    reads.*        what tells which files of the repository it reads (execution.reads)
     others         hooks that keep the documents of its tests
 
 Reads tables and writes nothing. What a folder lacks lowers the assurance of its verdicts: `Parser.lacks`.
@@ -89,6 +90,16 @@ class Documents(Table):
         return environment.model_copy(update={"test": (*environment.test, *words), "test_env": variables})
 
 
+class Reads(Table):
+    """How a runner tells what it reads, beside what Node loads for it: a `file` that is loaded into its processes, or
+    handed over by `words` in which `{reads}` is its place. `apart` is a pattern of programs that only run tests.
+    """
+
+    file: str
+    words: tuple[str, ...] = ()
+    apart: str = ""
+
+
 class SnapshotForm(Protocol):
     """The module `snapshots` of a runner's folder."""
 
@@ -164,10 +175,13 @@ class Parser(Table):
         return tuple(word for word, there in self._assurances().items() if not there)
 
     def decides_run(self) -> tuple[Any, ...]:
-        """All that decides, beside the instance's own command, what a run leaves: reporter, hooks and control."""
+        """All that decides, beside the instance's own command, what a run leaves: reporter, hooks and control, and how
+        the runner was asked what it reads."""
         own = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
         control = (self.control, self.control_text()) if self.control else ()
-        return (*own, *map(str, control))
+        asked = runner(self.runner).reads
+        reads = (str(asked), self.file(asked.file).read_bytes()) if asked else ()
+        return (*own, *map(str, control), *reads)
 
     def decides_reading(self) -> tuple[str, ...]:
         """The modules that decide how what a run left is read, and the words by which it is believed."""
@@ -231,6 +245,7 @@ class Runner(Folder):
     protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
     browser: bool = Field(default=False, description="whether its tests always run in a browser")
     projects: Projects | None = Field(default=None, description="of its configuration, where they name browsers")
+    reads: Reads | None = Field(default=None, description="how it tells what it reads; none: Node alone does")
     browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
     parser: str
     words: tuple[Words, ...]

@@ -18,7 +18,7 @@ from pipeline.core.names import Repo
 from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
 from pipeline.core.store import Unit, digest
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import protected
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import PatchRun, TestRun, pack, unpack
@@ -34,7 +34,7 @@ def place(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:
 
 def what(instance: Instance, patch: str) -> dict[str, str]:
     """The digests of what is run, and the law by which it is."""
-    gold = digest(instance.test_patch, select(instance.fix_patch, is_protected))
+    gold = digest(instance.test_patch, select(instance.fix_patch, protected(instance)), *instance.protected)
     law = of_run("running", parser=instance.environment.parser)
     counter = digest(instance.counter_runs.kinds, instance.counter_runs.falsified)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}

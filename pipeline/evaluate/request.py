@@ -101,7 +101,8 @@ class RunPatch:
         there = images.ensure(sandbox, clone, made, lambda text: tell(Event(self.name, text)))
         tell(Event(self.name, kind="ready"))
         ran = there.ran.within(vars(self.limits))
-        return Plan(sandbox, instance.image, instance.environment, instance.selected, self.limits), ran
+        how = (instance.environment, instance.selected, self.limits, instance.protected)
+        return Plan(sandbox, instance.image, *how), ran
 
     def failed(self, error: Exception) -> PatchRun:
         return PatchRun(fault=fault(error))

@@ -5,6 +5,8 @@ generated                 files that the repository's own commands make before i
 scope                     which test files are run
 runs                      patch, run, read the report: the one way in which tests are run
 applying                  patches in a workspace, and protected files as gold has them
+reads                     asking a runner which files it reads
+closure                   what of that is protected, beside what is by name
 control                   negative controls, and test files that stay as they are
 command                   from an environment to the words of a command
 run                       a test run as it was, and how it is stored

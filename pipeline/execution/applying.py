@@ -5,7 +5,7 @@ Writes the workspace only. Which files are protected is `ecosystems.protection`'
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pipeline.core import patches
@@ -44,14 +44,18 @@ class Applied(NamedTuple):
     merged: bool
 
 
-def prepare(workspace: Workspace, patch: str, fix_patch: str, test_patch: str) -> Applied:
+def prepare(
+    workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
+) -> Applied:
     """Apply a patch, put every protected file, and all that gold's tests change, into gold's state.
 
     Raises PatchFailed, with the name `predicted` when it is the agent's that does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    restored = tuple(sorted({*_unpatched(workspace, patch), *restore(workspace, patches.paths(test_patch))}))
-    apply(workspace, patches.select(fix_patch, is_protected), "gold configuration")
+    tests = frozenset(patches.paths(test_patch))
+    back = restore(workspace, lambda path: protected(path) or path in tests)
+    restored = tuple(sorted({*_unpatched(workspace, patch), *back}))
+    apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return Applied(restored, merged)
 
@@ -106,12 +110,16 @@ def _numbered(lines: Iterable[str]) -> list[str]:
     return [line.split("\t", 2)[2] for line in lines]
 
 
-def restore(workspace: Workspace, more: Collection[str] = ()) -> list[str]:
-    """Take back every change to a protected file, and to `more` files; returns the files. Ignore rules of the patch
-    hide nothing."""
-    changed = _protected(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"), more)
+def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protected) -> list[str]:
+    """Take back every change to a protected file, and what stands (a link) in the place of a folder of such files;
+    returns the files. Ignore rules of the patch hide nothing."""
+
+    def chosen(paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if protected(path) or protected(f"{path}/")]
+
+    changed = chosen(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
     others = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
-    added = sorted(_protected(others - made_in(workspace), more))
+    added = sorted(chosen(others - made_in(workspace)))
     listing = f"{workspace.scratch}/restore"
     if added:  # more than a command line may hold
         workspace.write(listing, "\0".join(added).encode(errors="surrogateescape"))
@@ -121,11 +129,6 @@ def restore(workspace: Workspace, more: Collection[str] = ()) -> list[str]:
         command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
         must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
     return [*changed, *added]
-
-
-def _protected(paths: Iterable[str], more: Collection[str]) -> list[str]:
-    """The protected ones, and what stands (a link) in the place of a folder of protected files."""
-    return [path for path in paths if is_protected(path) or is_protected(f"{path}/") or path in more]
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:

@@ -18,7 +18,7 @@ from pipeline.core.records import Environment
 from pipeline.core.store import digest
 from pipeline.core.timing import timed
 from pipeline.ecosystems import parser as parser_named
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import protection
 from pipeline.execution import command, generated
 from pipeline.execution.applying import Applied, apply, changed_by, prepare
 from pipeline.execution.control import changed, digests, plant
@@ -38,13 +38,15 @@ _ENDS: dict[Limit, End] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: an instance's image, its environment, the test files (None: all), and within which limits."""
+    """What is run: an instance's image, its environment, the test files (None: all), within which limits; and the files
+    `protected` beside those that are so by name."""
 
     sandbox: Sandbox
     image: str
     environment: Environment
     files: Sequence[str] | None
     limits: Limits = DEFAULT
+    protected: tuple[str, ...] = ()
 
 
 def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> TestRun:
@@ -73,13 +75,14 @@ def run_patch(
 ) -> TestRun:
     """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. A counter-run may
     `alter` gold's tests before. Raises PatchFailed, as `prepared` does."""
+    is_protected = protection(plan.protected)
     gold = [*patches.paths(test_patch), *(path for path in patches.paths(fix_patch) if is_protected(path))]
     parser = plan.environment.parser
     try:
         with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
             if alter:
                 alter(workspace)
-            there = sorted(_existing(workspace, sorted({*tests, *gold})))
+            there = sorted(_existing(workspace, sorted({*tests, *gold, *plan.protected})))
             title = digest(patch, test_patch)[:16]
             control = plant(workspace, parser, [path for path in there if path in tests], title)
             before = digests(workspace, there)
@@ -94,7 +97,8 @@ def run_patch(
 def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
     """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed, OverLimit."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        applied = prepare(workspace, patch, fix_patch, test_patch)
+        is_protected = protection(plan.protected)
+        applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
         if plan.environment.prepare:
             gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
             generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)})

@@ -21,7 +21,7 @@ from pipeline.core.records import Environment, Instance, Status
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import Unit, digest
 from pipeline.core.work import DEFAULT, Event, Interrupts, Tell, each
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import protection
 from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan
@@ -51,6 +51,7 @@ class Choose:
     sandbox: Handle
     patience: Patience = PATIENT
     attempt: int = 1
+    protected: tuple[str, ...] = ()
 
     @property
     def affinity(self) -> str:
@@ -78,7 +79,7 @@ class Choose:
         sandbox = self.sandbox.sandbox()
         made = images.recipe(clone, self.environment, self.base, self.manifests)
         images.ensure(sandbox, clone, made, say)
-        plan = Plan(sandbox, made.image, made.environment, files)
+        plan = Plan(sandbox, made.image, made.environment, files, protected=self.protected)
         say("running the tests of the base")
         before, broken = _passing(plan), []
         for number, patch in enumerate(proposals, 1):
@@ -94,6 +95,7 @@ def request(
 ) -> Choose:
     """The request for an answered instance."""
     own = {"environment": instance.environment, "manifests": instance.manifests, "base": instance.base.sha}
+    own["protected"] = instance.protected
     where = {"clone": str(clone.place), "sandbox": handle(sandbox), "patience": patience}
     return Choose(instance.instance_id, tuple(_proposals(run, instance, attempt)), **own, **where, attempt=attempt)
 
@@ -146,6 +148,7 @@ def _is_text(content: bytes) -> bool:
 
 def _passing(plan: Plan, patch: str = "") -> frozenset[str]:
     """The tests that pass with a patch; none for one that does not apply."""
+    is_protected = protection(plan.protected)
     sources = select(patch, lambda path: not is_protected(path))
     try:
         run = runs.run_gold(plan, [("proposal", sources)], cache="none")

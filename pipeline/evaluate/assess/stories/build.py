@@ -14,7 +14,7 @@ from pydantic import Base64Bytes
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.patches import select
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import protection
 from pipeline.evaluate.assess.stories import script
 from pipeline.execution import runs
 from pipeline.execution.applying import apply
@@ -43,6 +43,7 @@ def run_build(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Bu
     """Build the stories with a candidate. Raises PatchFailed, InfrastructureError."""
     sources = select(candidate, lambda path: not is_story(path))
     with runs.prepared(plan, sources, fix_patch, test_patch) as (workspace, _):
+        is_protected = protection(plan.protected)
         gold = select(fix_patch, lambda path: is_story(path) and not is_protected(path))
         apply(workspace, gold, "gold stories")
         return _built(workspace, plan)

@@ -1,0 +1,37 @@
+// What Jest's tests are set up with, and who asks for what among them: of Jest's own module registry, which Node does not
+// see. Loaded behind `execution/reads.cjs`, which writes it down.
+"use strict";
+const reads = global[Symbol.for("a11y-bench.reads")];
+//: where files stand that are tested, or names that are none; and aliases, which are told apart
+const OTHERS = /^(?:cwd|id|rootDir|roots|cacheDirectory|coverage.*|collect.*|.*IgnorePatterns|module(?:Directories|FileExtensions|Paths|NameMapper)|test(?:Match|Regex|URL)|forceCoverageMatch|extensionsToTreatAsEsm|displayName|unmockedModulePathPatterns)$/;
+if (reads)
+  reads.when(/(?:^|[\\/])jest-runtime(?:[\\/]build[\\/]index(?:\.js)?)?$/, (own) => {
+    const type = own.default || own;
+    const before = type.prototype.requireModuleOrMock;
+    if (!before || before.isReading) return;
+    const known = new Set();
+    function configured(config) {
+      if (!config || known.has(config)) return;
+      known.add(config);
+      const keys = Object.keys(config).filter((key) => !OTHERS.test(key));
+      keys.forEach((key) => reads.strings(config[key]).forEach(reads.named));
+      for (const [pattern, targets] of config.moduleNameMapper || [])
+        [].concat(targets).forEach((target) => reads.mapped(pattern, target));
+    }
+    function resolved(runtime, from, name) {
+      let mapped = null;
+      try { mapped = runtime._resolver.getMockModule(from, name); } catch (error) { /* nothing is mapped */ }
+      if (mapped) return mapped;
+      if (runtime._resolveCjsModule) return runtime._resolveCjsModule(from, name);
+      return runtime._resolveModule ? runtime._resolveModule(from, name) : runtime._resolver.resolveModule(from, name);
+    }
+    const instead = function (from, name) {
+      try {
+        configured(this._config);
+        reads.edge(from, resolved(this, from, name));
+      } catch (error) { /* of Node, or not there */ }
+      return before.apply(this, arguments);
+    };
+    instead.isReading = true;
+    type.prototype.requireModuleOrMock = instead;
+  });

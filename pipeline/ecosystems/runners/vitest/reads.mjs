@@ -1,0 +1,40 @@
+// What Vitest's tests are set up with, and who asks for what among them: a reporter, since the server knows both. Loaded
+// in a process that `execution/reads.cjs` is loaded into, which writes it down.
+const reads = globalThis[Symbol.for("a11y-bench.reads")];
+const NAMED = ["setupFiles", "globalSetup", "environment", "environmentMatchGlobs", "snapshotSerializers", "snapshotEnvironment", "runner", "pool", "poolMatchGlobs", "diff", "reporters", "typecheck", "browser", "sequence"];
+
+const parts = (vitest) => {
+  const all = [vitest, ...(vitest.projects ?? [])].map((one) => [one.config, one.vite ?? one.server ?? one.vitenode?.server]);
+  return all.filter(([, server], at) => server || at);
+};
+
+function configured(vitest) {
+  for (const [config, server] of parts(vitest)) {
+    for (const key of NAMED) reads.strings(config?.[key]).forEach(reads.named);
+    const own = server?.config ?? {};
+    for (const file of [own.configFile, ...(own.configFileDependencies ?? [])]) if (file) reads.loaded(file);
+    for (const { find, replacement } of own.resolve?.alias ?? []) reads.mapped(find?.source ?? find, String(replacement));
+  }
+}
+
+function graph(vitest) {
+  for (const [, server] of parts(vitest)) {
+    const graphs = [server?.moduleGraph, ...Object.values(server?.environments ?? {}).map((one) => one.moduleGraph)];
+    for (const one of graphs)
+      for (const module of one?.idToModuleMap?.values() ?? [])
+        for (const importer of module.importers ?? []) if (importer.file && module.file) reads.edge(importer.file, module.file);
+  }
+}
+
+export default class {
+  onInit(vitest) {
+    this.vitest = vitest;
+    if (reads) configured(vitest);
+  }
+  onFinished() {
+    if (reads) graph(this.vitest);
+  }
+  onTestRunEnd() {
+    this.onFinished();
+  }
+}

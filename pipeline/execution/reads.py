@@ -1,0 +1,173 @@
+"""Asking a runner which files it reads: the tests of an instance run once more in gold's state, and are looked at.
+
+Every process of the run loads `reads.cjs`, and the runner's own `reads.*` where it has one; texts say the rest (who
+asks for whom by a relative path). Works in a sandbox and writes nothing; what follows from it is `execution.closure`'s.
+Does not cover what programs that are not Node's read, and what a configuration computes for them.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from importlib.resources import files as resources
+from typing import Any, NamedTuple
+
+from pipeline.core import patches
+from pipeline.core.records import Environment
+from pipeline.ecosystems import all_runners
+from pipeline.ecosystems import parser as parser_named
+from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.runner_folder import Reads
+from pipeline.execution import generated, runs, scope
+from pipeline.execution.applying import apply, listed
+from pipeline.execution.closure import Seen, closure, targets
+from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Workspace
+
+PROBE = "reads.cjs"
+#: files that ask for others by their paths, and how
+_TEXTS = ("*.[cm][jt]s", "*.[jt]s", "*.[jt]sx", "*.vue", "*.svelte", "*.json", "*.json5", "*.yml", "*.yaml", "*rc")
+_RELATIVE = r"""['"`]\.\.?(/[^'"`]*)?['"`]"""
+_NAME = r"""^ *"name": *"[^"]+\""""
+_QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
+
+
+class Asked(NamedTuple):
+    """The files by which a runner decides, and whether it was seen to read any file at all."""
+
+    files: tuple[str, ...]
+    answered: bool
+
+
+def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Asked:
+    """What the runner of an instance reads in gold's state, which the patches `steps` make. Raises PatchFailed."""
+    with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
+        for name, patch in steps:
+            apply(workspace, patch, name)
+        changed = patches.paths("".join(patch for _, patch in steps))
+        generated.renew(workspace, plan.environment, changed)
+        workspace.run(["git", "add", "--intent-to-add", "--force", "--", *_there(workspace, changed)])
+        tree = frozenset(path for path in listed(workspace, "git", "ls-files", "-z") if _is_own(path))
+        tests = sorted(tree.intersection(plan.files) if plan.files is not None else filter(scope.is_test, tree))
+        lines = _told(workspace, plan, tests)
+        seen = _seen(lines, plan.environment, workspace.root, tree)
+        mentioned = _mentioned(workspace, plan.environment, tree)
+        others = filter(scope.is_test, seen.loaded - seen.named - mentioned)
+        found = closure(
+            replace(seen, loaded=seen.loaded | mentioned),
+            _written(workspace, tree),
+            tests={*tests, *others} - seen.named,
+            sources={path for path in patches.paths(fix_patch) if not is_protected(path)},
+            packages=_packages(workspace),
+        )
+        return Asked(tuple(sorted(set(found) - _changed(workspace, found))), bool(lines))
+
+
+def _told(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> list[dict[str, Any]]:
+    """What the processes of a test run said."""
+    place = f"{workspace.scratch}/reads"
+    runner = all_runners()[parser_named(plan.environment.parser).runner]
+    own = runner.reads or Reads(file="")
+    workspace.write(f"{place}/{PROBE}", resources(__package__).joinpath(PROBE).read_bytes())
+    options = [f"--require={place}/{PROBE}"]
+    if own.file:
+        workspace.write(
+            f"{place}/runner/{own.file}", runner.parsers[plan.environment.parser].file(own.file).read_bytes()
+        )
+    if own.file and not own.words:
+        options.append(f"--require={place}/runner/{own.file}")
+    words = tuple(word.replace("{reads}", f"{place}/runner/{own.file}") for word in own.words)
+    variables = plan.environment.test_env
+    given = {"out": f"{place}/seen", "root": workspace.root, "tests": tests, "apart": own.apart}
+    workspace.write(f"{place}/settings.json", json.dumps(given).encode())
+    told = variables | {
+        "NODE_OPTIONS": " ".join(filter(None, (variables.get("NODE_OPTIONS", ""), *options))),
+        "A11Y_READS": f"{place}/settings.json",
+    }
+    environment = plan.environment.model_copy(update={"test": (*plan.environment.test, *words), "test_env": told})
+    runs.run_tests(workspace, replace(plan, environment=environment))
+    return list(_objects(workspace.read(f"{place}/seen") or b""))
+
+
+def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a file of them, one a line; what is none says nothing."""
+    for line in lines.decode(errors="replace").splitlines():
+        try:
+            one = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(one, dict):
+            yield one
+
+
+def _seen(lines: Sequence[dict[str, Any]], environment: Environment, root: str, tree: Collection[str]) -> Seen:
+    """What was said, of files that the repository has."""
+
+    def asked(word: str) -> str:
+        """A path as a configuration says it, from the root."""
+        word = word.replace("<rootDir>", posixpath.join(root, environment.folder))
+        return posixpath.relpath(posixpath.join(root, environment.folder, word), root)
+
+    said = [line["named"] for line in lines if isinstance(line.get("named"), str)]
+    command = [word.partition("=")[2] or word for word in environment.test]
+    pairs = [line["mapped"] for line in lines if _is_pair(line.get("mapped"))]
+    edges = [line["edge"] for line in lines if _is_pair(line.get("edge"))]
+    return Seen(
+        named=frozenset(map(asked, filter(None, [*said, *command, environment.configuration]))) & frozenset(tree),
+        loaded=frozenset(path for line in lines if (path := line.get("loaded")) in tree),
+        mapped=frozenset((pattern, path) for pattern, word in pairs for path in targets(asked(word), "", tree)),
+        edges=frozenset((one, other) for one, other in edges if one in tree and other in tree),
+    )
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
+def _mentioned(workspace: Workspace, environment: Environment, tree: Collection[str]) -> set[str]:
+    """The files that the text of the runner's own configuration names."""
+    path = posixpath.normpath(posixpath.join(environment.folder, environment.configuration))
+    text = workspace.read(f"{workspace.root}/{path}") if environment.configuration and path in tree else None
+    words = _QUOTED.findall((text or b"").decode(errors="replace"))
+    folders = {posixpath.dirname(path), environment.folder, ""}
+    asked = {posixpath.normpath(posixpath.join(folder, word)) for word in words for folder in folders}
+    return asked & set(tree)
+
+
+def _written(workspace: Workspace, tree: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Who asks for which file by a relative path in its text."""
+    for path, word in _grepped(workspace, "-o", "-E", _RELATIVE, "--", *_TEXTS):
+        for target in targets(word.strip("'\"`"), posixpath.dirname(path), tree) if path in tree else ():
+            yield path, target
+
+
+def _packages(workspace: Workspace) -> dict[str, str]:
+    """The repository's packages: folder -> name."""
+    found = _grepped(workspace, "-m", "1", "-E", _NAME, "--", "package.json", "*/package.json")
+    return {posixpath.dirname(path): line.split('"')[3] for path, line in found if _is_own(path)}
+
+
+def _grepped(workspace: Workspace, *words: str) -> Iterator[tuple[str, str]]:
+    """What git finds in files that it knows: path and text."""
+    said = workspace.run(["git", "grep", "-I", "-z", *words]).output.decode(errors="replace")
+    return ((path, text) for line in said.splitlines() for path, found, text in [line.partition("\0")] if found)
+
+
+def _changed(workspace: Workspace, files: Sequence[str]) -> set[str]:
+    """Those of the files that the run itself has changed: they decide nothing that could be restored."""
+    if not files:
+        return set()
+    said = workspace.run(["git", "diff", "--name-only", "-z", "--", *files]).output.decode(errors="surrogateescape")
+    return set(said.split("\0")) & set(files)
+
+
+def _there(workspace: Workspace, paths: Sequence[str]) -> list[str]:
+    done = workspace.run(["ls", "-1d", "--", *paths]) if paths else None
+    return sorted(set(paths).intersection(done.output.decode(errors="replace").splitlines())) if done else []
+
+
+def _is_own(path: str) -> bool:
+    return "node_modules" not in path.split("/")

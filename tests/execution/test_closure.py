@@ -1,0 +1,114 @@
+"""From what a runner was seen to read to what it decides by: configuration by any name, and no source under test."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.ecosystems.protection import protection
+from pipeline.execution.closure import Seen, closure, targets
+
+TEST = "src/Menu.test.js"
+
+
+def closed(
+    seen: dict[str, object],
+    *written: str,
+    sources: tuple[str, ...] = ("src/Menu.js",),
+    packages: dict[str, str] | None = None,
+) -> tuple[str, ...]:
+    """What is protected; `written` are `from > to`, and the test asks for what it tests."""
+    edges = [tuple(one.split(" > ")) for one in (f"{TEST} > src/Menu.js", *written)]
+    given = Seen(**{name: frozenset(paths) for name, paths in seen.items()})  # type: ignore[arg-type]
+    return closure(given, edges, tests={TEST}, sources=set(sources), packages=packages or {})  # type: ignore[arg-type]
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_what_the_runner_names_and_loads_and_what_these_ask_for() -> None:
+    written = ("tools/odd.js > tools/words.js", "tools/words.js > tools/more.js", "tools/turn.js > tools/how.js")
+    found = closed({"named": ["tools/odd.js"], "loaded": ["tools/turn.js"]}, *written)
+    assert found == ("tools/how.js", "tools/more.js", "tools/odd.js", "tools/turn.js", "tools/words.js")
+
+
+def test_what_is_protected_by_its_name_need_not_be_listed() -> None:
+    seen = {"named": ["jest.config.js", ".babelrc", "tools/odd.js"], "loaded": ["package.json", "test/a.test.js"]}
+    assert closed(seen) == ("tools/odd.js",)
+
+
+def test_sources_that_a_set_up_asks_for_stay_free() -> None:
+    """Those that the tests reach, those that gold changes, and those that such a source asks for."""
+    written = (
+        "tools/odd.js > src/Menu.js", "tools/odd.js > src/label.js", "tools/odd.js > src/Alert.js",
+        "src/Menu.js > src/label.js", "src/Alert.js > src/icon.js",
+    )  # fmt: skip
+    assert closed({"named": ["tools/odd.js"]}, *written, sources=("src/Alert.js",)) == ("tools/odd.js",)
+
+
+def test_a_set_up_that_asks_for_the_whole_library() -> None:
+    """Its index stands above what is tested: all that it asks for is the library's, tested here or not."""
+    written = ("tools/odd.js > src/index.js", "src/index.js > src/Menu.js", "src/index.js > src/theme.js")
+    assert closed({"named": ["tools/odd.js"]}, *written, "src/theme.js > src/color.js") == ("tools/odd.js",)
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_a_helper_of_the_set_up_that_asks_for_a_source() -> None:
+    """It is no index: what it asks for does not lie below it."""
+    written = ("tools/odd.js > tools/words.js", "tools/words.js > src/Menu.js", "tools/words.js > src/label.js")
+    assert closed({"named": ["tools/odd.js"]}, *written) == ("src/label.js", "tools/odd.js", "tools/words.js")
+
+
+def test_a_set_up_that_tests_ask_for_themselves_is_one() -> None:
+    seen = {"named": ["tools/odd.js"], "loaded": ["tools/turn.js"]}
+    assert closed(seen, f"{TEST} > tools/odd.js", f"{TEST} > tools/turn.js") == ("tools/odd.js",)
+
+
+def test_a_set_up_that_gold_changes_is_a_source() -> None:
+    assert closed({"named": ["src/polyfill.js", "tools/odd.js"]}, sources=("src/polyfill.js",)) == ("tools/odd.js",)
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_a_stub_is_configuration_and_an_alias_is_not() -> None:
+    """Both are files that the runner hands out for a name: the one in place of a style, the other is a package."""
+    mapped = [(r"\.css$", "tools/style.js"), ("^@org/ui$", "packages/ui/src/index.js"), ("^lib$", "src/index.js")]
+    edges = [("src/Menu.js", "tools/style.js"), (TEST, "packages/ui/src/index.js"), (TEST, "src/index.js")]
+    found = closed({"mapped": mapped, "edges": edges}, packages={"packages/ui": "@org/ui", "": "lib"})
+    assert found == ("tools/style.js",)
+
+
+def test_a_source_that_is_handed_out_by_another_name() -> None:
+    """Sources ask for it by its path as well, or it stands above what is tested."""
+    mapped = [("theme", "src/theme.js"), ("all", "src/index.js")]
+    assert closed({"mapped": mapped}, "src/Menu.js > src/theme.js", "src/index.js > src/Menu.js") == ()
+
+
+def test_a_pattern_that_is_none_here_is_compared_as_it_is() -> None:
+    mapped = [("@org/(?<ui", "src/a.js"), ("lib(", "src/b.js")]
+    assert closed({"mapped": mapped}, packages={"": "lib("}) == ("src/a.js",)
+
+
+def test_a_file_beside_a_source_of_its_name_is_left_out() -> None:
+    """What would stand in its place is a source: protecting the one would protect the other."""
+    assert closed({"loaded": ["src/Menu.json", "tools/turn.js"]}) == ("tools/turn.js",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [("./a", ["x/a.ts"]), ("./a.js", ["x/a.ts"]), ("..", ["index.js"]), ("./b", ["x/b/index.tsx"]), ("../../y", [])],
+)
+def test_what_a_path_may_mean(asked: str, found: list[str]) -> None:
+    assert targets(asked, "x", {"x/a.ts", "x/b/index.tsx", "index.js", "y.js"}) == found
+
+
+@pytest.mark.trap("guessed-configuration")
+@pytest.mark.parametrize(
+    "path",
+    ["tools/turn.js", "tools/turn", "tools/turn.cjs", "tools/turn.json", "tools/turn/index.ts", "tools/", "house.js",
+     "house/index.mjs", ".swc", "jest.config.js", "tools/deep/", "pkg/.env.test", "postcss.config.mjs"],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_such_a_file_is_protected(path: str) -> None:
+    """A file that is found before it, a folder of its name, a link in place of its folder."""
+    assert protection(["tools/turn.js", "house/index.js", ".swc", "tools/deep/a.yml"])(path)
+
+
+@pytest.mark.parametrize("path", ["tools/turn.css", "tools/turning.js", "tools/turn/on.js", "src/", "tools", "a.swc"])
+def test_what_stands_beside_it_is_not(path: str) -> None:
+    assert not protection(["tools/turn.js", "house/index.js", ".swc", "tools/deep/a.yml"])(path)

@@ -1,0 +1,93 @@
+"""Asking a runner what it reads, with one of a few lines: what Node loads for it, and what texts say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import factories
+import pytest
+from histories import History
+
+from pipeline.execution import reads
+from pipeline.execution.reads import Asked
+from pipeline.execution.runs import Plan
+
+Ask = Callable[..., Asked]
+TEST = "src/a.test.js"
+#: a runner: it loads its configuration and what that names, reads settings, and then the tests, which read data
+RUNNER = """
+const { readFileSync } = require("fs");
+const load = (name) => require(require("path").resolve(name));
+load("odd/configure.js").plugins.forEach(load);
+readFileSync("odd/.settings");
+readFileSync("src/words.md");
+process.argv.slice(2).filter((word) => /test/.test(word)).forEach(load);
+readFileSync("src/words.json");
+"""
+FILES: dict[str, str | None] = {
+    "odd/configure.js": 'module.exports = { plugins: ["odd/plug.js"], more: require("./more") };\n',
+    "odd/more.js": "",
+    "odd/plug.js": 'require("../src/b");\n',
+    "odd/.settings": "on",
+    "odd/base.yml": "",
+    "src/a.test.js": 'require("./a");\nrequire("dep");\n',
+    "src/a.js": 'require("./b");\n',
+    "src/b.js": "",
+    "src/words.json": "{}",
+    "src/words.md": "",
+    ".gitignore": "node_modules\n",
+    "package.json": json.dumps({"name": "odd"}),
+}
+
+
+@pytest.fixture
+def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
+    """`ask(files, words, steps, fix)`: what the runner reads of these files and the usual ones."""
+
+    def asked(files: dict[str, str | None], *words: str, fix: str = "", folder: str = "", **more: object) -> Asked:
+        runner = tmp_path / "runner.cjs"
+        runner.write_text(RUNNER)
+        history = History(tmp_path / "odd")
+        history.commit("all", FILES | files)
+        command = ("node", str(runner), "{files}", *words)
+        environment = factories.make_environment(test=command, parser="mocha-json", folder=folder, **more)
+        plan = Plan(sandbox_of(history.folder), "image", environment, (TEST,))  # type: ignore[arg-type]
+        return reads.ask(plan, [("fix", fix)], fix)
+
+    return asked
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_what_a_runner_loads_is_found_and_what_tests_load_is_not(ask: Ask) -> None:
+    """Its settings are read before the first test; a text is no configuration."""
+    assert ask({}) == Asked(("odd/.settings", "odd/configure.js", "odd/more.js", "odd/plug.js"), True)
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_the_words_of_a_command_name_files(ask: Ask) -> None:
+    """And the text of a configuration does, whatever reads it."""
+    files = {"odd/unit.conf": "files: ['odd/main.js', 'src/a.js']\n", "odd/main.js": 'require("./start");\n'}
+    found = ask(files | {"odd/start.js": ""}, "--base=odd/base.yml", configuration="odd/unit.conf")
+    assert {"odd/base.yml", "odd/unit.conf", "odd/main.js", "odd/start.js"} <= set(found.files)
+    assert "src/a.js" not in found.files
+
+
+def test_what_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
+    header = "diff --git a/odd/new.js b/odd/new.js\nnew file mode 100644\n--- /dev/null\n+++ b/odd/new.js\n"
+    added = f"{header}@@ -0,0 +1 @@\n+1\n"
+    found = ask({"odd/configure.js": 'require("./new");\nmodule.exports = { plugins: [] };\n'}, fix=added)
+    assert found.files == ("odd/.settings", "odd/configure.js")
+
+
+def test_what_a_run_writes_anew_itself_is_left_out(ask: Ask) -> None:
+    """Nobody could tell its change from a patch's."""
+    plug = 'require("fs").writeFileSync("odd/.settings", "off");\n'
+    assert "odd/.settings" not in ask({"odd/plug.js": plug}).files
+
+
+def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
+    """Its command still says something."""
+    found = ask({}, "odd/base.yml", test_env={"PATH": "/nowhere"})
+    assert found == Asked(("odd/base.yml",), False)
