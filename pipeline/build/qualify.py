@@ -388,9 +388,8 @@ class _Qualification:
         if self.health and self.health.well:
             self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
         known = ran.model_copy(update={"health": self.health, "memory": memory_of(three["fix"])})
-        judge(self.candidate, known, three)
-        known = self._asked(known, made)
         instance = judge(self.candidate, known, three)
+        known = self._asked(known, made)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         return judge(self.candidate, known, three, self._against(self._plan(known, made), instance))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from histories import History
@@ -178,6 +179,43 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
     run = run_patch(plan(), removed + link, "", patch(gold))
     assert run.restored
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+
+
+@pytest.mark.trap("guessed-configuration")
+@pytest.mark.parametrize(
+    ("files", "restored"),
+    [
+        ({"tools/odd.js": "patched\n"}, ("tools/odd.js",)),
+        ({"tools/odd.js": None}, ("tools/odd.js",)),
+        ({"tools/odd": "found before it\n"}, ("tools/odd",)),
+        ({"tools/odd.js": None, "tools/odd/index.js": "x\n"}, ("tools/odd.js", "tools/odd/index.js")),
+        ({"tools/other.js": "not read\n"}, ()),
+    ],
+    ids=["changed", "deleted", "shadowed", "a-folder", "beside-it"],
+)
+def test_what_the_runner_reads_is_put_back(
+    plan: MakePlan, patch: Patch, library: History, files: dict[str, str | None], restored: tuple[str, ...]
+) -> None:
+    """Its name says nothing; the instance knows it. Of an instance that does not, it is the patch's."""
+    library.commit("more", {"tools/odd.js": "configured\n"})
+    gold, given = patch({"src/Menu.test.js": "configured | tools/odd.js | configured\n"}), patch(FIX | files)
+    knowing = replace(plan(), protected=("tools/odd.js",))
+    run = run_patch(knowing, given, "", gold)
+    assert (set(run.results.values()), run.restored) == ({Status.PASSED}, restored)
+    assert run_patch(plan(), given, "", gold).restored == ()
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_a_link_in_place_of_a_folder_that_the_runner_reads_is_put_back(
+    plan: MakePlan, patch: Patch, library: History
+) -> None:
+    library.commit("more", {"tools/deep/odd.js": "configured\n"})
+    link = "diff --git a/tools/deep b/tools/deep\nnew file mode 120000\n--- /dev/null\n+++ b/tools/deep\n"
+    given = patch({"tools/deep/odd.js": None}) + f"{link}@@ -0,0 +1 @@\n+../src\n\\ No newline at end of file\n"
+    gold = patch({"src/Menu.test.js": "configured | tools/deep/odd.js | configured\n"})
+    run = run_patch(replace(plan(), protected=("tools/deep/odd.js",)), given, "", gold)
+    assert set(run.results.values()) == {Status.PASSED}
+    assert run.restored == ("tools/deep", "tools/deep/odd.js")
 
 
 @pytest.mark.rule("restore")
