@@ -87,9 +87,20 @@ def test_edits_of_tests_are_taken_back_and_listed(evaluation: Evaluation) -> Non
 
 @pytest.mark.rule("tampered")
 def test_a_patch_that_silences_the_runner_is_tampering(evaluation: Evaluation) -> None:
+    evaluation.forget()
     evaluation.predict(menu=FIX + SILENCE)
     verdict = evaluation.evaluate()["menu"]
     assert (verdict.outcome, verdict.cause) == (Outcome.TAMPERED, "the runner ended without announcing its report")
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_what_the_runner_reads_is_taken_back_and_another_run(evaluation: Evaluation) -> None:
+    """Here it is the runner itself, under a name that says nothing. What an older dataset said of it is not kept."""
+    evaluation.predict(menu=FIX + SILENCE)
+    verdict = evaluation.evaluate()["menu"]
+    assert (verdict.outcome, verdict.restored) == (Outcome.RESOLVED, ("jest/bin/jest.js",))
+    evaluation.forget()
+    assert evaluation.evaluate()["menu"].outcome is Outcome.TAMPERED
 
 
 # -- what is run again -----------------------------------------------------------------------------------------------
@@ -140,6 +151,7 @@ def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Benc
 def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> None:
     """Byte for byte, without an engine and without the clone: log and report say it all."""
     absent = change("src/tabs.js", "none", "new")
+    evaluation.forget()
     evaluation.predict(menu=FIX, badge=SILENCE, toggle=ELSEWHERE, tabs=absent, hash="")
     evaluation.evaluate()
     folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
