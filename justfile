@@ -39,11 +39,16 @@ doctor:
 migrate *ARGS:
     {{ bench }} migrate "$@"
 
-alias bench-run := campaign-run
+alias campaign-run := bench-run
 
 # all stages for one repository and model
 [group('start')]
-campaign-run REPO MODEL *ARGS:
+bench-run REPO MODEL *ARGS:
+    {{ bench }} run "$@"
+
+# all that a file asks for: datasets, agents, models, attempts, pages; --plan only says what that is and may cost
+[group('start')]
+campaign FILE *ARGS:
     {{ bench }} campaign "$@"
 
 # the tests that need no container engine (under five minutes), and the checks of style and structure

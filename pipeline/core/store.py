@@ -230,6 +230,10 @@ class Store:
         """The list of a dataset's instances that may be published: facts that make it again, no code."""
         return self.root / "locks" / f"{repo.slug}.jsonl"
 
+    def subset(self, name: str) -> Path:
+        """A named list of instances."""
+        return self.root / "subsets" / f"{name}.txt"
+
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
         """Folder of the runs of one agent and model: one folder each, named by its time."""
         return self.root / "03_predictions" / REPAIR / agent_folder(agent) / repo.slug / folder_name(model)

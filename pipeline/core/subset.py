@@ -31,6 +31,11 @@ class Subset:
     def is_all(self) -> bool:
         return not self.numbers and self.names is None and self.limit is None
 
+    def pulls(self, repo: Repo) -> tuple[int, ...]:
+        """The pull requests of a repository that are meant by number or name; none where all are."""
+        named = (parse_instance_id(name) for name in self.names or ())
+        return tuple(dict.fromkeys([*self.numbers, *(number for one, number in named if one == repo)]))
+
     def of(self, dataset: Sequence[Instance]) -> tuple[Instance, ...]:
         """The chosen ones, in the dataset's order. Raises UserError for one that is not there, and for none at all."""
         by_name = {one.instance_id: one for one in dataset}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.campaign import say_stage
+from pipeline.campaign.steps import say_stage
 from pipeline.core.assessment import Assessment, AxeDelta
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate

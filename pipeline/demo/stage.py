@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import build
-from pipeline.campaign import evaluate_and_say, say_stage
+from pipeline.campaign.steps import evaluate_and_say, say_stage
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say

@@ -137,6 +137,13 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     return _run(store, experiment, folder, dataset)
 
 
+def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
+    """The run as it would be of what is wanted alone; nothing is written."""
+    instances = wanted.subset.of(read_dataset(store, experiment.repository))
+    folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
+    return Run(experiment, folder, run_digest(experiment, wanted.chooses), instances, answers, wanted.attempts)
+
+
 def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
     """What a run says of itself beside its view; `agent` is the label by which tables name it."""
     return {

@@ -138,10 +138,8 @@ def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
     for agent, model in WHO:
         (folder,) = store.predictions(REPO, agent, model).iterdir()
         answers = read_answers(store, Subject(REPO, agent, model))
-        assert (answers.run, len(answers.predictions)) == (
-            folder.name,
-            len(read_records(store.dataset(REPO), Instance)),
-        )
+        dataset = read_records(store.dataset(REPO), Instance)
+        assert (answers.run, len(answers.predictions)) == (folder.name, len(dataset))
     check(store, spending(store))
     (spent, *_) = spending(store)
     assert (spent.track, spent.model, spent.requests > 0) == ("repair", "scripted", True)

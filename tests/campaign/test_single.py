@@ -1,4 +1,4 @@
-"""`a11y-bench campaign`: all stages of one repository, as their own commands would do them."""
+"""`a11y-bench run`: all stages of one repository, as their own commands would do them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tiny_library import NUMBERS, Bench
 
-from pipeline.campaign import command
+from pipeline.campaign.single import command
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
 

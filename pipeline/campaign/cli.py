@@ -1,0 +1,82 @@
+"""`a11y-bench campaign`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import data_option, trust_local_option
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--plan", "only_plan", is_flag=True, help="Only say what is there and what it would cost.")
+@click.option("--json", "as_json", is_flag=True, help="The plan, machine-readable.")
+@trust_local_option
+@data_option
+def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store: Any) -> None:
+    """Do all that FILE asks for: datasets, agents with settings, models, attempts, sets of pages; then the report.
+
+    \b
+    The plan comes first: answers that are there, answers to ask, worst and likely cost, time, disk. The same command
+    goes on where it was stopped, and pays for nothing twice. docs/campaigns.md tells what FILE says.
+    Writes what the stages' own commands write. Example: a11y-bench campaign friday.toml --plan
+    Exit code: 0 all is done, 1 something failed or is owed (run it again), 2 the file is wrong.
+    """
+    from pipeline.analyze.cli import present
+    from pipeline.campaign.stage import Conduct, described
+    from pipeline.core.console import say
+
+    conduct = Conduct(store, file, trust_local)
+    steps = conduct.plan()
+    if as_json:
+        click.echo(json.dumps(described(steps), indent=2))
+    else:
+        _show(conduct, steps)
+    if only_plan or as_json:
+        return
+    failed = conduct.conduct()
+    if conduct.campaign.datasets:
+        say(conduct.money())
+        present(store)
+    for line in failed:
+        click.echo(f"failed: {line}", err=True)
+    if failed:
+        raise SystemExit(1)
+
+
+def _show(conduct: Any, steps: list[Any]) -> None:
+    from pipeline.campaign.plan import disk, sums
+    from pipeline.core.console import clock, table
+
+    for repo in conduct.unbuilt():
+        click.echo(f"{repo}: its list is made again first; then the plan is said by --plan", err=True)
+    rows = [
+        (str(one.repo) if one.repo.org else "", one.label, one.model, one.wanted, one.there, one.asked)
+        + (_usd(one.spent), _usd(one.likely, "unknown") if one.asked else "0", _usd(one.worst, "no limit"))
+        + ("unknown" if one.seconds is None else clock(one.seconds),)
+        for one in [*steps, *([sums(steps)] if len(steps) > 1 else [])]
+    ]
+    header = ("repository", "agent", "model", "answers", "there", "to ask")
+    header += ("spent USD", "likely USD", "worst USD", "time")
+    if rows:
+        table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)
+    _show_the_rest(conduct, steps, disk(conduct.store))
+
+
+def _show_the_rest(conduct: Any, steps: list[Any], space: Any) -> None:
+    asked = sum(one.asked for one in steps)
+    likely = f"; what will be asked takes about {asked * space.by_answer / 1e6:.1f} MB" if space.by_answer else ""
+    click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; images that are not there yet come beside")
+    if conduct.campaign.budget is not None:
+        click.echo(f"budget: {conduct.money()}")
+    for one in conduct.campaign.pages:
+        models = ", ".join(one.models or conduct.campaign.models)
+        click.echo(f"pages: {one.cases or 'our cases'}, {one.samples} samples of {models}")
+
+
+def _usd(amount: Any, otherwise: str = "") -> str:
+    return otherwise if amount is None else f"{amount:.4f}"

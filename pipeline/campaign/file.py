@@ -1,0 +1,253 @@
+"""`campaign.toml`: what a campaign asks for, in one file (docs/campaigns.md).
+
+Reads the file and the lists of instances that it names; paths in it are seen from its own folder. Writes nothing. What
+is wrong is said with file, line and field.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+
+from pipeline.core.errors import UserError
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.records import Instance, StatementSource
+from pipeline.core.store import Store
+from pipeline.core.subset import Subset, read_names
+
+Usd = Decimal
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Filter(Part):
+    """Instances by what their records say; what is not said leaves all. Dates are those of the merge, as 2024-05-31."""
+
+    statement_source: tuple[StatementSource, ...] = ()
+    lang: tuple[str, ...] = ()
+    merged_from: str = ""
+    merged_until: str = ""
+
+    def admits(self, one: Instance) -> bool:
+        day = one.merged_at[:10]
+        return (
+            (not self.statement_source or one.statement_source in self.statement_source)
+            and (not self.lang or one.lang in self.lang)
+            and (not self.merged_from or day >= self.merged_from)
+            and (not self.merged_until or day <= self.merged_until)
+        )
+
+
+class Dataset(Part):
+    """Instances of one repository: of the dataset that is built, or made again from a list of `dataset lock`."""
+
+    repo: str = ""
+    lock: Path | None = None
+    clone: Path | None = None
+    github: bool = False
+    issues: Path | None = None
+    pr: tuple[int, ...] = ()
+    instances: str | tuple[str, ...] = Field(default=(), description="names, a file, or a subset of DATA/subsets")
+    limit: PositiveInt | None = None
+    filter: Filter = Filter()
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Dataset:
+        if bool(self.repo) == bool(self.lock):
+            raise ValueError("either repo or lock is expected")
+        return self
+
+
+class Agent(Part):
+    """An agent with its settings; models, attempts and budget are the campaign's unless told. `budget` is of each
+    repository and model, in USD."""
+
+    agent: str = "magentless"
+    name: str = ""
+    settings: Path | None = None
+    models: tuple[str, ...] = ()
+    attempts: PositiveInt | None = None
+    budget: Usd | None = Field(default=None, ge=0)
+    filter_tests: bool = False
+
+
+class Pages(Part):
+    """A set of cases of the other track; `cases` is a folder, ours unless told. `budget` is of each model, in USD."""
+
+    cases: Path | None = None
+    case: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    samples: PositiveInt = 1
+    k: tuple[PositiveInt, ...] = (1,)
+    seed: int | None = None
+    temperature: float | None = None
+    max_tokens: PositiveInt | None = None
+    budget: Usd | None = Field(default=None, ge=0)
+    run: str = ""
+
+
+class Evaluate(Part):
+    """What is said of patches beside the verdict, and within which limits tests run."""
+
+    timeout: PositiveInt = 1800
+    tries: PositiveInt = 4
+    assess: tuple[Literal["axe", "stories", "judge"], ...] | None = None
+    judge: str = ""
+    judge_samples: PositiveInt = 3
+    judge_budget: Usd | None = Field(default=None, ge=0)
+
+    @model_validator(mode="after")
+    def _judge_named(self) -> Evaluate:
+        if "judge" in (self.assess or ()) and not self.judge:
+            raise ValueError("assess names a judge: say which model by judge")
+        return self
+
+
+class Campaign(Part):
+    """The file. `budget` is of all answers of its datasets together, in USD, with all that was spent on them before."""
+
+    name: str = Field(default="campaign", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    models: tuple[str, ...] = ()
+    model_list: Path | None = None
+    attempts: PositiveInt = 1
+    jobs: PositiveInt = 2
+    sandbox: str = "docker"
+    budget: Usd | None = Field(default=None, ge=0)
+    references: bool = True
+    datasets: tuple[Dataset, ...] = ()
+    agents: tuple[Agent, ...] = ()
+    pages: tuple[Pages, ...] = ()
+    evaluate: Evaluate = Evaluate()
+
+
+#: fields that hold paths, seen from the file's folder
+_PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read a file. Raises UserError with file, line and field."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at line (\d+)", str(error))
+        raise UserError(f"no TOML: {error}", path=path, line=int(line[1]) if line else None) from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"no readable file: {error}", path=path) from None
+    try:
+        campaign = Campaign.model_validate(_resolved(data, path.parent))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _wrong(path, text, first["loc"], _words(first), _choices(first["loc"])) from None
+    _check(path, text, campaign)
+    return campaign
+
+
+def _resolved(value: Any, folder: Path, key: str = "") -> Any:
+    """The same with paths as seen from here."""
+    if isinstance(value, dict):
+        return {name: _resolved(one, folder, name) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_resolved(one, folder, key) for one in value]
+    if key in _PATHS and isinstance(value, str):
+        return str(folder / Path(value).expanduser())
+    return Decimal(str(value)) if key.endswith("budget") and isinstance(value, float) else value
+
+
+def _words(error: Any) -> str:
+    return {"extra_forbidden": "there is no such field"}.get(error["type"], error["msg"].removeprefix("Value error, "))
+
+
+def _choices(loc: Sequence[str | int]) -> str:
+    """The fields that there are where an error is."""
+    kind: Any = Campaign
+    for part in loc[:-1]:
+        if isinstance(part, str) and part in kind.model_fields:
+            kind = {"datasets": Dataset, "agents": Agent, "pages": Pages, "evaluate": Evaluate, "filter": Filter}.get(
+                part, kind
+            )
+    return f"there is: {', '.join(kind.model_fields)}; see docs/campaigns.md"
+
+
+def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str) -> UserError:
+    field = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in loc).removeprefix(".")
+    return UserError(message, path=path, line=_line(text, loc), field=field or None, hint=hint)
+
+
+def _line(text: str, loc: Sequence[str | int]) -> int | None:
+    """The line of a field, from 1: its own, or that of its table."""
+    lines, tables = text.splitlines(), [one for one in loc if isinstance(one, str)]
+    place = next((one for one in loc if isinstance(one, int)), 0)
+    start, end = _part(lines, tables[0], place) if loc[1:] else (0, None)
+    key = re.compile(rf"\s*{re.escape(tables[-1])}\s*=")
+    found = (number for number, one in enumerate(lines[start:end], start + 1) if key.match(one))
+    return next(found, start + 1 if loc[1:] else None)
+
+
+def _part(lines: Sequence[str], table: str, place: int) -> tuple[int, int]:
+    """Where a table begins and ends; `place` is which one of several of its name."""
+    headers = [number for number, one in enumerate(lines) if re.match(r"\s*\[", one)]
+    ours = [number for number in headers if re.match(rf"\s*\[\[?\s*{re.escape(table)}\s*\]", lines[number])]
+    start = ours[place] if place < len(ours) else 0
+    return start, next((one for one in headers if one > start), len(lines))
+
+
+def _check(path: Path, text: str, campaign: Campaign) -> None:
+    """What fields may not say together. Raises UserError."""
+    if not campaign.datasets and not campaign.pages:
+        raise UserError("nothing is asked for", path=path, field="datasets", hint="write [[datasets]] or [[pages]]")
+    if campaign.agents and not campaign.datasets:
+        raise _wrong(path, text, ("agents", 0), "there is no dataset for it", "write [[datasets]]")
+    for number, agent in enumerate(campaign.agents):
+        if not (agent.models or campaign.models):
+            raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
+        if agent.settings and not agent.settings.is_file():
+            raise _wrong(path, text, ("agents", number, "settings"), f"no such file: {agent.settings}", "name one")
+    labels = [(one.agent, one.name) for one in campaign.agents]
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            hint = "give one of them another name: they stand side by side as AGENT@NAME"
+            raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is there twice", hint)
+    for number, pages in enumerate(campaign.pages):
+        if not (pages.models or campaign.models):
+            raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
+
+
+def repo_of(dataset: Dataset) -> Repo:
+    """The repository of a dataset. Raises UserError."""
+    if dataset.lock:
+        from pipeline.dataset.rebuild import read_list
+
+        return read_list(dataset.lock)[0]
+    return parse_repo(dataset.repo)
+
+
+def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | None:
+    """The names that a dataset lists: itself, in a file beside the campaign, or as a named subset; None for none.
+
+    Raises UserError.
+    """
+    said = dataset.instances
+    if not said:
+        return None
+    if not isinstance(said, str):
+        return read_names(",".join(said))
+    places = (folder / said, store.subset(said))
+    return read_names(next((str(one) for one in places if one.is_file()), said))
+
+
+def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:
+    """Which instances of a built dataset are meant. Raises UserError, also where the filter leaves none."""
+    plain = Subset(dataset.pr, names_of(store, dataset, folder))
+    if dataset.filter == Filter():
+        return Subset(plain.numbers, plain.names, dataset.limit)
+    names = tuple(one.instance_id for one in plain.of(built) if dataset.filter.admits(one))
+    return Subset(names=names, limit=dataset.limit)

@@ -1,0 +1,104 @@
+"""`a11y-bench run`: stages 01 to 05 of one repository and model, as their own commands would do them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import (
+    Usd,
+    agent_option,
+    attempts_option,
+    data_option,
+    jobs_option,
+    model_argument,
+    name_option,
+    repo_argument,
+    sandbox_option,
+    subset_options,
+    trust_local_option,
+)
+
+A_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@repo_argument
+@model_argument
+@agent_option
+@name_option
+@click.option(
+    "--path", type=click.Path(path_type=Path), help="Collect from this clone first [default: what is collected]."
+)
+@subset_options
+@attempts_option
+@click.option("--models", type=A_FILE, help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
+@click.option("--settings", type=A_FILE, help="The agent's settings [default: the agent's own file].")
+@click.option("--budget", type=Usd(), help="The most that MODEL may spend with these settings, in USD, ever.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
+)
+@sandbox_option
+@trust_local_option
+@jobs_option
+@data_option
+def command(
+    repo: Any,
+    model: str,
+    agent: str,
+    name: str,
+    path: Path | None,
+    subset: Any,
+    attempts: int,
+    models: Path | None,
+    settings: Path | None,
+    budget: Any,
+    repeats: int,
+    sandbox: str,
+    trust_local: bool,
+    jobs: int,
+    store: Any,
+) -> None:
+    """Do all stages for REPO with MODEL: collect, build, predict, evaluate, analyze.
+
+    \b
+    oracle and nop are evaluated first: what they get wrong is a fault of the dataset.
+    What is chosen by --pr, --instances and --limit is asked and evaluated; by number it is what is collected and
+    built, too.
+    Example: a11y-bench run grommet/grommet GLM-4.6 --path ~/clones/grommet
+    """
+    from pipeline.analyze.cli import present
+    from pipeline.build.qualify import Settings
+    from pipeline.build.stage import build
+    from pipeline.campaign.steps import evaluate_and_say, say_stage
+    from pipeline.collect.stage import collect
+    from pipeline.core.cache import cache_root
+    from pipeline.core.options import REFERENCES, agent_of
+    from pipeline.llm.models import SHIPPED
+    from pipeline.predict.stage import Predictor
+    from pipeline.sandbox import open_sandbox
+
+    asked = {"models": models or SHIPPED, "settings": settings, "budget": budget, "attempts": attempts, "name": name}
+    plain = {"models": models or SHIPPED}
+    who = dict.fromkeys([*REFERENCES, model])
+    predictors = {
+        one: Predictor(
+            store, repo, agent_of(agent, one), one, jobs=jobs, subset=subset, **(plain if one in REFERENCES else asked)
+        )
+        for one in who
+    }
+    place = open_sandbox(sandbox, cache_root())
+    numbers = subset.pulls(repo)
+    if path:
+        say_stage("01 collect", str(repo))
+        collect(store, repo, path, numbers=numbers)
+    say_stage("02 build", str(repo))
+    build(store, repo, Settings(place, repeats), numbers=numbers, trust_local=trust_local, jobs=jobs)
+    for one, predictor in predictors.items():
+        say_stage("03 predict", one)
+        predictor.predict()
+        label = predictor.experiment.label
+        evaluate_and_say(store, repo, label, one, place, jobs=jobs, trust_local=trust_local, subset=subset)
+    present(store)

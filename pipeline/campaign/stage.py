@@ -1,0 +1,292 @@
+"""All that a campaign asks for: datasets, answers, verdicts, assessments, pages, the report.
+
+Every step is that of the stage's own command, so that what was done is not done again: a campaign that was stopped goes
+on by the same command. One gateway serves all. An experiment that fails does not stop the others; what failed is said
+at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline.campaign.file import Agent, Campaign, Dataset, Pages, load_campaign, repo_of, subset_of
+from pipeline.campaign.plan import History, Step
+from pipeline.campaign.steps import evaluate_and_say, say_stage
+from pipeline.core.cache import cache_root
+from pipeline.core.console import say
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import A11yBenchError
+from pipeline.core.names import Repo
+from pipeline.core.options import REFERENCES
+from pipeline.core.retry import Patience
+from pipeline.core.store import Store
+from pipeline.core.subset import Subset
+from pipeline.llm.costs import requests
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.models import SHIPPED, load_models
+from pipeline.llm.opening import open_gateway
+from pipeline.llm.prices import total
+from pipeline.predict.run import Wanted, view
+from pipeline.predict.stage import Predictor
+from pipeline.sandbox import open_sandbox
+from pipeline.sandbox.base import Limits, Sandbox
+
+
+@dataclass
+class Conduct:
+    """A campaign on a data directory. Raises UserError at once for what can not be asked: every model that an agent or
+    a set of cases names is looked at before the first paid request. `place` is where tests run, if it is open already.
+    """
+
+    store: Store
+    path: Path
+    trust_local: bool = False
+    place: Sandbox | None = None
+    given: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def __post_init__(self) -> None:
+        self.failed: list[str] = []
+        self.models = self.campaign.model_list or SHIPPED
+        listed = load_models(self.models)
+        for name in sorted({name for one in self.campaign.pages for name in one.models or self.campaign.models}):
+            listed.ready(name, self.given, "chat")
+        if self.campaign.evaluate.judge:
+            listed.ready(self.campaign.evaluate.judge, self.given, "chat")
+
+    @cached_property
+    def campaign(self) -> Campaign:
+        return load_campaign(self.path)
+
+    @cached_property
+    def repos(self) -> list[tuple[Repo, Dataset]]:
+        return [(repo_of(one), one) for one in self.campaign.datasets]
+
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        return self.place or open_sandbox(self.campaign.sandbox, cache_root())
+
+    # -- what there is to do ----------------------------------------------------------------------------------------
+    def subset(self, repo: Repo, dataset: Dataset) -> Subset:
+        return subset_of(self.store, dataset, self.path.parent, read_dataset(self.store, repo))
+
+    def predictors(self, gateway: Gateway | None = None) -> Iterator[tuple[Predictor, Agent]]:
+        """Every experiment, in the order of the file: repositories, agents, models."""
+        for repo, dataset in self.repos:
+            subset = self.subset(repo, dataset)
+            for agent in self.campaign.agents:
+                for model in agent.models or self.campaign.models:
+                    yield self._predictor(repo, agent, model, subset, gateway), agent
+
+    def _predictor(self, repo: Repo, agent: Agent, model: str, subset: Subset, gateway: Gateway | None) -> Predictor:
+        return Predictor(
+            self.store,
+            repo,
+            agent.agent,
+            model,
+            models=self.models,
+            settings=agent.settings,
+            jobs=self.campaign.jobs,
+            budget=agent.budget,
+            given=self.given,
+            tester=self.sandbox if agent.filter_tests else None,
+            name=agent.name,
+            subset=subset,
+            attempts=agent.attempts or self.campaign.attempts,
+            gateway=gateway,
+        )
+
+    def unbuilt(self) -> list[Repo]:
+        """Repositories whose list is not made again yet: what is asked of them is not known before."""
+        return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
+
+    def plan(self) -> list[Step]:
+        """What is there and what will be asked, by experiment; of datasets that are built."""
+        history, unbuilt = History(self.store), self.unbuilt()
+        if unbuilt:
+            return []
+        return [self._step(predictor, history) for predictor, _ in self.predictors()]
+
+    def _step(self, predictor: Predictor, history: History) -> Step:
+        experiment = predictor.experiment
+        wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
+        run = view(self.store, experiment, wanted)
+        count, owed = len(run.instances) * run.attempts, len(run.owed())
+        cost, seconds = history.likely(experiment, predictor.model)
+        likely = None if cost is None and owed else owed * (cost or Decimal(0))
+        took = None if seconds is None and owed else owed * (seconds or 0) / self.campaign.jobs
+        spent, limit = self._spent(experiment.id), self._limit(predictor)
+        who = predictor.repo, experiment.label, experiment.model
+        return Step(*who, count, count - owed, spent, limit, likely, took)
+
+    # -- money ------------------------------------------------------------------------------------------------------
+    def _spent(self, *experiments: str) -> Decimal:
+        return total(one.cost_usd for one in requests(self.store.ledger) if one.experiment in experiments)
+
+    @cached_property
+    def experiments(self) -> list[str]:
+        """Whose money the campaign's budget is about."""
+        return list(dict.fromkeys(predictor.experiment.id for predictor, _ in self.predictors()))
+
+    def _limit(self, predictor: Predictor) -> Decimal | None:
+        """The most that an experiment may spend, with all that it spent: its own budget, and what the campaign's has
+        left."""
+        if self.campaign.budget is None:
+            return predictor.budget
+        left = max(Decimal(0), self.campaign.budget - self._spent(*self.experiments))
+        most = self._spent(predictor.experiment.id) + left
+        return most if predictor.budget is None else min(most, predictor.budget)
+
+    def money(self) -> str:
+        spent = self._spent(*self.experiments)
+        limit = f" of {self.campaign.budget:f}" if self.campaign.budget is not None else ""
+        return f"spent {spent:.4f}{limit} USD"
+
+    # -- all of it --------------------------------------------------------------------------------------------------
+    def conduct(self) -> list[str]:
+        """Do what is missing; returns what failed, one line each."""
+        for repo, dataset in self.repos:
+            if dataset.lock:
+                with self._apart(f"{repo}: {dataset.lock.name}"):
+                    self._rebuild(repo, dataset)
+        with self._gateway() as gateway:
+            steps = list(self.predictors(gateway))
+            if self.campaign.references:
+                for repo, dataset in self.repos:
+                    self._references(repo, self.subset(repo, dataset))
+            for number, (predictor, _) in enumerate(steps, 1):
+                self._experiment(predictor, f"{number} of {len(steps)}")
+            pages = [self._generate(one, gateway) for one in self.campaign.pages]
+        for run in filter(None, pages):
+            with self._apart(f"pages {run.name}"):
+                self._pages(run)
+        return self.failed
+
+    @contextmanager
+    def _apart(self, what: str) -> Iterator[None]:
+        """A failure here does not stop the others."""
+        try:
+            yield
+        except A11yBenchError as error:
+            self.failed.append(f"{what}: {error}")
+            say(f"FAILED {what}: {error}")
+
+    @contextmanager
+    def _gateway(self) -> Iterator[Gateway | None]:
+        """The gateway of all, opened only where something is asked."""
+        if not self._asks():
+            yield None
+            return
+        log, say_it = self.store.root / "03_predictions" / "gateway.log", lambda text: say(f"gateway: {text}")
+        how: dict[str, Any] = {"responses": self.store.responses, "given": self.given, "log": log, "say": say_it}
+        self.store.begin()
+        with open_gateway(self.models, self.store.ledger, **how) as gateway:
+            yield gateway
+
+    def _asks(self) -> bool:
+        return bool(self.campaign.pages) or any(one.asked for one in self.plan())
+
+    def _rebuild(self, repo: Repo, dataset: Dataset) -> None:
+        """Make a dataset of a list again. Raises A11yBenchError where it differs."""
+        from pipeline.build.qualify import Settings
+        from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
+
+        say_stage("02 dataset", f"{repo} by its list")
+        _, entries = read_list(dataset.lock)
+        built = read_dataset(self.store, repo) if self.store.dataset(repo).exists() else ()
+        if {one.instance_id for one in entries} <= {one.instance_id for one in built}:
+            return
+        clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)
+        source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
+        how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
+        found = rebuild(self.store, source, repo, entries, Settings(self.sandbox), **how)
+        if found:
+            first = found[0]
+            message = f"{len(found)} facts differ from the list, as {first.instance}: {first.fact}"
+            raise A11yBenchError(f"{message} (just dataset-rebuild {dataset.lock} says all)")
+
+    def _references(self, repo: Repo, subset: Subset) -> None:
+        for name in REFERENCES:
+            say_stage("03 predict", f"{name} on {repo}")
+            Predictor(self.store, repo, name, name, models=self.models, subset=subset).predict()
+            self._evaluate(repo, name, name, subset)
+
+    def _experiment(self, predictor: Predictor, place: str) -> None:
+        experiment = predictor.experiment
+        what = f"{experiment.label} with {experiment.model} on {experiment.repo}"
+        with self._apart(what):
+            predictor.budget = self._limit(predictor)
+            say_stage("03 predict", f"{what} ({place}; {self.money()})")
+            predictor.predict()
+            if owed := len(predictor.resume().owed()):
+                self.failed.append(f"{what}: {owed} answers are owed")
+            self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset)
+
+    def _evaluate(self, repo: Repo, label: str, model: str, subset: Subset) -> None:
+        asked = self.campaign.evaluate
+        limits, patience = Limits(seconds=asked.timeout), Patience(asked.tries)
+        how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
+        evaluate_and_say(
+            self.store, repo, label, model, self.sandbox, subset=subset, limits=limits, patience=patience, **how
+        )
+        if asked.assess is not None and label not in REFERENCES:
+            self._assess(repo, label, model, limits, patience, **how)
+
+    def _assess(self, repo: Repo, label: str, model: str, limits: Limits, patience: Patience, **how: Any) -> None:
+        from pipeline.evaluate.answers import Subject
+        from pipeline.evaluate.assess.stage import More, assess
+        from pipeline.evaluate.runs import How
+        from pipeline.llm.panel import Asked
+
+        asked = self.campaign.evaluate
+        judge = Asked(asked.judge, asked.judge_samples, asked.judge_budget, self.models, self.given)
+        parts = asked.assess or ()
+        more = More("axe" in parts, "stories" in parts, judge if "judge" in parts else None)
+        say_stage("04 assess", f"{label} with {model} on {repo}")
+        assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), more=more, **how)
+
+    # -- the other track --------------------------------------------------------------------------------------------
+    def _generate(self, pages: Pages, gateway: Gateway | None) -> Any:
+        """The run of a set of cases, as far as its answers are there; None where it failed."""
+        from pipeline.pages.cases import OWN, load_cases, set_name
+        from pipeline.pages.generate import Generation, owed_words
+        from pipeline.pages.runs import Asked
+
+        folder = pages.cases or OWN
+        cases = load_cases(folder, pages.case)
+        name = set_name(folder, cases)
+        models = pages.models or self.campaign.models
+        sampling = {"temperature": pages.temperature, "max_tokens": pages.max_tokens}
+        asked = Asked(models, pages.samples, pages.k, pages.seed, **sampling)
+        how = {"jobs": self.campaign.jobs, "budget": pages.budget, "given": self.given, "gateway": gateway}
+        say_stage("pages", f"{name}: {', '.join(models)}")
+        with self._apart(f"pages {name}"):
+            generation = Generation(self.store, name, cases, asked, models=self.models, run=pages.run, **how)
+            run, causes = generation.generate()
+            if causes:
+                self.failed.append(f"pages {name}: answers are owed: {owed_words(causes)}")
+            return run
+        return None
+
+    def _pages(self, run: Any) -> None:
+        from pipeline.pages.evaluating import Evaluation
+        from pipeline.pages.report import write
+
+        say_stage("pages", f"{run.name}: verdicts")
+        evaluation = Evaluation(run, jobs=self.campaign.jobs)
+        say(f"report: {write(evaluation, evaluation.evaluate())}")
+
+
+def described(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """A plan as plain data; amounts as digits."""
+    return [
+        {name: str(value) if isinstance(value, Decimal | Repo) else value for name, value in one._asdict().items()}
+        | {"asked": one.asked, "worst": None if one.worst is None else str(one.worst)}
+        for one in steps
+    ]

@@ -1,0 +1,36 @@
+"""What campaigns do alike: the heading of a stage, and an evaluation with its sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def say_stage(stage: str, text: str) -> None:
+    """The heading of a stage, on stderr."""
+    from pipeline.core.console import say
+
+    say(f"== {stage}: {text}")
+
+
+def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any, **how: Any) -> None:
+    """Evaluate every attempt of one agent and model, and say how many instances are resolved; `how` goes to
+    `evaluate`.
+
+    Raises A11yBenchError for an oracle that does not resolve every instance: a dataset that no model is asked about.
+    """
+    from pipeline.core.console import say
+    from pipeline.core.errors import A11yBenchError
+    from pipeline.core.records import Outcome
+    from pipeline.evaluate.answers import Subject, attempts
+    from pipeline.evaluate.cli import summary
+    from pipeline.evaluate.stage import NOT_CHOSEN, evaluate
+
+    say_stage("04 evaluate", model)
+    for subject in attempts(store, Subject(repo, agent, model)):
+        verdicts = evaluate(store, subject, sandbox, **how)
+        say(f"{model}: {summary(verdicts)}")
+        chosen = [one for one in verdicts if one.cause != NOT_CHOSEN]
+        unresolved = [one.instance_id for one in chosen if one.outcome is not Outcome.RESOLVED]
+        if model == "oracle" and unresolved:
+            named = ", ".join(unresolved)
+            raise A11yBenchError(f"the gold patch does not resolve {named}: build again, or see its log")

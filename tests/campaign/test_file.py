@@ -1,0 +1,95 @@
+"""What a campaign's file may say, and how what is wrong is said: with file, line and field."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from factories import make_instance
+
+from pipeline.campaign.file import Campaign, load_campaign, subset_of
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store, write_bytes
+
+GOOD = """\
+name = "friday"
+models = ["GLM-4.6"]
+budget = 12.5
+
+[[datasets]]
+repo = "acme/ui"
+instances = "lite"
+filter = { statement_source = ["issue"], merged_from = "2024-01-01" }
+
+[[agents]]
+agent = "magentless"
+
+[[agents]]
+agent = "magentless"
+name = "greedy"
+models = ["gpt-5"]
+attempts = 2
+"""
+
+
+def load(folder: Path, text: str) -> Campaign:
+    path = folder / "campaign.toml"
+    path.write_text(text)
+    return load_campaign(path)
+
+
+def test_what_a_file_says(tmp_path: Path) -> None:
+    campaign = load(tmp_path, GOOD)
+    assert (campaign.name, campaign.budget, campaign.attempts) == ("friday", Decimal("12.5"), 1)
+    said = [(one.name, one.models, one.attempts) for one in campaign.agents]
+    assert said == [("", (), None), ("greedy", ("gpt-5",), 2)]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("old", "new", "line", "field", "said"),
+    [
+        ('name = "friday"', "name = friday", 1, None, "no TOML"),
+        ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
+        ("budget = 12.5", "budget = -1", 3, "budget", "greater than or equal to 0"),
+        ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
+        ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is there twice"),
+        ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),
+        ('repo = "acme/ui"', "", 5, "datasets[0]", "either repo or lock is expected"),
+        ('models = ["GLM-4.6"]', "", 10, "agents[0].models", "no model is named"),
+        (
+            'statement_source = ["issue"]',
+            'source = ["issue"]',
+            5,
+            "datasets[0].filter.source",
+            "there is no such field",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(
+    tmp_path: Path, old: str, new: str, line: int, field: str | None, said: str
+) -> None:
+    assert old in GOOD
+    with pytest.raises(UserError, match=said) as error:
+        load(tmp_path, GOOD.replace(old, new, 1))
+    assert (error.value.path, error.value.line, error.value.field) == (tmp_path / "campaign.toml", line, field)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("text", ["", 'models = ["m"]\n[[agents]]\n'])
+def test_a_file_that_asks_for_nothing_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError):
+        load(tmp_path, text)
+
+
+def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
+    store, (dataset,) = Store(tmp_path / "data"), load(tmp_path, GOOD).datasets
+    write_bytes(store.subset("lite"), b"acme/ui#1\nacme/ui#2\nacme/ui#3\n")
+    built = [
+        make_instance(1, merged_at="2024-03-01T00:00:00Z"),
+        make_instance(2, merged_at="2023-03-01T00:00:00Z"),
+        make_instance(3, merged_at="2024-03-01T00:00:00Z", statement_source="pull_request"),
+        make_instance(4, merged_at="2024-03-01T00:00:00Z"),
+    ]
+    assert [one.number for one in subset_of(store, dataset, tmp_path, built).of(built)] == [1]

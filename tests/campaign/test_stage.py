@@ -1,0 +1,103 @@
+"""A campaign of what needs no gateway: the plan, the references, and what is said of all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.campaign.cli import command
+from pipeline.campaign.stage import Conduct
+from pipeline.core.errors import UserError
+from pipeline.core.store import Store
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.models import DEMO
+from pipeline.predict.request import Answer
+from pipeline.predict.run import Wanted, view
+from pipeline.predict.runtime import finish
+
+GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
+FILE = f"""\
+model_list = "{DEMO}"
+models = ["scripted"]
+sandbox = "local"
+budget = 3
+
+[[datasets]]
+repo = "acme/ui"
+limit = 2
+
+[[agents]]
+agent = "magentless"
+settings = "lean.toml"
+attempts = 2
+"""
+
+
+@pytest.fixture
+def bench(tiny: Bench, tmp_path: Path) -> Bench:
+    (tmp_path / "campaign.toml").write_text(FILE)
+    (tmp_path / "lean.toml").write_text('retrieval = { model = "" }\n')
+    return tiny.copy(tmp_path)
+
+
+def plan(bench: Bench, folder: Path, *words: str) -> Result:
+    words = (str(folder / "campaign.toml"), "--data", str(bench.store.root), "--plan", *words)
+    return CliRunner().invoke(command, words, env=GIVEN, catch_exceptions=False)
+
+
+def experiment(bench: Bench, folder: Path) -> Experiment:
+    conduct = Conduct(bench.store, folder / "campaign.toml", given=GIVEN)
+    return next(conduct.predictors())[0].experiment
+
+
+def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_path: Path) -> None:
+    before = sorted(bench.store.root.rglob("*"))
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert (step["wanted"], step["there"], step["asked"]) == (4, 0, 4)
+    assert (step["worst"], step["likely"]) == ("3", None)
+    assert sorted(bench.store.root.rglob("*")) == before, "a plan writes nothing"
+    run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
+    finish(run, run.instances[0], Answer("", "DONE"), 2)
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert (step["there"], step["asked"]) == (1, 3)
+    assert "what is there, and what will be asked" in plan(bench, tmp_path).stdout
+
+
+def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: Path) -> None:
+    """The dataset's check comes first; a gateway would need the model, which is not there."""
+    run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
+    for one in run.instances:
+        for attempt in (1, 2):
+            finish(run, one, Answer("", "DONE"), attempt)
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
+    assert conduct.conduct() == []
+    folder = bench.store.root / "04_evaluation" / "repair" / "magentless" / "acme__ui" / "scripted"
+    for path in (folder, folder / "attempts" / "2"):
+        verdicts = (path / "verdicts.jsonl").read_text().splitlines()
+        assert [json.loads(one)["outcome"] for one in verdicts] == ["empty", "empty"]
+    oracle = bench.store.evaluation(run.instances[0].repository, "oracle", "oracle") / "verdicts.jsonl"
+    assert len(oracle.read_text().splitlines()) == 2 < len(QUALIFIED)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('models = ["scripted"]', 'models = ["scripted", "gpt-0"]', "unknown model 'gpt-0'"),
+        ('agent = "magentless"', 'agent = "nobody"', "unknown agent 'nobody'"),
+        ("limit = 2", 'instances = ["acme/ui#999"]', "unknown instance 'acme__ui-999'"),
+    ],
+)
+def test_what_can_not_be_asked_is_refused_before_anything_is_written(
+    bench: Bench, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    path = tmp_path / "campaign.toml"
+    path.write_text(FILE.replace(old, new))
+    before = sorted(Store(bench.store.root).root.rglob("*"))
+    with pytest.raises(UserError, match=said):
+        Conduct(bench.store, path, given=GIVEN).plan()
+    assert sorted(bench.store.root.rglob("*")) == before
