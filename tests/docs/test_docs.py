@@ -65,9 +65,7 @@ def test_every_recipe_can_be_shown(name: str) -> None:
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_calls_what_there_is(name: str) -> None:
     """A sub-command, an extra, a script: recipes are thin, and name them."""
-    body = RECIPES[name].replace(
-        "bench ", "uv run a11y-bench ", name in ("demo", "doctor", "bench-run", "campaign")
-    )
+    body = RECIPES[name].replace("bench ", "uv run a11y-bench ", name in ("demo", "doctor", "bench-run", "campaign"))
     extras = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
     assert set(re.findall(r"a11y-bench (\w+)", body)) <= set(COMMANDS)
     assert set(re.findall(r"--extra (\w+)", body)) <= set(extras)
