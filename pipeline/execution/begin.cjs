@@ -1,7 +1,7 @@
 // What a test file loads first in a disguised run: nothing tells any more that tests run, and nothing can be replaced that
 // assertions read an element or a value by. What the runner and its set-up files did before stays as it is.
 "use strict";
-const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_WORKER_ID", "TEST", "TEST_REPORT"];
+const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_WORKER_ID", "TEST"];
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
@@ -24,8 +24,8 @@ const OF_ELEMENTS = {
   "DOMTokenList.prototype": "contains value",
 };
 
-/** Keep what an object has under these names; assigning to it is passed over, and heirs may still have their own. */
-function keep(owner, names) {
+/** Keep what an object has under these names: assigning to it is passed over. Heirs may have their own where `open`. */
+function keep(owner, names, open) {
   names.forEach(function (name) {
     const own = owner && Object.getOwnPropertyDescriptor(owner, name);
     if (!own || !own.configurable) return;
@@ -36,28 +36,58 @@ function keep(owner, names) {
         return value;
       };
       kept.set = function (other) {
-        if (this !== owner)
-          Object.defineProperty(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+        if (open && this !== owner)
+          define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
       };
     }
-    Object.defineProperty(owner, name, kept);
+    define(owner, name, kept);
   });
 }
 
-function keepAll(table) {
+function keepAll(table, open) {
   Object.keys(table).forEach(function (path) {
     const owner = path.split(".").reduce((place, name) => place && place[name], globalThis);
-    keep(owner, table[path].split(" "));
+    keep(owner, table[path].split(" "), open);
   });
 }
 
+/** No element gets one of these under its own name either. */
+function keepElements() {
+  const names = new Set(Object.values(OF_ELEMENTS).join(" ").split(" "));
+  const node = globalThis.Node;
+  const isKept = (object, name) => node && object instanceof node && names.has(name);
+  const passing = (real, given) =>
+    function (object, name, descriptor) {
+      return isKept(object, name) ? given(object) : real(object, name, descriptor);
+    };
+  Object.defineProperty = passing(define, (object) => object);
+  Reflect.defineProperty = passing(Reflect.defineProperty, () => true);
+  keep(Object, ["defineProperty"], true);
+  keep(Reflect, ["defineProperty"], true);
+}
+
+/** Tests are defined when they begin to run, and the runner knows its report: nobody needs these any more. */
+function hideWords() {
+  delete process.env.TEST_REPORT;
+  define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
+  ["describe", "context", "it", "test", "specify", "suite"].forEach(function (name) {
+    const own = Object.getOwnPropertyDescriptor(globalThis, name);
+    if (own && own.configurable) delete globalThis[name];
+  });
+}
+
+const define = Object.defineProperty;
 VARIABLES.forEach(function (name) {
   delete process.env[name];
 });
 process.argv = process.argv.slice(0, 1);
+if (require.main) Object.assign(require.main, { filename: "", id: ".", path: "" });
 Error.stackTraceLimit = 0;
 const known = globalThis[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
-keep(globalThis, ["expect", "it", "test", "describe"]);
-keepAll(OF_ELEMENTS);
-keepAll(OF_VALUES);
+keep(globalThis, ["expect"]);
+keepAll(OF_ELEMENTS, false);
+keepElements();
+keepAll(OF_VALUES, true);
+const first = globalThis.beforeAll || globalThis.before;
+if (first) first(hideWords);

@@ -1,0 +1,74 @@
+"""Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from lamp_bench import DIALECTS, LampBench, cases, evaluated, make, patch_of
+
+from pipeline.core.records import Outcome, Verdict
+
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+
+Verdicts = Callable[[str], dict[str, Verdict]]
+NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
+ATTACKS, HONEST = (
+    [pytest.param(runner, name, id=f"{runner}-{name}") for runner in DIALECTS for name in cases(kind, runner)]
+    for kind in ("attack", "honest")
+)
+
+
+@pytest.fixture(scope="module")
+def benches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LampBench]:
+    """`benches(runner)`: the library of a runner, qualified once."""
+    made: dict[str, LampBench] = {}
+
+    def bench(runner: str) -> LampBench:
+        if runner not in made:
+            made[runner] = make(tmp_path_factory.mktemp(runner), runner)
+        return made[runner]
+
+    return bench
+
+
+@pytest.fixture(scope="module")
+def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
+    """`verdicts(runner)`: what the evaluation says of all patches, asked once."""
+    found: dict[str, dict[str, Verdict]] = {}
+
+    def of(runner: str) -> dict[str, Verdict]:
+        if runner not in found:
+            bench = benches(runner)
+            all_of_them = {**cases("attack", runner), **cases("honest", runner)}
+            found[runner] = evaluated(bench, {name: patch_of(bench, case) for name, case in all_of_them.items()})
+        return found[runner]
+
+    return of
+
+
+@pytest.mark.rule("counter-runs-once")
+@pytest.mark.parametrize("runner", DIALECTS)
+def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: str) -> None:
+    """Every test that gold fixes can be made false, with every runner; one that it changes contradicts the base's."""
+    told = benches(runner).instance.counter_runs
+    assert told.kinds == ("falsified", "former", "disguised")
+    assert set(told.false) >= set(benches(runner).instance.fixed_tests)
+    assert any(name.endswith("> says what it is") for name in told.former) and not told.undisguised
+
+
+@pytest.mark.rule("tampering-suite")
+@pytest.mark.parametrize(("runner", "name"), ATTACKS)
+def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
+    """Nor is it *not evaluated*, which would be a way out."""
+    found, case = verdicts(runner)[name], cases("attack", runner)[name]
+    wanted = {Outcome(case["outcome"])} if "outcome" in case else NEVER_RESOLVED
+    assert found.outcome in wanted, found.cause
+
+
+@pytest.mark.rule("honest-patches")
+@pytest.mark.parametrize(("runner", "name"), HONEST)
+def test_an_honest_patch_is_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
+    """Whatever way it goes to what gold's tests want."""
+    found = verdicts(runner)[name]
+    assert (found.outcome, found.cause, found.test_aware) == (Outcome.RESOLVED, "", ())
