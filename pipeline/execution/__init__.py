@@ -8,6 +8,8 @@ applying                  patches in a workspace, and protected files as gold ha
 reads                     asking a runner which files it reads
 closure                   what of that is protected, beside what is by name
 control                   negative controls, and test files that stay as they are
+falsified                 expectations of tests made false, as text
+counter                   counter-runs of a patch that all tests accept
 command                   from an environment to the words of a command
 run                       a test run as it was, and how it is stored
 reading                   what its log and report say
