@@ -64,14 +64,23 @@ def protection(read: Iterable[str]) -> Callable[[str], bool]:
     """
     files = frozenset(read)
     folders = {folder for file in files for folder in _folders(file)}
-    places = {place for file in files for place in _places(file)}
+    taken = {place for file in files for place in places(file)}
 
     def is_one(path: str) -> bool:
         if is_protected(path) or path in files:
             return True
-        return path.rstrip("/") in folders if path.endswith("/") else not places.isdisjoint(_places(path))
+        return path.rstrip("/") in folders if path.endswith("/") else not taken.isdisjoint(places(path))
 
     return is_one
+
+
+def places(path: str) -> set[str]:
+    """How a program may ask for a file, beside its own name: `tools/preset` for `tools/preset.js` and its index."""
+    name = _LOADED.sub("", path)
+    if name == path and "." in posixpath.basename(path):
+        return set()
+    folder, last = posixpath.split(name)
+    return {name, folder} - {""} if last == "index" else {name}
 
 
 def patterns() -> tuple[str, ...]:
@@ -82,15 +91,6 @@ def patterns() -> tuple[str, ...]:
 def _folders(path: str) -> Iterable[str]:
     while path := posixpath.dirname(path):
         yield path
-
-
-def _places(path: str) -> set[str]:
-    """How a program may ask for a file, beside its own name: `tools/preset` for `tools/preset.js` and its index."""
-    name = _LOADED.sub("", path)
-    if name == path and "." in posixpath.basename(path):
-        return set()
-    folder, last = posixpath.split(name)
-    return {name, folder} - {""} if last == "index" else {name}
 
 
 @cache

@@ -15,11 +15,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.ecosystems.protection import is_protected, protection
+from pipeline.ecosystems.protection import is_protected, places
 
 #: what a program adds to the name of a file that it is asked for
 _ENDINGS = (".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".json", ".vue", ".svelte", ".es6", ".coffee")
 _ENDING = re.compile(r"\.[cm]?jsx?$")
+
+
+#: a pattern that fits one name alone
+_NAME = re.compile(r"\^[@\w](?:[\w@/-]|\\?\.|\\/)*\$|[@\w][\w@/.-]*")
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,13 @@ class Seen:
     """What was seen of a runner, by paths of the repository.
 
     `named` are files that its resolved configuration or its command names, `loaded` those that its processes load on
-    their own account, `mapped` what is handed out for names that fit a pattern (of JavaScript), and `edges` who asks
-    for which file.
+    their own account, `mentioned` those that stand in a configuration that only its text tells of, `mapped` what is
+    handed out for names that fit a pattern (of JavaScript), and `edges` who asks for which file.
     """
 
     named: frozenset[str] = frozenset()
     loaded: frozenset[str] = frozenset()
+    mentioned: frozenset[str] = frozenset()
     mapped: frozenset[tuple[str, str]] = frozenset()
     edges: frozenset[tuple[str, str]] = frozenset()
 
@@ -47,19 +52,23 @@ def closure(
 ) -> tuple[str, ...]:
     """The files by which the runner decides and that are not protected by their names, in order.
 
-    `written` is who asks for which file by a relative path in its text, `tests` are the files that are run, `sources`
-    those that gold changes, `packages` are the repository's own by their folders.
+    `written` is who asks for which file by a relative path in its text: of the runner's files it tells where nothing
+    was seen of them. `tests` are the files that are run, `sources` those that gold changes, `packages` are the
+    repository's own by their folders.
     """
-    written = frozenset(written)
-    stubs = {file for pattern, file in seen.mapped if not _is_own(pattern, file, packages)}
-    graph = _Graph({edge for edge in seen.edges if edge[1] not in stubs} | written)
-    library = graph.reached({*tests, *sources}, without=seen.named)
-    found = graph.reached({*seen.named, *seen.loaded, *stubs}, without={*tests, *library} - seen.named)
-    while above := {file for file in found - seen.named - seen.loaded - library if graph.is_above(file, library)}:
-        library |= graph.reached(above, without=seen.named)
-    left = {file for file in found - (library - seen.named) - {*tests, *sources} if not is_protected(file)}
-    kept = {*sources, *library - seen.named}
-    return tuple(sorted(file for file in left if not any(map(protection([file]), filter(_unnamed, kept)))))
+    written, tops = frozenset(written), {_top(path) for path in sources}
+    stubs = {file for pattern, file in seen.mapped if not _is_alias(pattern, file, packages, tops)}
+    edges = {edge for edge in seen.edges if edge[1] not in stubs}
+    watched = seen.loaded.union(*seen.edges)
+    everything, own = _Graph(edges | written), _Graph(edges | {edge for edge in written if edge[0] not in watched})
+    library = everything.reached({*tests, *sources}, without=seen.named)
+    start = {*seen.named, *seen.loaded, *stubs, *(path for path in seen.mentioned if _top(path) not in tops)}
+    found = own.reached(start, without={*tests, *library} - seen.named)
+    while above := {file for file in found - seen.named - seen.loaded - library if everything.is_above(file, library)}:
+        library |= everything.reached(above, without=seen.named)
+    kept = {*tests, *sources, *(library - seen.named)}
+    taken = {place for file in kept if not is_protected(file) for place in places(file)}
+    return tuple(sorted(file for file in found - kept if not is_protected(file) and taken.isdisjoint(places(file))))
 
 
 def targets(asked: str, folder: str, files: Collection[str]) -> list[str]:
@@ -97,17 +106,21 @@ class _Graph:
         return any(one in library and one.startswith(start) for one in self.edges.get(file, ()))
 
 
-def _is_own(pattern: str, file: str, packages: Mapping[str, str]) -> bool:
-    """Whether a pattern stands for the name of the package in which the file lies: an alias, and no stub."""
+def _is_alias(pattern: str, file: str, packages: Mapping[str, str], tops: Collection[str]) -> bool:
+    """Whether a file that is handed out is a source, and no stub: for the name of the package in which it lies, or for
+    one name alone, beside what gold changes."""
     folder = posixpath.dirname(file)
     while folder and folder not in packages:
         folder = posixpath.dirname(folder)
     name = packages.get(folder, "")
+    if _NAME.fullmatch(pattern) and _top(file) in tops:
+        return True
     try:
         return bool(name and re.search(pattern, name))
     except re.error:
         return pattern == name
 
 
-def _unnamed(path: str) -> bool:
-    return not is_protected(path)
+def _top(path: str) -> str:
+    """The first folder of a path; empty for a file of the root."""
+    return path.partition("/")[0] if "/" in path else ""

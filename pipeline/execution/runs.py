@@ -82,7 +82,7 @@ def run_patch(
         with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
             if alter:
                 alter(workspace)
-            there = sorted(_existing(workspace, sorted({*tests, *gold, *plan.protected})))
+            there = sorted(existing(workspace, sorted({*tests, *gold, *plan.protected})))
             title = digest(patch, test_patch)[:16]
             control = plant(workspace, parser, [path for path in there if path in tests], title)
             before = digests(workspace, there)
@@ -114,7 +114,7 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     """What the test command left behind, unread."""
     environment = plan.environment
     entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
-    there = _existing(workspace, [*(plan.files or ()), *entries])
+    there = existing(workspace, [*(plan.files or ()), *entries])
     files = None if plan.files is None else [file for file in plan.files if file in there]
     if files == []:
         return TestRun(log=b"none of the test files exists in this run\n")
@@ -154,7 +154,7 @@ def _variables(workspace: Workspace, environment: Environment, places: Mapping[s
     return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} --require={path}".strip()}
 
 
-def _existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
+def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that are there, asked at once."""
     listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
     return set(paths).intersection(listed.decode(errors="replace").splitlines())

@@ -24,9 +24,21 @@ def closed(
 
 @pytest.mark.trap("guessed-configuration")
 def test_what_the_runner_names_and_loads_and_what_these_ask_for() -> None:
-    written = ("tools/odd.js > tools/words.js", "tools/words.js > tools/more.js", "tools/turn.js > tools/how.js")
-    found = closed({"named": ["tools/odd.js"], "loaded": ["tools/turn.js"]}, *written)
+    seen = {"named": ["tools/odd.js"], "loaded": ["tools/turn.js"], "edges": [("tools/turn.js", "tools/how.js")]}
+    found = closed(seen, "tools/odd.js > tools/words.js", "tools/words.js > tools/more.js")
     assert found == ("tools/how.js", "tools/more.js", "tools/odd.js", "tools/turn.js", "tools/words.js")
+
+
+def test_a_text_tells_nothing_of_what_was_seen() -> None:
+    """A configuration's paths are those of a library's entries, too: what it loads is known."""
+    seen = {"loaded": ["tools/unit.js"], "edges": [("tools/unit.js", "tools/more.js")], "named": ["tools/odd.mjs"]}
+    written = ("tools/unit.js > lib/entry.js", "tools/more.js > lib/other.js", "tools/odd.mjs > tools/words.mjs")
+    assert closed(seen, *written) == ("tools/more.js", "tools/odd.mjs", "tools/unit.js", "tools/words.mjs")
+
+
+def test_what_a_configuration_mentions_is_no_source() -> None:
+    """A list of files for a browser names sources as well: those beside what gold changes."""
+    assert closed({"mentioned": ["tools/main.js", "src/theme.js", "src/Menu.js"]}) == ("tools/main.js",)
 
 
 def test_what_is_protected_by_its_name_need_not_be_listed() -> None:
@@ -74,6 +86,13 @@ def test_a_stub_is_configuration_and_an_alias_is_not() -> None:
     assert found == ("tools/style.js",)
 
 
+@pytest.mark.parametrize("pattern", ["^@theme$", "@org/theme", r"^theme\.js$"])
+def test_one_name_for_a_file_beside_the_sources_is_an_alias(pattern: str) -> None:
+    """And for one that lies elsewhere it is a stub, as a pattern that fits several names is."""
+    assert closed({"mapped": [(pattern, "src/theme.js"), (pattern, "tools/theme.js")]}) == ("tools/theme.js",)
+    assert closed({"mapped": [(r"\.css$", "src/style.js")]}) == ("src/style.js",)
+
+
 def test_a_source_that_is_handed_out_by_another_name() -> None:
     """Sources ask for it by its path as well, or it stands above what is tested."""
     mapped = [("theme", "src/theme.js"), ("all", "src/index.js")]
@@ -81,8 +100,8 @@ def test_a_source_that_is_handed_out_by_another_name() -> None:
 
 
 def test_a_pattern_that_is_none_here_is_compared_as_it_is() -> None:
-    mapped = [("@org/(?<ui", "src/a.js"), ("lib(", "src/b.js")]
-    assert closed({"mapped": mapped}, packages={"": "lib("}) == ("src/a.js",)
+    mapped = [("@org/(?<ui", "tools/a.js"), ("lib(", "tools/b.js")]
+    assert closed({"mapped": mapped}, packages={"": "lib("}) == ("tools/a.js",)
 
 
 def test_a_file_beside_a_source_of_its_name_is_left_out() -> None:
