@@ -73,7 +73,7 @@ def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
     bench.sandbox.opened.clear()
     again = bench.build("menu", "badge", "toggle")
     assert all(isinstance(one, Instance) for one in again.values())
-    assert len(bench.sandbox.opened) == 10, "three runs and gold's counter-runs for each of the two that were missing"
+    assert len(bench.sandbox.opened) == 12, "three runs, what the runner reads, and gold's counter-runs for each of the two that were missing"
     assert rejections(bench.store) == {}
 
 
@@ -132,7 +132,7 @@ def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_pat
     """Other repeats are another question; the old answer with its logs is displaced, not lost."""
     bench = tiny.copy(tmp_path)
     bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
-    assert len(bench.sandbox.opened) == 8
+    assert len(bench.sandbox.opened) == 9
     assert bench.instance("menu").repeats == 2
     old = next(bench.store.archive_root.glob(f"*/02_dataset/*/units/{instance_id('menu')}"))
     runs = ("run.1", "test.1", "fix.1", "counter.disguised")
@@ -225,7 +225,7 @@ def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypat
         plan, "of_run", lambda *chapters, parser: "another" if "running" in chapters else law(*chapters, parser=parser)
     )
     bench.build("menu")
-    assert len(bench.sandbox.opened) == 5
+    assert len(bench.sandbox.opened) == 6
 
 
 @pytest.mark.rule("law")
