@@ -73,7 +73,7 @@ def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
     bench.sandbox.opened.clear()
     again = bench.build("menu", "badge", "toggle")
     assert all(isinstance(one, Instance) for one in again.values())
-    assert len(bench.sandbox.opened) == 12, "three runs, what the runner reads, and gold's counter-runs for each of the two that were missing"
+    assert len(bench.sandbox.opened) == 12, "three runs, one that is looked at and two counter-runs for each of the two"
     assert rejections(bench.store) == {}
 
 
