@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pipeline.core import verdict
 from pipeline.core.law import register
@@ -13,6 +13,7 @@ from pipeline.ecosystems import parser
 from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.evaluate import limits, repeats
+from pipeline.evaluate.repeats import Graded
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.law import of_run as law_of
 from pipeline.execution.run import PatchRun, TestRun
@@ -31,14 +32,6 @@ _ENDS = {
     "no_report": (Outcome.CRASHED, "the runner ended without its report"),
     "lost": (Outcome.CRASHED, "it left its workspace unusable each time, in which all else works"),
 }
-
-
-class Graded(NamedTuple):
-    """All that a run decides; what a verdict adds is only who made the patch."""
-
-    outcome: Outcome
-    cause: str = ""
-    fields: dict[str, Any] = {}
 
 
 def without_run(prediction: Prediction | None, owed: str = "") -> Graded | None:

@@ -8,17 +8,23 @@ all depends on it, and once for an instance. Pure: `request` runs, `kept` keeps.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-if TYPE_CHECKING:
-    from pipeline.evaluate.grade import Graded
-
 #: repeats of a patch's run, at most; runs of gold that tell what it flips
 REPEATS, OF_GOLD = 2, 10
+
+
+class Graded(NamedTuple):
+    """All that a run decides; what a verdict adds is only who made the patch."""
+
+    outcome: Outcome
+    cause: str = ""
+    fields: dict[str, Any] = {}
+
 
 #: what gold does in its repeats, by test, where it disagrees with itself: status -> count
 Flips = Mapping[str, Mapping[str, int]]
