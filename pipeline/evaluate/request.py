@@ -49,16 +49,18 @@ class RunPatch:
 
     def perform(self, tell: Tell) -> PatchRun:
         try:
+            return self._tested(tell)
+        except PatchFailed as error:
+            return PatchRun(unapplied=(error.name, error.why))
+
+    def _tested(self, tell: Tell) -> PatchRun:
+        """The run, or that it was lost, where the machine is not to blame. Raises PatchFailed, InfrastructureError."""
+        try:
             return patiently(
                 lambda: self._run(*self.plan(tell), tell), lambda text: tell(Event(self.name, text)), self.patience
             )
-        except PatchFailed as error:
-            return PatchRun(unapplied=(error.name, error.why))
-        except InfrastructureError as error:
-            return self._settled(error, tell)
-
-    def _settled(self, error: InfrastructureError, tell: Tell) -> PatchRun:
-        """The run, or that it was lost, where the machine is not to blame. Raises InfrastructureError."""
+        except InfrastructureError as failed:
+            error = failed
         plan, ran = self.plan(tell)
         tested = blame.settled(error, lambda: self._run(plan, ran, tell), lambda: blame.serves(plan))
         return tested or PatchRun(TestRun("lost", log=f"{error}\n".encode()), ran=ran)
