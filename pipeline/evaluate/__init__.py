@@ -3,7 +3,7 @@
 Reads `02_dataset/`, `03_predictions/` and the clone that `01_raw/` names; writes `04_evaluation/`.
 
     cli, options, stage       the command, and evaluating one run of an agent and model
-    answers                   its predictions, and why some instances have none
+    answers, foreign          its predictions, and why some have none; predictions that others made
     runs, kept                the test runs of patches: those that are kept, and requests for the others
     request                   running one patch as a unit of work
     limits, blame             memory by what gold needed; whether the machine failed, or a patch made it look so

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +14,13 @@ from pipeline.evaluate.options import of_patches
 @click.command()
 @of_patches
 @subset_options
+@click.option(
+    "--predictions",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Predictions of another harness: JSON Lines or JSON in SWE-bench's form; --agent names what made them.",
+)
 @engine_option
-def command(store: Any, subject: Any, how: Any, *, subset: Any, **limits: Any) -> None:
+def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Path | None, **limits: Any) -> None:
     """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
 
     \b
@@ -22,12 +28,17 @@ def command(store: Any, subject: Any, how: Any, *, subset: Any, **limits: Any) -
     Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
     Further attempts stand in attempts/<number>/. Patches that were run already are not run again.
     \b
-    Example: a11y-bench evaluate grommet/grommet oracle
+    Examples: a11y-bench evaluate grommet/grommet oracle
+              a11y-bench evaluate grommet/grommet their-model --predictions theirs.jsonl --agent their-harness
     Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
     """
     from pipeline.evaluate.answers import attempts
     from pipeline.evaluate.stage import evaluate
 
+    if predictions:
+        from pipeline.evaluate.foreign import adopt
+
+        subject = adopt(store, subject, predictions)
     how = {**how._asdict(), **limits, "subset": subset}
     say([(one, evaluate(store, one, **how)) for one in attempts(store, subject) or [subject]])
 

@@ -1,0 +1,130 @@
+"""Predictions that another harness made: every form they come in, and what becomes of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import REPO, make_instance
+
+from pipeline import analyze
+from pipeline.core.errors import UserError
+from pipeline.core.patches import paths
+from pipeline.core.records import Prediction
+from pipeline.core.store import Store, read_json, read_records, write_records
+from pipeline.evaluate.answers import Subject, read_answers
+from pipeline.evaluate.foreign import adopt, normalised
+
+SUBJECT = Subject(REPO, "their-harness", "their-model")
+HUNK = "@@ -1 +1 @@\n-old\n+new\n"
+PLAIN = f"diff --git a/src/x.js b/src/x.js\n--- a/src/x.js\n+++ b/src/x.js\n{HUNK}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "data")
+    write_records(store.dataset(REPO), [make_instance(number) for number in (1, 2, 3)])
+    return store
+
+
+def given(folder: Path, *values: Any) -> Path:
+    path = folder / "theirs.jsonl"
+    path.write_text("\n".join(json.dumps(one) for one in values))
+    return path
+
+
+def one(instance: str = "acme__ui-1", patch: str | None = PLAIN, **more: Any) -> dict[str, Any]:
+    return {"instance_id": instance, "model_name_or_path": "their-model", "model_patch": patch, **more}
+
+
+@pytest.mark.trap("external-predictions-vanish")
+def test_they_become_a_run_that_is_evaluated_and_analysed(store: Store, tmp_path: Path) -> None:
+    """Our own first version dropped them in the analysis, with a false reason."""
+    path = given(tmp_path, one(), one("acme/ui#2", None), one("acme/ui:3", PLAIN.rstrip("\n")), one("acme__web-1"))
+    subject = adopt(store, SUBJECT, path)
+    answers = read_answers(store, subject)
+    assert [answers.predictions[f"acme__ui-{number}"].model_patch for number in (1, 2, 3)] == [PLAIN, "", PLAIN]
+    assert not any(each.trusted for each in answers.predictions.values())
+    about = read_json(answers.path.with_name("run.json"))
+    assert (about["agent"], about["model"], about["foreign"]) == ("their-harness", "their-model", "theirs.jsonl")
+    rows = analyze.load(store).predictions
+    assert set(rows["agent"]) == {"their-harness"} and rows["predicted"].tolist() == [True] * 3
+
+
+def test_the_same_file_makes_no_second_run(store: Store, tmp_path: Path) -> None:
+    path = given(tmp_path, one())
+    first = adopt(store, SUBJECT, path)
+    assert adopt(store, SUBJECT, path) == first
+    assert adopt(store, SUBJECT, given(tmp_path, one(patch=""))) != first
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        [one()],
+        {"acme__ui-1": {"model_patch": PLAIN, "model_name_or_path": "their-model"}},
+        {"acme__ui-1": PLAIN},
+        {"org": "acme", "repo": "ui", "number": 1, "fix_patch": PLAIN},
+    ],
+)
+def test_other_forms_of_a_file(store: Store, tmp_path: Path, document: Any) -> None:
+    path = tmp_path / "theirs.json"
+    path.write_text(json.dumps(document, indent=2))
+    answers = read_answers(store, adopt(store, SUBJECT, path))
+    assert read_records(answers.path, Prediction)[0].model_patch == PLAIN
+
+
+def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
+    path = given(tmp_path, one(), one(model_name_or_path="another"))
+    assert len(read_answers(store, adopt(store, SUBJECT, path)).predictions) == 1
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("values", "line", "said"),
+    [
+        ([one(), one("acme/ui#1")], 2, "acme__ui-1 stands here twice, in 1 and 2"),
+        ([one(), one("acme__ui-9")], 2, "acme__ui-9 is not in the dataset"),
+        ([one(), one("acme")], 2, "'acme' is no instance"),
+        ([one(model_name_or_path="another")], 1, "no prediction of their-model"),
+        ([one(), {"instance_id": "acme__ui-2"}], 2, "there is no patch"),
+        ([one(), one("acme__ui-2", patch=3)], 2, "there is no patch"),
+        ([one(), 3], 2, "no JSON object"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, said: str) -> None:
+    path = given(tmp_path, *values)
+    with pytest.raises(UserError, match=said) as error:
+        adopt(store, SUBJECT, path)
+    assert (error.value.path, error.value.line) == (path, line)
+    assert not (store.root / "03_predictions").exists()
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        PLAIN,
+        PLAIN.replace(" a/", " i/").replace(" b/", " w/"),
+        PLAIN.replace(" a/", " c/").replace(" b/", " i/"),
+        PLAIN.replace(" a/", " ").replace(" b/", " "),
+        PLAIN[PLAIN.index("---") :],
+        PLAIN[PLAIN.index("---") :].replace(" a/", " ").replace(" b/", " ").rstrip("\n"),
+    ],
+)
+def test_prefixes_become_gits_own(tmp_path: Path, patch: str) -> None:
+    assert normalised(patch) == PLAIN and list(paths(normalised(patch))) == ["src/x.js"]
+
+
+@pytest.mark.parametrize("prefixes", [("a/", "b/"), ("i/", "w/"), ("", "")])
+def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str]) -> None:
+    """With and without git's header; lines that look like one stay what they are."""
+    old, new = prefixes
+    added = f"--- /dev/null\n+++ {new}src/new.js\n@@ -0,0 +1,2 @@\n+++ i/not-a-header\n+b\n"
+    removed = f"--- {old}x.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-- old\n"
+    (tmp_path / "x.js").write_text("- old\n")
+    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalised(added + removed), text=True)
+    assert done.returncode == 0
+    assert (tmp_path / "src" / "new.js").read_text() == "++ i/not-a-header\nb\n" and not (tmp_path / "x.js").exists()
