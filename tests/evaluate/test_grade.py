@@ -213,7 +213,7 @@ FAILS = TestRun(results={NAMED: Status.FAILED, OPENS: Status.PASSED})
 
 def put(**runs: TestRun) -> PatchRun:
     """A patch that all tests accept, and its counter-runs; `again` is the second one in disguise."""
-    return PatchRun(GOOD, {{"again": "disguised.2"}.get(name, name): run for name, run in runs.items()})
+    return PatchRun(GOOD, counter={{"again": "disguised.2"}.get(name, name): run for name, run in runs.items()})
 
 
 @pytest.mark.rule("resolved")
