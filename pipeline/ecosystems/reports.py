@@ -106,14 +106,24 @@ def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:
 
 
 def load(text: bytes) -> dict[str, Any]:
-    """Parse the JSON. Raises ReportError."""
+    """Parse the JSON. Raises ReportError; ForgedReport where there is more behind it: the runner writes once."""
     try:
         data = _parsed(text)
     except (ValueError, RecursionError) as error:
+        if _ends_early(text):
+            raise ForgedReport("there is more than one report") from error
         raise ReportError(f"the report is no JSON: {error}") from error
     if not isinstance(data, dict):
         raise ReportError("the report is no JSON object")
     return data
+
+
+def _ends_early(text: bytes) -> bool:
+    """Whether a text begins with a whole object, and goes on."""
+    try:
+        return isinstance(json.JSONDecoder().raw_decode(text.decode().lstrip())[0], dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _parsed(text: bytes) -> Any:

@@ -119,6 +119,7 @@ class Parser(Table):
     reporter: str = ""
     preload: str = Field(default="", description="the file that Node loads before the runner, in each of its processes")
     log: bool = Field(default=False, description="what the runner prints is its report")
+    once: bool = Field(default=False, description="the report is written once, and never read back: it leaves at once")
     names_files: bool = True
     announcement: str = ""
     control: Control | None = None

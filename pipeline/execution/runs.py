@@ -121,7 +121,9 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     entry = next((entry for path, entry in entries.items() if path in there), "")
     if entries and not entry:
         return TestRun("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
-    places = _places(workspace, environment, entry)
+    name, parser = f"report-{secrets.token_hex(8)}.json", parser_named(environment.parser)
+    outlet = workspace.outlet(name) if parser.once else None
+    places = _places(workspace, environment, entry, outlet.path if outlet else f"{workspace.scratch}/{name}")
     argv = command.argv(environment, places, files)
     with timed("tests"):
         done = workspace.run(argv, env=_variables(workspace, environment, places), folder=environment.folder)
@@ -129,14 +131,14 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     left = TestRun("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
     if done.limit:
         return replace(left, end=_ENDS[done.limit])
-    report = done.output if parser_named(environment.parser).log else workspace.read(left.place)
+    report = done.output if parser.log else outlet.taken() if outlet else workspace.read(left.place)
     return replace(left, end="no_report") if report is None else replace(left, report=report)
 
 
-def _places(workspace: Workspace, environment: Environment, entry: str) -> dict[str, str]:
+def _places(workspace: Workspace, environment: Environment, entry: str, report: str) -> dict[str, str]:
     """What stands for the placeholders; the name of the report is not known before the tests start."""
     scratch = workspace.scratch
-    places = {"report": f"{scratch}/report-{secrets.token_hex(8)}.json", "cache": workspace.cache}
+    places = {"report": report, "cache": workspace.cache}
     if reporter := parser_named(environment.parser).reporter_file():
         places["reporter"] = f"{scratch}/{reporter.name}"
         workspace.write(places["reporter"], reporter.read_bytes())

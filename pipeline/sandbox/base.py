@@ -87,6 +87,15 @@ def stopped() -> InfrastructureError:
     return InfrastructureError("stopped at once, as it was asked for", cause="stopped")
 
 
+class Outlet(Protocol):
+    """A way out of a workspace: what is written to `path` leaves at once, and nobody in there can take it back."""
+
+    path: str
+
+    def taken(self) -> bytes | None:
+        """All that was written, in its order; None for nothing, and for more than the limit on output. Once."""
+
+
 class Workspace(Protocol):
     """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
 
@@ -115,6 +124,9 @@ class Workspace(Protocol):
 
     def read(self, path: str) -> bytes | None:
         """A file's bytes, None where there is none (or no regular file, or one above the output limit)."""
+
+    def outlet(self, name: str) -> Outlet | None:
+        """A way out by this name, which is no secret; None where there is none."""
 
     def peak(self) -> int:
         """The most memory that it has held so far, in bytes, as the kernel counted; 0 where nobody counts, or it is

@@ -127,6 +127,9 @@ class ScriptedWorkspace:
     def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
+    def outlet(self, name: str) -> None:
+        """What a function says leaves in no such way."""
+
     def peak(self) -> int:
         return 0
 

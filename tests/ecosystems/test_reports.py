@@ -14,7 +14,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Status
 from pipeline.core.store import read_records, write_records
 from pipeline.ecosystems import all_parsers, parser
-from pipeline.ecosystems.reports import Report, ReportError
+from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 
 HERE = Path(__file__).parent
 PASSED, FAILED, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
@@ -264,3 +264,15 @@ def test_a_failure_by_a_screenshot_is_known(message: str, drawn: bool) -> None:
     data = {"config": {"rootDir": "/repo"}, "suites": [{"title": "", "specs": [spec]}], "stats": stats, "errors": []}
     found = parser("playwright-json").read(json.dumps(data).encode(), "/repo")
     assert bool(found.by_screenshot) == drawn
+
+
+@pytest.mark.rule("report-leaves-at-once")
+@pytest.mark.parametrize("name", RUNNERS)
+def test_a_second_report_is_forged(name: str) -> None:
+    """The runner writes once. Text that is broken is no lie: a runner that was killed leaves such."""
+    report = (HERE / "runners" / name / "short.json").read_bytes()
+    with pytest.raises(ForgedReport, match="more than one"):
+        parser(f"{name}-json").read(report + b'{"success": true}', "/repo")
+    with pytest.raises(ReportError) as broken:
+        parser(f"{name}-json").read(report[:-20], "/repo")
+    assert not isinstance(broken.value, ForgedReport)

@@ -8,5 +8,6 @@ images, layers, tools, runner_cache      what is made: layers, agents' tools, ca
 browser                   the layer with a browser, and what shows it to Playwright
 disk, directories, names  what is kept, whom it serves, what it is called
 reach, relay              an agent's only way out (relay.js is its end in the container)
+outlet                    the way that reports leave a container
 facts, faults, ssh        what the engine is, gets wrong, and how one behind ssh is reached
 """

@@ -43,6 +43,17 @@ def of_entries(entries: Mapping[str, bytes | None], owner: int = BENCH) -> bytes
     return file.getvalue()
 
 
+def of_pipe(folder: str, name: str) -> bytes:
+    """A pipe in a folder of root's: everybody may write to it, only root may read it, or put another in its place."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(_member(folder, None, ROOT))
+        member = _member(f"{folder}/{name}", b"", ROOT)
+        member.type, member.mode = tarfile.FIFOTYPE, 0o622
+        archive.addfile(member)
+    return file.getvalue()
+
+
 def _member(name: str, data: bytes | None, owner: int) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
     member.type, member.mode = (tarfile.DIRTYPE, 0o755) if data is None else (tarfile.REGTYPE, 0o644)

@@ -16,6 +16,7 @@ from pipeline.sandbox.docker.commands import execute, fetch, read
 from pipeline.sandbox.docker.engine import put
 from pipeline.sandbox.docker.limits import peak
 from pipeline.sandbox.docker.names import HOME, REPO, RUNNER_CACHE, SCRATCH, TOOLS
+from pipeline.sandbox.docker.outlet import DockerOutlet
 
 ENV = {**COMMON, "HOME": HOME}
 
@@ -52,6 +53,9 @@ class DockerWorkspace:
 
     def read(self, path: str) -> bytes | None:
         return read(self._container, path, self._limits.output)
+
+    def outlet(self, name: str) -> DockerOutlet:
+        return DockerOutlet(self._container, name, self._limits)
 
     def peak(self) -> int:
         return 0 if self._gone else peak(self._container)

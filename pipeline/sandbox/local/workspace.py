@@ -52,6 +52,9 @@ class LocalWorkspace:
                 return Path(path).read_bytes()
         return None
 
+    def outlet(self, name: str) -> None:
+        """Code that is trusted needs none."""
+
     def peak(self) -> int:
         return 0
 

@@ -6,6 +6,7 @@
 "use strict";
 const fs = require("fs");
 const Module = require("module");
+const os = require("os");
 const path = require("path");
 const FILES = "A11Y_MOCHA_FILES";
 
@@ -16,13 +17,16 @@ else module.exports = reporting(require(require.resolve("mocha", { paths: [proce
 /** Start a command with this file in every process of Node's; its exit code is what the report says. */
 function start(words) {
   const end = words.lastIndexOf("--");
+  const report = process.env.TEST_REPORT;
+  const own = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "report-")), path.basename(report));
   const env = Object.assign({}, process.env, {
     [FILES]: JSON.stringify(words.slice(end + 1).map((name) => path.resolve(name))),
+    TEST_REPORT: own,
     NODE_OPTIONS: `${process.env.NODE_OPTIONS || ""} --require=${__filename}`.trim(),
   });
   const done = require("child_process").spawnSync(words[0], words.slice(1, end), { env, stdio: "inherit" });
-  const report = process.env.TEST_REPORT;
-  const failed = fs.existsSync(report) && JSON.parse(fs.readFileSync(report, "utf8"));
+  const failed = fs.existsSync(own) && JSON.parse(fs.readFileSync(own, "utf8"));
+  if (failed) fs.writeFileSync(report, fs.readFileSync(own));
   process.exit(failed ? Number(failed.stats.failures + failed.broken.length > 0) : done.status || 1);
 }
 

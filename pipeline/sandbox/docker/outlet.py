@@ -1,0 +1,68 @@
+"""A way out of a container: a pipe that commands may write to and not read, and a reader outside.
+
+The pipe stands in root's own folder, so that no command can put a file in its place. Root's `cat` reads it, which no
+command can end, and what it reads arrives here at once: nobody in the container can change or take back what was
+written. Whoever writes twice has written both.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from threading import Condition, Thread
+
+from docker.models.containers import Container
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker import tar
+from pipeline.sandbox.docker.commands import execute
+from pipeline.sandbox.docker.engine import put
+from pipeline.sandbox.docker.stream import start_command
+
+#: root's folder in a container, and what reads a pipe there until the container ends
+PARENT, FOLDER = "/opt", "reports"
+_READ = ("sh", "-c", 'exec cat <> "$0"')
+_END = ("sh", "-c", 'printf %s "$1" > "$0"')
+#: seconds that the last bytes may take
+PATIENCE = 30
+
+
+class DockerOutlet:
+    """Made in a running container; the reader begins at once."""
+
+    def __init__(self, container: Container, name: str, limits: Limits) -> None:
+        self.path = f"{PARENT}/{FOLDER}/{name}"
+        self._container, self._limits = container, limits
+        self._end, self._kept, self._ended = secrets.token_hex(16).encode(), bytearray(), False
+        self._changed = Condition()
+        put(container, PARENT, tar.of_pipe(FOLDER, name))
+        self._reader = start_command(container, [*_READ, self.path], user="root")
+        Thread(target=self._collect, daemon=True).start()
+
+    def taken(self) -> bytes | None:
+        with self._changed:
+            ended = self._ended
+        if not ended:
+            words = [*_END, self.path, self._end.decode()]
+            with suppress(InfrastructureError):  # what was written before the container ended is here
+                execute(self._container, words, folder="/", env={}, limits=self._limits, user="root")
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended, PATIENCE)
+        self._reader.close()
+        written = bytes(self._kept.partition(self._end)[0])
+        return written if written and len(written) <= self._limits.output else None
+
+    def _collect(self) -> None:
+        """Read until the end is told, or the container ends; what is too much is not kept."""
+        for chunk in self._reader:
+            with self._changed:
+                if len(self._kept) <= self._limits.output:
+                    self._kept += chunk
+                else:  # its end is still to be seen
+                    self._kept[-len(self._end) :] = (self._kept[-len(self._end) :] + chunk)[-len(self._end) :]
+                if self._end in self._kept[-len(chunk) - len(self._end) :]:
+                    break
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()

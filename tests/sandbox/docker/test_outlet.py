@@ -1,0 +1,61 @@
+"""The way out of a container: what is written arrives as it was written, and nobody in there changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pipeline.sandbox.base import Limits, Workspace
+from tests.sandbox.conftest import Bench
+
+pytestmark = pytest.mark.engine
+
+NAME = "report-0.json"
+
+
+@pytest.fixture
+def workspace(docker_bench: Bench) -> Iterator[Workspace]:
+    with docker_bench.sandbox.open(docker_bench.instance, limits=Limits(output=500_000)) as workspace:
+        yield workspace
+
+
+def write(workspace: Workspace, script: str) -> bytes | None:
+    """What leaves, when a script has its path as its first argument."""
+    outlet = workspace.outlet(NAME)
+    assert outlet is not None
+    workspace.run(["sh", "-c", script, "sh", outlet.path])
+    return outlet.taken()
+
+
+@pytest.mark.rule("report-leaves-at-once")
+def test_what_is_written_arrives(workspace: Workspace) -> None:
+    assert (
+        write(workspace, 'head -c 400000 /dev/zero | tr "\\0" x > "$1"; echo end > "$1"') == b"x" * 400_000 + b"end\n"
+    )
+
+
+@pytest.mark.rule("report-leaves-at-once")
+@pytest.mark.parametrize(
+    "script",
+    [
+        'cat "$1"',
+        'rm -f "$1"',
+        'mv "$1" "$1.old"',
+        'echo other > "$(dirname "$1")/other"',
+        'truncate -s 0 "$1"',
+        "pkill cat",
+    ],
+)
+def test_what_was_written_stays(workspace: Workspace, script: str) -> None:
+    """It is nowhere any more where a command could find it, and no file takes the place of the pipe."""
+    assert write(workspace, f'echo first > "$1"; {script}; echo second > "$1"') == b"first\nsecond\n"
+
+
+def test_nothing_is_written(workspace: Workspace) -> None:
+    assert write(workspace, "true") is None
+
+
+def test_what_is_too_much_is_nothing(workspace: Workspace) -> None:
+    """Its writer does not wait for ever."""
+    assert write(workspace, 'head -c 700000 /dev/zero > "$1"') is None
