@@ -167,9 +167,10 @@ def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
     if "code" in case or "body" in case:
         files[SOURCE] = component(bench.runner, case.get("body", ""), case.get("code", ""))
     bench.base.commit(case["name"], files)
-    patch = bench.base.git("diff", "--binary", "HEAD~", "HEAD") + "\n"
+    whole = bench.base.folder.with_name("patch")
+    bench.base.git("diff", "--binary", f"--output={whole}", "HEAD~", "HEAD")
     bench.base.git("reset", "-q", "--hard", "HEAD~")
-    return patch
+    return whole.read_text(encoding="utf-8")
 
 
 def evaluated(bench: LampBench, patches: Mapping[str, str]) -> dict[str, Verdict]:
