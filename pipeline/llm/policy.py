@@ -185,7 +185,7 @@ class Policy(CustomLogger):
         if dropped:
             print(f"left out of a request: {', '.join(sorted(set(dropped)))}", flush=True)
         kept = {name: value for name, value in data.items() if name in OF_THE_PROXY} | said
-        kept["metadata"] = _without(data.get("metadata"), (data.get("proxy_server_request") or {}).get("body"))
+        kept["metadata"] = _own_words(data.get("metadata") or {})
         if kept.get("stream"):
             kept["stream_options"] = {"include_usage": True}
         if kept.get("temperature") == 0:
@@ -211,13 +211,13 @@ def _body(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in OF_THE_PROXY}
 
 
-def _without(metadata: Any, body: Any) -> dict[str, Any]:
-    """LiteLLM's own words on a request, without those that the request brought along."""
-    brought = body.get("metadata") if isinstance(body, dict) else None
+def _own_words(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """LiteLLM's own words on a request, without those that the request brought along, which LiteLLM keeps apart too."""
+    brought = metadata.get("requester_metadata")
     words = brought if isinstance(brought, dict) else {}
     return {
         name: value
-        for name, value in (metadata or {}).items()
+        for name, value in metadata.items()
         if name != "requester_metadata" and (name not in words or words[name] != value)
     }
 
