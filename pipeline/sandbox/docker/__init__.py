@@ -9,5 +9,6 @@ browser                   the layer with a browser, and what shows it to Playwri
 disk, directories, names  what is kept, whom it serves, what it is called
 reach, relay              an agent's only way out (relay.js is its end in the container)
 outlet                    the way that reports leave a container
+fence                     an install's ways out: the registry, and hosts that lock files name
 facts, faults, ssh        what the engine is, gets wrong, and how one behind ssh is reached
 """

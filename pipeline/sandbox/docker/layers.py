@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from docker.models.containers import Container
 
@@ -26,9 +27,10 @@ from pipeline.core.store import digest as digest_of
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import Limits
-from pipeline.sandbox.docker import browser, tar
+from pipeline.sandbox.docker import browser, fence, tar
 from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, put, start
+from pipeline.sandbox.docker.fence import Ways
 from pipeline.sandbox.docker.names import (
     BROWSER,
     DIGEST,
@@ -65,11 +67,16 @@ class Layers:
         """The layer of dependencies. Returns what it was made with, which the image remembers."""
         image = environment_image(digest)
         if (found := self.engine.image(image)) and INSTALLED in found.labels:
-            node, tools, base, deviations, *browser = json.loads(found.labels[INSTALLED])
-            return Installed(node, tuple(tools), base, tuple(deviations), *browser)
+            version, tools, base, deviations, *browser = json.loads(found.labels[INSTALLED])
+            return Installed(version, tuple(tools), base, tuple(deviations), *browser)
         parent, installed = self._tools(spec, say)
         labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(installed)}
-        self._layer(image, parent, labels, lambda container: self._install(container, spec, manifests, say))
+        out = fence.ways(node.registry(), fence.manifests_in(manifests))
+
+        def fill(container: Container) -> None:
+            self._install(container, spec, manifests, out, say)
+
+        self._layer(image, parent, labels, fill, extra_hosts=out.hosts)
         say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
         return installed
 
@@ -82,11 +89,12 @@ class Layers:
         labels = {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment}
         self._layer(instance_image(digest), environment_image(environment), labels, fill)
 
-    def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill) -> str:
+    def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill, **options: Any) -> str:
         with lock(self.cache / "locks" / folder_name(image)):
             found = self.engine.image(image)
             if not found or not labels.items() <= found.labels.items():
-                with self.engine.container(parent, "build", install.LIMITS, network_mode="bridge") as container:
+                options |= {"network_mode": "none"}
+                with self.engine.container(parent, "build", install.LIMITS, **options) as container:
                     fill(container)
                     commit(container, image, labels)
         return image
@@ -133,7 +141,7 @@ class Layers:
         return self._layer(image, parent, labels, fill)
 
     # -- dependencies -----------------------------------------------------------------------------------------------
-    def _install(self, container: Container, spec: Installation, manifests: Path, say: Say) -> None:
+    def _install(self, container: Container, spec: Installation, manifests: Path, out: Ways, say: Say) -> None:
         start(container)
         scratch, ca = f"/tmp/{INSTALL_FOLDER}", install.host_ca()
         put(container, PARENT, tar.of_folder(manifests, "repo"))
@@ -142,7 +150,8 @@ class Layers:
         registry = node.registry()
         env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
-        with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
+        telling_it = telling(say, f"installing: {' '.join(spec.commands[0])}")
+        with telling_it, timed("install"), fence.fenced(container, out, scratch):
             install.run_all(spec, registry, run)
         if spec.browser:
             put(container, scratch, tar.of_entries({browser.LINKS.name: browser.LINKS.read_bytes()}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from docker.models.containers import Container
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.engine import put
 from pipeline.sandbox.docker.faults import faults
-from pipeline.sandbox.docker.relay import SCRIPT, Address, Relay
+from pipeline.sandbox.docker.relay import SCRIPT, Address, Connect, Relay, connect
 from pipeline.sandbox.docker.stream import Attached
 
 #: where the container's end of the relay lies
@@ -49,16 +49,28 @@ def _is_number(host: str) -> bool:
 @contextmanager
 def relayed(container: Container, address: Address) -> Iterator[None]:
     """Carry the container's connections to the port of `address`, as long as the block."""
-    end = _other_end(container, address[1])
+    with carried(container, {(LOOPBACK, address[1]): address}):
+        yield
+
+
+@contextmanager
+def carried(
+    container: Container, ways: Mapping[Address, Address], connect: Connect = connect, folder: str = FOLDER
+) -> Iterator[None]:
+    """Carry what reaches addresses of the container's own to those that stand for them, as long as the block.
+
+    The container's end is a script in `folder`.
+    """
+    end = _other_end(container, [f"{host}:{port}" for host, port in ways], folder)
     try:
-        Relay(end.send, iter(end), address).open()
+        Relay(end.send, iter(end), list(ways.values()), connect).open()
         yield
     finally:
         end.close()
 
 
 @faults()
-def _other_end(container: Container, port: int) -> Attached:
+def _other_end(container: Container, own: list[str], folder: str) -> Attached:
     """The container's end, as a user whom no command of the agent may touch."""
-    put(container, FOLDER, tar.of_entries({SCRIPT.name: SCRIPT.read_bytes()}, tar.ROOT))
-    return Attached(container, ["node", f"{FOLDER}/{SCRIPT.name}", str(port)], user="root")
+    put(container, folder, tar.of_entries({SCRIPT.name: SCRIPT.read_bytes()}, tar.ROOT))
+    return Attached(container, ["node", f"{folder}/{SCRIPT.name}", *own], user="root")

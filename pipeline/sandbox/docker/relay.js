@@ -1,7 +1,8 @@
-// The container's end of an agent's way out; relay.py is the other. Every connection to PORT on the container's own
-// loopback becomes frames on standard output, and frames on standard input become what it receives. A frame is the
-// number of a connection and a length (4 bytes each, big endian), then as many bytes; none: the connection is over.
-// Number 0 is a greeting, which is returned once the port is open. For every Node from 4.5.
+// The container's end of a way out; relay.py is the other. Its arguments are addresses of the container's own loopback
+// (ADDRESS:PORT). Every connection to one of them becomes frames on standard output, and frames on standard input become
+// what it receives. A frame is the number of a connection and a length (4 bytes each, big endian), then as many bytes;
+// none: the connection is over. The first bytes of a connection are its address, by its place among the arguments (2
+// bytes). Number 0 is a greeting, which is returned once all are open. For every Node from 4.5.
 "use strict";
 const net = require("net");
 
@@ -19,21 +20,34 @@ function send(number, data) {
 }
 
 // Numbers are given when a client first speaks, so that the other end sees them grow.
-const server = net.createServer((socket) => {
-  let number = 0;
-  socket.on("data", (data) => {
-    if (!number) connections.set((number = ++last), socket);
-    send(number, data);
+function serve(place) {
+  const begin = Buffer.alloc(2);
+  begin.writeUInt16BE(place, 0);
+  return net.createServer((socket) => {
+    let number = 0;
+    socket.on("data", (data) => {
+      if (number) return send(number, data);
+      connections.set((number = ++last), socket);
+      send(number, Buffer.concat([begin, data]));
+    });
+    socket.on("error", () => {}); // "close" follows
+    socket.on("close", () => {
+      if (connections.delete(number)) send(number, NOTHING);
+    });
   });
-  socket.on("error", () => {}); // "close" follows
-  socket.on("close", () => {
-    if (connections.delete(number)) send(number, NOTHING);
+}
+
+function open(addresses) {
+  let closed = addresses.length;
+  addresses.forEach((text, place) => {
+    const end = text.lastIndexOf(":");
+    serve(place).listen(Number(text.slice(end + 1)), text.slice(0, end), () => --closed || send(0, NOTHING));
   });
-});
+}
 
 function receive(number, data) {
   const socket = connections.get(number);
-  if (number === 0) server.listen(Number(process.argv[2]), "127.0.0.1", () => send(0, NOTHING));
+  if (number === 0) open(process.argv.slice(2));
   else if (socket && data.length) socket.write(data);
   else if (socket) socket.end();
 }

@@ -1,8 +1,9 @@
-"""The host's end of an agent's way out: connections of a container without network, carried to one address.
+"""The host's end of a way out: connections of a container without network, carried to a few addresses and no other.
 
 The other end, relay.js in the container, speaks over the standard streams of one command, and so through the engine's
 own API: no network, no mount, no port on the host, and an engine that may be elsewhere. Where a connection goes is
-decided here alone. Made for HTTP: the client speaks first, and does not half close a connection to go on reading.
+decided here alone, by its place among the addresses. Made for HTTP: the client speaks first, and does not half close a
+connection to go on reading.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -25,21 +26,36 @@ HEAD = struct.Struct(">II")
 OVER = b""
 #: the number that only greets: what arrives before it may be lost in the engine's answer
 GREETING = 0
+#: before the first bytes of a connection: the place of its address
+PLACE = struct.Struct(">H")
 #: seconds for the other end to open its port, and for the address to take a connection
 PATIENCE = 30
 
 Address = tuple[str, int]
+#: how a connection to an address is made; raises OSError
+Connect = Callable[[Address], socket.socket]
+
+
+def connect(address: Address) -> socket.socket:
+    return socket.create_connection(address, timeout=PATIENCE)
 
 
 class Relay(threading.Thread):
-    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do.
+    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do. `addresses` are
+    in the order in which the other end was told of its own.
 
     This thread never waits for a connection: each has two of its own, or the two ends could wait for each other.
     """
 
-    def __init__(self, send: Callable[[bytes], None], chunks: Iterator[bytes], address: Address) -> None:
+    def __init__(
+        self,
+        send: Callable[[bytes], None],
+        chunks: Iterator[bytes],
+        addresses: Sequence[Address],
+        connect: Connect = connect,
+    ) -> None:
         super().__init__(daemon=True)
-        self._send_bytes, self._chunks, self._address = send, chunks, address
+        self._send_bytes, self._chunks, self._addresses, self._connect = send, chunks, addresses, connect
         self._outgoing: dict[int, SimpleQueue[bytes]] = {}
         self._last, self._lock, self._open = GREETING, threading.Lock(), threading.Event()
 
@@ -47,7 +63,7 @@ class Relay(threading.Thread):
         """Start, and wait for the port in the container. Raises InfrastructureError when it does not open."""
         self.start()
         if not self._open.wait(PATIENCE):
-            raise InfrastructureError("the way from a container to the gateway did not open", cause="engine")
+            raise InfrastructureError("the way out of a container did not open", cause="engine")
 
     def run(self) -> None:
         with suppress(OSError):  # the container is gone
@@ -65,14 +81,17 @@ class Relay(threading.Thread):
         if number > self._last:
             self._last = number
             outgoing = self._outgoing[number] = SimpleQueue()
-            threading.Thread(target=self._carry, args=(number, outgoing), daemon=True).start()
+            (place,) = PLACE.unpack_from(data)
+            data = data[PLACE.size :]
+            address = self._addresses[place]
+            threading.Thread(target=self._carry, args=(number, outgoing, address), daemon=True).start()
         if outgoing := self._outgoing.get(number):
             outgoing.put(data)
 
-    def _carry(self, number: int, outgoing: SimpleQueue[bytes]) -> None:
+    def _carry(self, number: int, outgoing: SimpleQueue[bytes], address: Address) -> None:
         """One connection, and all that goes out on it."""
         try:
-            connection = socket.create_connection(self._address, timeout=PATIENCE)
+            connection = self._connect(address)
         except OSError:
             self._end(number)
             return

@@ -29,8 +29,8 @@ def free_port() -> int:
 def opened(address: tuple[str, int]) -> Iterator[int]:
     """A relay to an address; gives the port of its other end."""
     port = free_port()
-    with subprocess.Popen(["node", SCRIPT, str(port)], stdin=PIPE, stdout=PIPE, bufsize=0) as process:
-        relay = Relay(process.stdin.write, iter(lambda: process.stdout.read(4096), b""), address)
+    with subprocess.Popen(["node", SCRIPT, f"127.0.0.1:{port}"], stdin=PIPE, stdout=PIPE, bufsize=0) as process:
+        relay = Relay(process.stdin.write, iter(lambda: process.stdout.read(4096), b""), [address])
         relay.open()
         yield port
         process.stdin.close()
@@ -96,7 +96,7 @@ def test_where_nobody_listens_a_connection_ends_at_once() -> None:
 def test_an_end_that_does_not_greet_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "PATIENCE", 0.01)
     with pytest.raises(InfrastructureError, match="did not open"):
-        Relay(lambda _: None, iter(()), ("127.0.0.1", 1)).open()
+        Relay(lambda _: None, iter(()), [("127.0.0.1", 1)]).open()
 
 
 def test_frames_may_be_cut_anywhere() -> None:

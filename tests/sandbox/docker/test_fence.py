@@ -1,0 +1,170 @@
+"""The network of an install: the registry and what lock files name; nothing of this machine, nothing else at all."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import docker
+import pytest
+
+from pipeline.core.cache import cache_root
+from pipeline.core.records import Environment
+from pipeline.ecosystems.installation import installation
+from pipeline.sandbox.docker import fence, relay
+from pipeline.sandbox.docker.fence import ways
+from pipeline.sandbox.docker.names import environment_image
+from pipeline.sandbox.docker.sandbox import DockerSandbox
+
+REGISTRY = "https://registry.npmjs.org/"
+PUBLIC = ["registry.npmjs.org", "registry.yarnpkg.com"]
+
+
+@pytest.mark.rule("install-fence")
+def test_the_registry_and_no_more() -> None:
+    found = ways(REGISTRY, {"package.json": b'{"homepage": "https://acme.org/", "dependencies": {"a": "^1.0.0"}}'}, "")
+    assert list(found.hosts) == PUBLIC
+    assert set(found.carried.values()) == {(host, 443) for host in PUBLIC}
+    assert len(set(found.hosts.values())) == 2 and all(one.startswith("127.") for one in found.hosts.values())
+
+
+def test_a_registry_of_ones_own_with_its_port() -> None:
+    found = ways("http://npm.acme.org:4873/", {}, "nodejs.org cache.acme.org:8443")
+    assert {*found.carried.values()} >= {("npm.acme.org", 4873), ("nodejs.org", 443), ("cache.acme.org", 8443)}
+    assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "hosts"),
+    [
+        ("yarn.lock", 'resolved "https://codeload.github.com/a/b/tar.gz/c0ffee"', ["codeload.github.com"]),
+        ("yarn.lock", '  resolution: "b@https://github.com/a/b.git#commit=c0"', ["github.com", "codeload.github.com"]),
+        (
+            "package-lock.json",
+            '"resolved": "git+ssh://git@github.com/a/b.git#c0"',
+            ["github.com", "codeload.github.com"],
+        ),
+        ("package-lock.json", '"version": "github:a/b#c0"', ["github.com", "codeload.github.com"]),
+        ("package-lock.json", '"funding": {"url": "https://opencollective.com/a"}', []),
+        ("package-lock.json", '"resolved": "https://registry.npmjs.org/a/-/a-1.tgz"', []),
+        ("pnpm-lock.yaml", "resolution: {tarball: https://pkg.pr.new/a/b@1}", ["pkg.pr.new"]),
+        ("package.json", '{"devDependencies": {"b": "git+https://gitlab.com/a/b.git"}}', ["gitlab.com"]),
+        ("package.json", '{"dependencies": {"b": "github:a/b"}}', ["github.com", "codeload.github.com"]),
+        ("package.json", '{"repository": "github:a/b", "bugs": "https://github.com/a/b/issues"}', []),
+        ("package.json", "no JSON", []),
+        (".npmrc", "registry=https://npm.acme.org/", ["npm.acme.org"]),
+    ],
+)
+def test_what_lock_files_name(path: str, text: str, hosts: list[str]) -> None:
+    assert list(ways(REGISTRY, {f"a/{path}": text.encode()}, "").hosts)[2:] == hosts
+
+
+@pytest.mark.rule("install-fence")
+def test_a_host_that_a_repository_chose_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may lead anywhere; one that somebody set up on this machine is meant so."""
+    reached: list[tuple[str, int]] = []
+    monkeypatch.setattr(fence, "connect", lambda address: reached.append(address))
+    places = {"localhost.acme.org": "127.0.0.1", "metadata.acme.org": "169.254.169.254", "acme.org": "93.184.215.14"}
+
+    def resolve(host: str, port: int, **_: object) -> list:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (places[host], port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    for host in ("localhost.acme.org", "metadata.acme.org"):
+        with pytest.raises(OSError, match="none of|no host of the public network"):
+            fence._connect((host, 443), {"registry.npmjs.org"})
+    fence._connect(("acme.org", 443), {"registry.npmjs.org"})
+    fence._connect(("registry.npmjs.org", 443), {"registry.npmjs.org"})
+    assert reached == [("93.184.215.14", 443), ("registry.npmjs.org", 443)]
+
+
+def test_no_more_hosts_than_there_are_addresses() -> None:
+    text = "\n".join(f'resolved "https://host{number}.acme.org/a.tgz"' for number in range(1000))
+    found = ways(REGISTRY, {"yarn.lock": text.encode()}, "")
+    assert len(found.hosts) == fence.MOST == len(set(found.hosts.values()))
+    assert {host for host, _ in found.carried.values()} == set(found.hosts)
+
+
+def test_a_connection_goes_to_the_address_of_its_place() -> None:
+    """By what the container's end says of it, which only knows its own addresses."""
+    asked: list[tuple[str, int]] = []
+
+    def connect(address: tuple[str, int]) -> socket.socket:
+        asked.append(address)
+        raise OSError
+
+    first = relay.HEAD.pack(1, 4) + relay.PLACE.pack(1) + b"hi"
+    carried = relay.Relay(lambda _: None, iter([first]), [("one", 1), ("other", 2)], connect)
+    carried.run()
+    deadline = threading.Event()
+    while not asked and not deadline.wait(0.01):
+        pass
+    assert asked == [("other", 2)]
+
+
+# -- in the engine ---------------------------------------------------------------------------------------------------
+TRY = """
+const net = require("net"), https = require("https"), dns = require("dns"), fs = require("fs");
+const [port, ...hosts] = process.argv.slice(2), said = {};
+const reach = (host, port) => new Promise((done) => {
+  const socket = net.connect({ host, port, timeout: 5000 }, () => { socket.write("GET / HTTP/1.0\\r\\n\\r\\n"); });
+  socket.on("data", () => { socket.destroy(); done("reached"); });
+  socket.on("error", (error) => done(error.code)); socket.on("close", () => done("closed"));
+  socket.on("timeout", () => { socket.destroy(); done("timeout"); });
+});
+(async () => {
+  for (const host of hosts) said[host] = await reach(host, Number(port));
+  said.metadata = await reach("169.254.169.254", 80);
+  said.listener = await reach("registry.npmjs.org", Number(port));
+  said.unknown = await new Promise((done) => dns.lookup("acme.org", (error) => done(error ? error.code : "found")));
+  said.registry = await new Promise((done) => https.get("https://registry.npmjs.org/is-number", (answer) =>
+    done(answer.statusCode)).on("error", (error) => done(error.message)));
+  fs.mkdirSync("node_modules"); fs.writeFileSync("node_modules/said.json", JSON.stringify(said)); process.exit();
+})();
+"""
+
+
+@pytest.fixture
+def listener() -> Iterator[int]:
+    """A server of this machine, on all of its addresses."""
+    with http.server.ThreadingHTTPServer(("0.0.0.0", 0), http.server.SimpleHTTPRequestHandler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+@pytest.mark.engine
+@pytest.mark.timeout(300)
+@pytest.mark.rule("install-fence")
+@pytest.mark.invariant(5)
+def test_an_install_reaches_the_registry_and_nothing_of_this_machine(
+    listener: int, tmp_path: Path, spec: Environment
+) -> None:
+    """It was on a network whose gateway is this machine, with all that listens here."""
+    (tmp_path / "try.js").write_text(TRY)
+    (tmp_path / "package.json").write_text("{}")
+    own = socket.gethostbyname(socket.gethostname())
+    hosts = ["172.17.0.1", own, "host.docker.internal", "127.0.0.1"]
+    command = ("node", "try.js", str(listener), *hosts)
+    asked = installation(spec)._replace(commands=(command,))
+    digest, sandbox = uuid.uuid4().hex, DockerSandbox(cache_root())
+    client = docker.from_env()
+    try:
+        sandbox.images.environment(asked, digest, tmp_path, print)
+        words = "cat /workspace/repo/node_modules/said.json; cat /etc/nsswitch.conf"
+        told = client.containers.run(environment_image(digest), ["sh", "-c", words], remove=True, network_mode="none")
+        said, rest = json.JSONDecoder().raw_decode(told.decode())
+        files = client.containers.run("a11y-bench/base:bookworm", ["cat", "/etc/nsswitch.conf"], remove=True)
+        assert told.decode()[rest:] == files.decode(), "it is as it was"
+    finally:
+        with suppress(docker.errors.ImageNotFound):
+            client.images.remove(environment_image(digest), force=True)
+    assert said.pop("registry") == 200
+    assert said.pop("unknown") == "ENOTFOUND"
+    assert "reached" not in said.values(), said
