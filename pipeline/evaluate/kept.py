@@ -78,4 +78,4 @@ def load(unit: Unit, parser: str) -> PatchRun:
     counter = {name: once(fields, name) for name, fields in kept.get("counter", {}).items()}
     ran = kept["ran"] and Identity.model_validate(kept["ran"])
     again = tuple(once(fields, name) for name, fields in kept.get("repeats", {}).items())
-    return PatchRun(once(kept["run"], NAME), again, kept.get("flips"), counter, ran=ran)
+    return PatchRun(once(kept["run"], NAME), counter, again, kept.get("flips"), ran=ran)

@@ -68,9 +68,9 @@ class PatchRun:
     `repeats` the same run again, and `flips` what gold does in its own repeats, None where it was not asked."""
 
     run: TestRun | None = None
+    counter: dict[str, TestRun] = field(default_factory=dict)
     repeats: tuple[TestRun, ...] = ()
     flips: dict[str, dict[str, int]] | None = None
-    counter: dict[str, TestRun] = field(default_factory=dict)
     unapplied: tuple[str, str] | None = None
     fault: str = ""
     ran: Identity | None = None

@@ -24,7 +24,7 @@ def failing(*names: str) -> TestRun:
 
 
 def ran(*runs: TestRun, flips: dict[str, dict[str, int]] | None = None) -> PatchRun:
-    return PatchRun(runs[0], runs[1:], flips)
+    return PatchRun(runs[0], repeats=runs[1:], flips=flips)
 
 
 def flipping(*names: str) -> dict[str, dict[str, int]]:
