@@ -48,6 +48,12 @@ def shell(workspace: Workspace, script: str, **options: Any) -> Completed:
 
 
 # -- commands --------------------------------------------------------------------------------------------------------
+def test_the_most_memory_is_a_number(any_bench: Bench) -> None:
+    """0 where nobody counts."""
+    with any_bench.sandbox.open(any_bench.instance) as workspace:
+        assert workspace.peak() >= 0
+
+
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9)])
 def test_exit_code_comes_back(bench: Bench, script: str, code: int) -> None:
     with bench.sandbox.open(bench.instance) as workspace:

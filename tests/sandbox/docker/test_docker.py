@@ -71,6 +71,17 @@ def test_memory_of_a_child_is_seen_too(bench: Bench) -> None:
     assert (done.code, done.limit) == (1, "memory")
 
 
+@pytest.mark.rule("memory-by-gold")
+def test_the_most_memory_is_the_kernels_count(bench: Bench) -> None:
+    """Also of what has ended; what a workspace that is gone held nobody knows any more."""
+    with bench.sandbox.open(bench.instance, limits=Limits(memory=512 * 2**20)) as workspace:
+        before = workspace.peak()
+        workspace.run(["sh", "-c", "head -c 150M /dev/zero | tail | wc -c"])
+        assert before < 100 * 2**20 <= workspace.peak() < 512 * 2**20
+        workspace.run(["sleep", "20"], seconds=0.2)
+        assert workspace.peak() == 0
+
+
 def test_failed_command_is_not_taken_for_want_of_memory(bench: Bench) -> None:
     assert shell(bench, "exit 1").limit is None
 
