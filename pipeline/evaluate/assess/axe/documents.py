@@ -13,7 +13,7 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import NamedTuple
 
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Record, Status
 from pipeline.ecosystems import parser
 from pipeline.execution import runs
@@ -63,6 +63,8 @@ def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rende
 
 
 def _read(workspace: Workspace, folder: str, run: TestRun) -> Rendered:
+    if run.end == "out_of_memory":
+        raise InfrastructureError("the tests ran out of memory", cause="out_of_memory")
     if run.end != "ran" or run.doubts:
         raise NotAudited(f"the tests ended without a result: {'; '.join(run.doubts) or run.end}")
     jsdom, captured = (workspace.read(f"{folder}/{name}") or b"" for name in ("jsdom", "captured.jsonl"))
