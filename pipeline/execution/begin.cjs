@@ -80,6 +80,9 @@ const define = Object.defineProperty;
 VARIABLES.forEach(function (name) {
   delete process.env[name];
 });
+const options = (process.env.NODE_OPTIONS || "").replace(/ *--require=(?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
+if (options) process.env.NODE_OPTIONS = options;
+else delete process.env.NODE_OPTIONS;
 process.argv = process.argv.slice(0, 1);
 if (require.main) Object.assign(require.main, { filename: "", id: ".", path: "" });
 Error.stackTraceLimit = 0;

@@ -6,6 +6,7 @@ what the results mean (core.verdict).
 
 from __future__ import annotations
 
+import json
 import posixpath
 import secrets
 import shlex
@@ -153,7 +154,8 @@ def _variables(workspace: Workspace, environment: Environment, places: Mapping[s
         return variables
     path = f"{workspace.scratch}/{file.name}"
     workspace.write(path, file.read_bytes())
-    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} --require={path}".strip()}
+    quoted = json.dumps(path) if " " in path else path  # Node before 12 knows no quotes
+    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} --require={quoted}".strip()}
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from histories import History
 
 from pipeline.core.records import Status
+from pipeline.execution import counter
 from pipeline.execution.counter import Made, made, run
 from pipeline.execution.runs import Plan
 
@@ -77,3 +82,16 @@ def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun:
     assert _begun("src/Menu.test.js", text, "/begin.cjs") == begun.format("/begin.cjs")
     gold = patch({TEST: text + "opens | src/Menu.js | <nav\n"})
     assert run("disguised", plan(), "", "", gold, [TEST]).results[f"{TEST} > opens"] is Status.PASSED
+
+
+def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: Path) -> None:
+    """The options of the repository's own command stay."""
+    hooks, script = tmp_path / "a folder" / "hooks.cjs", tmp_path / "said.cjs"
+    hooks.parent.mkdir()
+    hooks.touch()
+    begin = Path(counter.__file__).with_name("begin.cjs")
+    script.write_text(f"require({json.dumps(str(begin))}); console.log(process.env.NODE_OPTIONS);")
+    for own, said in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
+        env = {**os.environ, "NODE_OPTIONS": f"{own}--require={json.dumps(str(hooks))}"}
+        done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{said}\n"
