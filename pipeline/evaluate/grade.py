@@ -160,6 +160,8 @@ def of_run(instance: Instance, run: TestRun) -> Graded:
     """Compare a run with what the instance expects (docs/rules.md, Verdicts)."""
     if run.end != "ran":
         outcome, cause = _ENDS[run.end]
+        if run.end == "no_report" and run.code:
+            cause += f", killed by signal {-run.code}" if run.code < 0 else f", with exit code {run.code}"
         return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     found = verdict.resolve(instance.fixed_tests, instance.expected, results)

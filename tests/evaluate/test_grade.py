@@ -96,6 +96,16 @@ def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
 
 
 @pytest.mark.rule("crashed")
+@pytest.mark.parametrize(
+    ("code", "said"), [(0, ""), (1, ", with exit code 1"), (-6, ", killed by signal 6")], ids=["left", "failed", "heap"]
+)
+def test_how_the_runner_ended_is_said(code: int, said: str) -> None:
+    """V8 ends a process whose heap is exhausted by signal 6, which is how people know it."""
+    graded = of_run(INSTANCE, TestRun(end="no_report", code=code))
+    assert graded.cause == f"the runner ended without its report{said}"
+
+
+@pytest.mark.rule("crashed")
 @pytest.mark.trap("honest-crash")
 def test_a_runner_that_broke_is_no_attempt_to_cheat() -> None:
     """A late rejection changes Vitest's exit code while all tests pass: our first version called that tampered."""
