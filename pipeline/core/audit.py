@@ -30,7 +30,6 @@ class Variant(Record):
     before: str = Field(default="", description="what gold says there, cut")
     after: str = Field(default="", description="what the variant says, cut")
     patch_digest: str
-    imported: bool | None = Field(default=None, description="whether a test of the instance comes to its file")
     outcome: Outcome | None = None
     cause: str = ""
     checked: bool | None = Field(default=None, description="resolved with the accessibility checker; none: not asked")

@@ -110,7 +110,8 @@ def stats(repos: Any, form: str, store: Any) -> None:
     """Say what they are made of.
 
     \b
-    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches: by repository and in total.
+    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches, and test strength where `dataset
+    audit` measured it: by repository and in total.
     Reads DATA/02_dataset/ and, for WCAG principles and criteria, DATA/00_viewer/.
     Example: a11y-bench dataset stats --format csv > stats.csv
     """

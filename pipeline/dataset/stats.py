@@ -1,7 +1,7 @@
 """What datasets are made of, in numbers: each repository's, and of all together.
 
-Reads instances and reviews, writes nothing. `GROUPS` say as what an instance counts, `_sizes` how large its gold patch
-is, of which minimum, median, mean and maximum over the instances are told.
+Reads instances, reviews and audits, writes nothing. `GROUPS` say as what an instance counts, `_sizes` how large its
+gold patch is, of which minimum, median, mean and maximum over the instances are told, as of the tests' strength.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from unidiff import PatchSet
 
+from pipeline.core.audit import VerdictAudit
 from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Instance, Review
 from pipeline.core.reviews import newest_reviews
-from pipeline.core.store import Store
+from pipeline.core.store import Store, read_records
 from pipeline.core.wcag import PRINCIPLES
 
 TOTAL = "total"
@@ -31,10 +32,11 @@ Numbers = dict[tuple[str, str], float]
 
 
 class Rated(NamedTuple):
-    """An instance and what people and models said of it."""
+    """An instance and what people and models said of it; its tests' strength in percent, where it was measured."""
 
     instance: Instance
     reviews: tuple[Review, ...] = ()
+    strength: float | None = None
 
 
 def _instances(one: Rated) -> Mapping[str, int]:
@@ -45,6 +47,8 @@ def _instances(one: Rated) -> Mapping[str, int]:
         "with quarantined tests": int(bool(instance.quarantine)),
         "with deviations": int(bool(instance.deviations)),
         "chosen by hand": int(instance.chosen_by_hand),
+        "with files that only tests import": int(bool(instance.moved)),
+        "that need such files": int(bool(instance.needs)),
     }
 
 
@@ -85,7 +89,7 @@ GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
 }
 
 #: what is told of a size
-MEASURES: dict[str, Callable[[Sequence[int]], float]] = {
+MEASURES: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "median": statistics.median,
     "mean": lambda values: round(statistics.fmean(values), 2),
@@ -101,7 +105,9 @@ def _sizes(patch: str) -> Mapping[str, int]:
 
 def numbers(rated: Sequence[Rated]) -> Numbers:
     """All numbers of some instances, at least one: by group and name."""
-    return _counts(rated) | _spread([_sizes(one.instance.fix_patch) for one in rated])
+    strengths = [one.strength for one in rated if one.strength is not None]
+    measured = {("test strength, %", name): measure(strengths) for name, measure in MEASURES.items() if strengths}
+    return _counts(rated) | _spread([_sizes(one.instance.fix_patch) for one in rated]) | measured
 
 
 def _counts(rated: Sequence[Rated]) -> Numbers:
@@ -131,4 +137,8 @@ def _rated(store: Store, repo: Repo) -> list[Rated]:
     reviews: dict[str, tuple[Review, ...]] = {}
     for one in newest_reviews(store, repo):
         reviews[one.instance_id] = (*reviews.get(one.instance_id, ()), one)
-    return [Rated(one, reviews.get(one.instance_id, ())) for one in read_dataset(store, repo)]
+    audits = {one.instance_id: one.hunks.share for one in read_records(store.audit(repo), VerdictAudit)}
+    strength = {name: round(100 * share, 1) for name, share in audits.items() if share is not None}
+    return [
+        Rated(one, reviews.get(one.instance_id, ()), strength.get(one.instance_id)) for one in read_dataset(store, repo)
+    ]

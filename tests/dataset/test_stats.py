@@ -54,6 +54,19 @@ def test_the_sizes_of_gold_patches() -> None:
     assert found["lines"] == {"min": 2, "median": 4.5, "mean": 4.5, "max": 7}
 
 
+@pytest.mark.rule("test-strength")
+def test_the_strength_of_tests_where_it_was_measured() -> None:
+    rated = [of()._replace(strength=strength) for strength in (50.0, 100.0, None)]
+    assert group("test strength, %", *rated) == {"min": 50, "median": 75, "mean": 75, "max": 100}
+    assert group("test strength, %", of()) == {}
+
+
+@pytest.mark.rule("only-tests-import")
+def test_instances_with_files_that_only_tests_import() -> None:
+    found = group("instances", of(moved=("a.js",)), of(moved=("b.js",)), of(needs=("c.js",)))
+    assert (found["with files that only tests import"], found["that need such files"]) == (2, 1)
+
+
 @pytest.mark.rule("dataset-stats")
 def test_a_criterion_counts_once_for_an_instance_and_brings_its_principle() -> None:
     both = make_review(success_criteria=("4.1.2", "1.4.3"), principles=("robust",))
