@@ -203,10 +203,12 @@ def plain(node: Node | None) -> bytes | None:
 
 
 def _words(root: Node) -> Iterator[bytes]:
+    whole = text_of(root)
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if node.type in _SILENT or _is_type_import(node) or _is_separator(node) or _is_declared_type(node):
+        silent = node.type in _SILENT or _is_type_import(node) or _is_separator(node) or _is_declared_type(node)
+        if silent or _is_unused(node, whole):
             continue
         if node.children:
             waiting.extend(reversed(node.children))
@@ -225,10 +227,23 @@ def _is_declared_type(node: Node) -> bool:
     )
 
 
+def _is_unused(node: Node, whole: bytes) -> bool:
+    """A function of a module, or an import's name, that nothing else in it mentions."""
+    if node.type == "import_specifier":
+        name = node.child_by_field_name("alias") or node.child_by_field_name("name")
+    elif node.type == "function_declaration" and node.parent is not None and node.parent.type == "program":
+        name = node.child_by_field_name("name")
+    else:
+        return False
+    return len(re.findall(rb"(?<![\w$])%s(?![\w$])" % re.escape(text_of(name)), whole)) == 1
+
+
 def _is_separator(node: Node) -> bool:
-    """What stands between, and says nothing: a semicolon at an end, a comma before a bracket."""
+    """What stands between, and says nothing: a semicolon at an end, a comma before a bracket or in an import."""
     after = node.next_sibling
-    return node.type == ";" or node.type == "," and after is not None and after.type in (")", "]", "}")
+    in_import = node.parent is not None and node.parent.type == "named_imports"
+    ends = after is not None and after.type in (")", "]", "}")
+    return node.type == ";" or node.type == "," and (ends or in_import)
 
 
 def _parsed(grammar: str, text: bytes) -> Node:

@@ -44,6 +44,10 @@ _PARTS: dict[Outcome, Mapping[str, Find]] = {
 }
 
 
+#: kinds of variants that the checker is asked about
+_CHECKED: tuple[Kind, ...] = ("same", "harmful")
+
+
 class Asked(NamedTuple):
     """What is drawn: variants of each kind, by a seed; of these at most `limit` are run (0: all). `numbers` are the
     pull requests, none for all; `checker` lets the accessibility checker speak, too."""
@@ -53,6 +57,14 @@ class Asked(NamedTuple):
     limit: int = 0
     numbers: tuple[int, ...] = ()
     checker: bool = True
+
+
+class Turns(NamedTuple):
+    """What is run of a repository, in its order; and the variants that were drawn to be, by name and kind: a patch may
+    be a variant of two kinds."""
+
+    named: list[Named]
+    drawn: frozenset[tuple[str, Kind]]
 
 
 class Work(NamedTuple):
@@ -89,8 +101,8 @@ def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Wor
     drawn = {repo: _draw(store, repo, asked) for repo in repos}
     if asked.numbers and not any(drawn.values()):
         raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
-    named = _in_turn(drawn, asked)
-    return {repo: _audited(store, repo, drawn[repo], named[repo], how, asked, work) for repo in repos}
+    turns = _in_turn(drawn, asked)
+    return {repo: _audited(store, repo, drawn[repo], turns[repo], how, asked, work) for repo in repos}
 
 
 def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, Drawn]]:
@@ -109,7 +121,7 @@ def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, D
     return found
 
 
-def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> dict[Repo, list[Named]]:
+def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> dict[Repo, Turns]:
     """What is run, by repository: in an order that the seed draws, in turn of each kind, so that a larger number adds
     to a smaller one, and what was stopped is a sample, too. Gold goes before the first variant of its instance."""
     pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
@@ -121,18 +133,23 @@ def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: 
     for kind, pool in pools.items():
         random.Random(f"{asked.seed} {kind}").shuffle(pool)
     turns = [one for one in chain.from_iterable(zip_longest(*pools.values())) if one]
-    ordered: dict[Repo, dict[str, Named]] = {repo: {} for repo in drawn}
+    found: dict[Repo, list[Named]] = {repo: [] for repo in drawn}
     for one in turns[: asked.limit or None]:
-        for each in (gold[one.instance.instance_id], one):
-            ordered[one.instance.repository].setdefault(each.name, each)
-    return {repo: list(named.values()) for repo, named in ordered.items()}
+        found[one.instance.repository] += (gold[one.instance.instance_id], one)
+    return {
+        repo: Turns(
+            list({one.name: one for one in reversed(named)}.values())[::-1],
+            frozenset((one.name, one.made.kind) for one in named),
+        )
+        for repo, named in found.items()
+    }
 
 
 def _audited(
     store: Store,
     repo: Repo,
     drawn: Mapping[str, tuple[Instance, Drawn]],
-    named: Sequence[Named],
+    turns: Turns,
     how: How,
     asked: Asked,
     work: Work,
@@ -141,7 +158,7 @@ def _audited(
     clone, path = images.source(store, repo), store.audit(repo)
 
     def write(verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]) -> list[VerdictAudit]:
-        audits = [_audit(*drawn[name], verdicts, checked, asked) for name in sorted(drawn)]
+        audits = [_audit(*drawn[name], turns, verdicts, checked, asked) for name in sorted(drawn)]
         there = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
         store.replace_records(path, sorted([*there, *audits], key=lambda one: one.instance_id))
         return audits
@@ -149,12 +166,12 @@ def _audited(
     with store.lock("audit", repo), log_file(path.with_suffix(".log")):
         runs = patch_runs(store, repo, how, clone)
         try:
-            verdicts = _verdicts(store, runs, named, how, work, clone)
+            verdicts = _verdicts(store, runs, turns.named, how, work, clone)
         except KeyboardInterrupt:
-            write(_so_far(runs, named), {})
+            write(_so_far(runs, turns.named), {})
             raise
         write(verdicts, {})
-        return write(verdicts, _checked(runs, named, verdicts, how, work) if asked.checker else {})
+        return write(verdicts, _checked(runs, turns, verdicts, how, work) if asked.checker else {})
 
 
 def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
@@ -188,14 +205,14 @@ def _words(progress: Progress, how: How, work: Work) -> dict[str, Any]:
 
 
 def _checked(
-    runs: PatchRuns, named: Sequence[Named], verdicts: Mapping[str, Verdict], how: How, work: Work
+    runs: PatchRuns, turns: Turns, verdicts: Mapping[str, Verdict], how: How, work: Work
 ) -> dict[str, tuple[bool, str]]:
     """What the checker says, by name, and why it says nothing: resolved, or all that fails are snapshots that tell the
     same; and no more violations than with gold. Asked where that can change what the tests say."""
     requests = [
         Examine(Assessed(one.renamed, verdicts[one.name], one.made.patch), runs, _PARTS[verdicts[one.name].outcome])
-        for one in named
-        if verdicts[one.name].outcome in _PARTS and one.made.kind != "hunk"
+        for one in turns.named
+        if verdicts[one.name].outcome in _PARTS and any((one.name, kind) in turns.drawn for kind in _CHECKED)
     ]
     with Progress("asking the checker", len(requests)) as progress:
         said = examined(requests, progress, **_words(progress, how, work))
@@ -211,6 +228,7 @@ def _checked(
 def _audit(
     instance: Instance,
     drawn: Drawn,
+    turns: Turns,
     verdicts: Mapping[str, Verdict],
     checked: Mapping[str, tuple[bool, str]],
     asked: Asked,
@@ -221,17 +239,22 @@ def _audit(
         seed=asked.seed,
         wanted=asked.variants,
         left_out={name: count for name, count in sorted(drawn.left_out.items()) if count},
-        variants=tuple(_variants(instance, drawn, verdicts, checked)),
+        variants=tuple(_variants(instance, drawn, turns, verdicts, checked)),
         law=of_run("running", "reading", "grading", parser=instance.environment.parser),
     )
 
 
 def _variants(
-    instance: Instance, drawn: Drawn, verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]
+    instance: Instance,
+    drawn: Drawn,
+    turns: Turns,
+    verdicts: Mapping[str, Verdict],
+    checked: Mapping[str, tuple[bool, str]],
 ) -> Iterator[Variant]:
     for made in drawn.made:
         name = Named(instance, made).name
-        verdict, (resolved, note) = verdicts.get(name), checked.get(name, (None, ""))
+        was_run = (name, made.kind) in turns.drawn
+        verdict, (resolved, note) = was_run and verdicts.get(name), checked.get(name, (None, ""))
         yield Variant(
             **{name: value for name, value in made._asdict().items() if name != "patch"},
             patch_digest=made.digest,

@@ -34,6 +34,19 @@ def test_what_has_no_effect_is_no_hunk(added: str) -> None:
     assert without(base, gold, "x.tsx") == []
 
 
+@pytest.mark.parametrize(
+    ("base", "gold"),
+    [
+        ("function old() { return 1; }\ng(1);\n", "g(1);\n"),
+        ('import { g, old } from "x";\ng(1);\n', 'import { g } from "x";\ng(1);\n'),
+    ],
+)
+def test_what_gold_removed_and_nothing_mentions_is_no_hunk(base: str, gold: str) -> None:
+    """Gold without it still has what nobody calls."""
+    assert without(base, gold) == []
+    assert without(f"{base}old();\n", f"{gold}g(2);\n") != []
+
+
 def test_two_ends_of_an_element_go_together() -> None:
     """Without one of them nothing would parse, and every test would notice."""
     base, gold = "const a = (\n  <p>b</p>\n);\n", "const a = (\n  <ul>\n  <p>b</p>\n  </ul>\n);\n"
