@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
-import git
-
 from pipeline.core.audit import Kind, Variant, VerdictAudit
 from pipeline.core.console import log_file, say
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
+from pipeline.core.git import Clone
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome, Prediction, Verdict
@@ -185,7 +184,7 @@ def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
 
 
 def _verdicts(
-    store: Store, runs: PatchRuns, named: Sequence[Named], how: How, work: Work, clone: git.Repo
+    store: Store, runs: PatchRuns, named: Sequence[Named], how: How, work: Work, clone: Clone
 ) -> dict[str, Verdict]:
     """The verdict on each, by its name."""
     instances = [one.renamed for one in named]

@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import git
-
 from pipeline.core.audit import Kind
+from pipeline.core.git import Clone
 from pipeline.core.patches import paths, sections
 from pipeline.core.records import Instance
 from pipeline.core.store import digest
@@ -23,7 +22,7 @@ from pipeline.dataset.applied import DoesNotApply, Scratch, scratch
 from pipeline.dataset.audit import harmful, same
 from pipeline.dataset.audit.code import FUNCTIONS, TAGS, Code, Edit, edits, is_code
 from pipeline.dataset.audit.hunks import changed_lines, hunks, section
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import protected
 
 #: hunks of one instance that are left out in turn, at most
 MOST_HUNKS = 40
@@ -71,7 +70,7 @@ class Drawn:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def draw(instance: Instance, clone: git.Repo, wanted: int, seed: int) -> Drawn:
+def draw(instance: Instance, clone: Clone, wanted: int, seed: int) -> Drawn:
     """Gold, and so many variants of each kind as there are, at most `wanted`; all hunks. Raises DoesNotApply."""
     chance = random.Random(f"{seed} {instance.instance_id}")
     drawn = Drawn([Made("gold", "gold", "", 0, "", "", instance.fix_patch)])
@@ -95,7 +94,7 @@ def draw(instance: Instance, clone: git.Repo, wanted: int, seed: int) -> Drawn:
     return drawn
 
 
-def _looks(instance: Instance, clone: git.Repo) -> bool:
+def _looks(instance: Instance, clone: Clone) -> bool:
     """Whether a test may look at markup that a user is not told of; so it is where the tests can not be read."""
     with scratch(clone, instance.base.sha) as index:
         try:
@@ -108,6 +107,7 @@ def _looks(instance: Instance, clone: git.Repo) -> bool:
 
 def _sources(instance: Instance, index: Scratch) -> Iterator[tuple[bytes, Code]]:
     """The files of gold that are code and that tests can see: the base's text, and gold's."""
+    is_protected = protected(instance)
     for path in paths(instance.fix_patch):
         gold = index.read(path)
         if gold is None or not is_code(path) or is_protected(path) or _SHOWN.search(path):
