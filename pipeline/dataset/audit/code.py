@@ -138,8 +138,8 @@ class Code:
 
     @cached_property
     def faults(self) -> int:
-        """What the grammars can not read."""
-        return sum(node.is_error or node.is_missing for root in self.roots for node in walk(root))
+        """What the grammars can not read, and elements whose two ends have other names."""
+        return sum(node.is_error or node.is_missing or _is_torn(node) for root in self.roots for node in walk(root))
 
     @cached_property
     def effective(self) -> tuple[bytes, ...]:
@@ -225,6 +225,15 @@ def _is_declared_type(node: Node) -> bool:
     return node.type == "pair" and bool(
         re.match(rb"(?:React\.)?PropTypes\b", text_of(node.child_by_field_name("value")))
     )
+
+
+def _is_torn(node: Node) -> bool:
+    """Whether the two ends of an element have other names, which the grammar does not mind."""
+    if node.type != "jsx_element":
+        return False
+    ends = (node.child_by_field_name("open_tag"), node.child_by_field_name("close_tag"))
+    first, last = (text_of(end.child_by_field_name("name")) if end is not None else b"" for end in ends)
+    return first != last
 
 
 def _is_unused(node: Node, whole: bytes) -> bool:

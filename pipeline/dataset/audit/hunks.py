@@ -16,7 +16,7 @@ from pipeline.dataset.audit.code import Code
 
 Block = tuple[int, int, int, int]
 #: blocks that may go together as one hunk
-_TOGETHER = 5
+_TOGETHER = 8
 
 
 class Hunk(NamedTuple):

@@ -53,6 +53,12 @@ def test_two_ends_of_an_element_go_together() -> None:
     assert without(base, gold) == [(2, base)]
 
 
+def test_two_ends_that_get_another_name_go_together() -> None:
+    """Each could be left out by itself for all that the grammar minds, and no program would read it."""
+    base, gold = "const a = (\n  <p>\n    b\n  </p>\n);\n", "const a = (\n  <ul>\n    b\n  </ul>\n);\n"
+    assert without(base, gold) == [(2, base)]
+
+
 def test_a_new_file_is_one_hunk() -> None:
     assert without("", "f();\n") == [(1, "")]
 
