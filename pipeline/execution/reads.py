@@ -38,7 +38,7 @@ _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
 
 class Asked(NamedTuple):
-    """The files by which a runner decides, and whether it was seen to read any file at all."""
+    """The files by which a runner decides, and whether it said so to the end of a run that saw it read any file."""
 
     files: tuple[str, ...]
     answered: bool
@@ -63,7 +63,8 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Asked:
         others = filter(scope.is_test, seen.loaded - seen.named - mentioned)
         ran = {*tests, *others} - seen.named
         found = closure(seen, written, tests=ran, sources=sources, packages=packages)
-        return Asked(tuple(sorted(set(found) - _changed(workspace, ended, found))), bool(lines))
+        left = sorted(set(found) - _changed(workspace, ended, found))
+        return Asked(tuple(left), bool(lines) and ended == "ran")
 
 
 def _told(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[End, list[dict[str, Any]]]:

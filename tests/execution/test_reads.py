@@ -25,6 +25,7 @@ readFileSync("odd/.settings");
 readFileSync("src/words.md");
 process.argv.slice(2).filter((word) => /test/.test(word)).forEach(load);
 readFileSync("src/words.json");
+require("fs").writeFileSync(process.env.TEST_REPORT, "{}");
 """
 FILES: dict[str, str | None] = {
     "odd/configure.js": 'module.exports = { plugins: ["odd/plug.js"], more: require("./more") };\n',
@@ -32,7 +33,7 @@ FILES: dict[str, str | None] = {
     "odd/plug.js": 'require("../src/b");\n',
     "odd/.settings": "on",
     "odd/base.yml": "",
-    "src/a.test.js": 'require("./a");\nrequire("dep");\n',
+    "src/a.test.js": 'require("./a");\n',
     "src/a.js": 'require("./b");\n',
     "src/b.js": "",
     "src/words.json": "{}",
@@ -52,7 +53,8 @@ def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
         history = History(tmp_path / "odd")
         history.commit("all", FILES | files)
         command = ("node", str(runner), "{files}", *words)
-        environment = factories.make_environment(test=command, parser="mocha-json", folder=folder, **more)
+        given = {"test_env": {"TEST_REPORT": "{report}"}, "folder": folder, **more}
+        environment = factories.make_environment(test=command, parser="mocha-json", **given)
         plan = Plan(sandbox_of(history.folder), "image", environment, (TEST,))  # type: ignore[arg-type]
         return reads.ask(plan, [("fix", fix)], fix)
 
@@ -85,6 +87,12 @@ def test_what_a_run_writes_anew_itself_is_left_out(ask: Ask) -> None:
     """Nobody could tell its change from a patch's."""
     plug = 'require("fs").writeFileSync("odd/.settings", "off");\n'
     assert "odd/.settings" not in ask({"odd/plug.js": plug}).files
+
+
+def test_a_run_that_breaks_off_has_not_said_all(ask: Ask) -> None:
+    """What it said until then counts."""
+    found = ask({"odd/plug.js": "process.exit(1);\n"})
+    assert found == Asked(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
 
 
 def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
