@@ -462,7 +462,7 @@ class _Qualification:
         """The same with the files by which the runner decides, asked once it is known to work."""
         self.say("asking the runner what it reads")
         asked = reads.ask(self._plan(ran, made), _steps(self.candidate)[-1], self.candidate.fix_patch)
-        silent = () if asked.answered else ("the runner did not say what it reads: its command and texts do",)
+        silent = () if asked.answered else ("the runner did not say all that it reads: its command and texts do",)
         known = ran.model_copy(update={"protected": asked.files, "deviations": (*ran.deviations, *silent)})
         self.stored["ran"] = known.model_dump(mode="json")
         return known
