@@ -48,7 +48,7 @@ if (process.env.A11Y_READS && !global[marker]) {
     mapped: (pattern, target) => tell("mapped", [String(pattern), target]),
     when: (pattern, hook) => hooks.push([pattern, hook]),
     strings: function strings(value, depth) {
-      if (typeof value === "string") return [value];
+      if (typeof value === "string") return /\n/.test(value) || value.length > 500 ? [] : [value];
       if (!value || typeof value !== "object" || depth > 4) return [];
       return Object.keys(value).reduce((all, key) => all.concat(strings(value[key], (depth || 0) + 1)), []);
     },

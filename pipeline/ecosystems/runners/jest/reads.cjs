@@ -2,7 +2,7 @@
 // see. Loaded behind `execution/reads.cjs`, which writes it down.
 "use strict";
 const reads = global[Symbol.for("a11y-bench.reads")];
-//: where files stand that are tested, or names that are none; and aliases, which are told apart
+// where files stand that are tested, or names that are none; and aliases, which are told apart
 const OTHERS = /^(?:cwd|id|rootDir|roots|cacheDirectory|coverage.*|collect.*|.*IgnorePatterns|module(?:Directories|FileExtensions|Paths|NameMapper)|test(?:Match|Regex|URL)|forceCoverageMatch|extensionsToTreatAsEsm|displayName|unmockedModulePathPatterns)$/;
 if (reads)
   reads.when(/(?:^|[\\/])jest-runtime(?:[\\/]build[\\/]index(?:\.js)?)?$/, (own) => {

@@ -26,13 +26,17 @@ function graph(vitest) {
   }
 }
 
+const quietly = (look, vitest) => {
+  try { if (reads) look(vitest); } catch { /* another form than is known */ }
+};
+
 export default class {
   onInit(vitest) {
     this.vitest = vitest;
-    if (reads) configured(vitest);
+    quietly(configured, vitest);
   }
   onFinished() {
-    if (reads) graph(this.vitest);
+    quietly(graph, this.vitest);
   }
   onTestRunEnd() {
     this.onFinished();
