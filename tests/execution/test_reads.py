@@ -76,6 +76,16 @@ def test_the_words_of_a_command_name_files(ask: Ask) -> None:
     assert "src/a.js" not in found.files
 
 
+@pytest.mark.trap("guessed-configuration")
+@pytest.mark.parametrize(
+    "variables",
+    [{"TS_PROJECT": "odd/base.yml"}, {"NODE_OPTIONS": "--no-warnings --icu-data-dir=odd/base.yml"}],
+    ids=["alone", "among-others"],
+)
+def test_the_variables_of_a_command_name_files(ask: Ask, variables: dict[str, str]) -> None:
+    assert "odd/base.yml" in ask({}, test_env=variables).files
+
+
 def test_what_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
     header = "diff --git a/odd/new.js b/odd/new.js\nnew file mode 100644\n--- /dev/null\n+++ b/odd/new.js\n"
     added = f"{header}@@ -0,0 +1 @@\n+1\n"
