@@ -38,6 +38,8 @@ COMMANDS = {
     "runs": ("pipeline.runs.cli", "The runs that there are: list, show, compare, remove."),
     "show": ("pipeline.runs.instance", "One instance: its statement, gold and the answers side by side."),
     "open": ("pipeline.runs.report", "Open the report."),
+    "scheduler": ("pipeline.workers.scheduler", "Let coordinators (--engine dask) and workers meet."),
+    "worker": ("pipeline.workers.worker", "Perform units for coordinators elsewhere."),
     "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send, run, look, fetch and merge."),
     "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),
     "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),

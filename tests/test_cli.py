@@ -27,7 +27,7 @@ GROUPS = {
 ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]
 ELSEWHERE = (["remote", name] for name in ("setup", "run", "status", "logs", "stop"))
 WITHOUT_DATA = (
-    *([], ["models"], ["schema"], ["select"], ["pages", "check"]),
+    *([], ["models"], ["schema"], ["select"], ["pages", "check"], ["scheduler"], ["worker"]),
     *ELSEWHERE,
     *([group] for group in GROUPS),
 )

@@ -1,18 +1,20 @@
-"""Every kind of unit is plain data: it survives cloudpickle, and gives the same in threads and in processes."""
+"""Every kind of unit is plain data: it survives cloudpickle, and gives the same in threads and elsewhere."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import cloudpickle
 import factories
 import pytest
+from dask_double import Dask
 from tiny_library import IMPATIENT, LIMITS, Bench
 
 from pipeline.build.qualify import Settings, request
+from pipeline.core import cluster
 from pipeline.core.git import open_clone
 from pipeline.core.retry import PATIENT
 from pipeline.core.store import Store
@@ -31,6 +33,19 @@ from pipeline.sandbox.base import DEFAULT
 from tests.evaluate.assess.judge.conftest import convened, question
 from tests.evaluate.assess.test_stage import EQUIVALENT
 from tests.evaluate.conftest import FIX, WRONG, Evaluation
+
+
+@pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.engine("git"))])
+def engines(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Threads, and another one beside them; of workers there are two."""
+    assert {"threads", "processes", "dask"} == set(ENGINES)
+    if request.param == "processes":
+        yield ["threads", request.param]
+        return
+    with Dask(tmp_path) as dask:
+        monkeypatch.setenv(cluster.ADDRESS, dask.address)
+        yield ["threads", request.param]
+
 
 #: of each way to end one, but for logs of installs, which hold times
 SOME = ("menu", "badge", "toggle", "alert", "dialog", "icon", "grid")
@@ -110,9 +125,9 @@ def test_no_key_is_shown_where_a_request_is(tiny: Bench, tmp_path: Path) -> None
 
 
 @pytest.mark.invariant(3)
-def test_a_build_gives_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+def test_a_build_gives_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, engines: list[str]) -> None:
     written = {}
-    for engine in ENGINES:
+    for engine in engines:
         fresh = Bench(tmp_path / engine, tiny.library, tiny.cache)
         fresh.collect()
         fresh.build(*SOME, engine=engine, jobs=2)
@@ -124,14 +139,14 @@ def test_a_build_gives_the_same_bytes_in_threads_and_in_processes(tiny: Bench, t
         }
         units = sorted(str(path.relative_to(folder)) for path in folder.glob("*/units/*/*"))
         written[engine]["units"] = json.dumps(units).encode()
-    assert written["threads"] == written["processes"]
+    assert written["threads"] == written[engines[1]]
     assert f"{factories.REPO.slug}.jsonl" in written["threads"]
 
 
 @pytest.mark.invariant(3)
-def test_verdicts_are_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+def test_verdicts_are_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, engines: list[str]) -> None:
     written = []
-    for engine in ENGINES:
+    for engine in engines:
         evaluation = Evaluation(tiny.copy(tmp_path / engine))
         evaluation.predict(menu=FIX, badge=WRONG, toggle=FIX)
         evaluation.evaluate(engine=engine)
@@ -141,17 +156,16 @@ def test_verdicts_are_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tm
 
 
 @pytest.mark.invariant(3)
-def test_evidence_is_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp_path: Path) -> None:
+def test_evidence_is_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, engines: list[str]) -> None:
     """What stands in the result is all there is: the unit itself keeps nothing."""
     bench, found = tiny.copy(tmp_path), {}
     requests = [examine(bench, tmp_path), examine(bench, tmp_path, "menu", bench.instance("menu").fix_patch)]
-    for engine in ENGINES:
+    for engine in engines:
         results = {request.name: result for request, result in each(requests, jobs=2, engine=engine)}
         found[engine] = [results[request.name] for request in requests]
-    assert [one._replace(tested=None) for one in found["threads"]] == [
-        one._replace(tested=None) for one in found["processes"]
-    ]
-    toggle, menu = found["processes"]
+    first, second = ([one._replace(tested=None) for one in found[engine]] for engine in engines)
+    assert first == second
+    toggle, menu = found[engines[1]]
     assert (len(toggle.made), toggle.tested.run.end) == (4, "ran")
     assert toggle.evidence.updated.new != toggle.evidence.base.new
     assert (menu.tested, menu.evidence.updated, sorted(menu.evidence.notes)) == (None, None, ["axe", "stories"])
@@ -159,9 +173,9 @@ def test_evidence_is_the_same_bytes_in_threads_and_in_processes(tiny: Bench, tmp
 
 
 @pytest.mark.invariant(3)
-def test_ratings_are_the_same_in_threads_and_in_processes(tmp_path: Path) -> None:
+def test_ratings_are_the_same_everywhere(tmp_path: Path, engines: list[str]) -> None:
     found = []
-    for engine in ENGINES:
+    for engine in engines:
         with convened(tmp_path / engine) as court:
             here = court(3)
             panel = here.panel()

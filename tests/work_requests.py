@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,65 @@ class Square:
         log.debug("%s in %d", self.name, os.getpid())
         tell(Event(self.name, "ready now", "ready", os.getpid()))
         return self.number**2
+
+    def failed(self, error: Exception) -> str:
+        return f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Takes some seconds, and notes each beginning in a folder; with `kills`, ends who performs it and its worker, with
+    `meets`, waits until so many have begun. Its result is its number, or so many bytes."""
+
+    number: int
+    folder: str
+    seconds: float = 0.0
+    kills: bool = False
+    meets: int = 0
+    size: int = 0
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"slow {self.number}"
+
+    def perform(self, tell: Tell) -> int | bytes:
+        begun = Path(self.folder, f"{self.number}.{time.time_ns()}")
+        begun.write_text(str(os.getppid()))
+        tell(Event(self.name, "begun", data=os.getppid()))
+        if self.kills:
+            os.kill(os.getppid(), signal.SIGKILL)
+            os._exit(9)
+        tell(Event(self.name, kind="ready"))
+        time.sleep(self.seconds)
+        until = time.monotonic() + 60
+        while len(list(Path(self.folder).iterdir())) < self.meets:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        return b"x" * self.size if self.size else self.number
+
+    def failed(self, error: Exception) -> str:
+        return f"{getattr(error, 'cause', '')} {error}"
+
+
+@dataclass(frozen=True)
+class Read:
+    """A file of a commit, and how many commits are behind it."""
+
+    clone: str
+    commit: str
+    path: str
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.path
+
+    def perform(self, tell: Tell) -> tuple[str, str, str]:
+        from pipeline.core.git import open_clone
+
+        clone = open_clone(Path(self.clone))
+        return clone.git.show(f"{self.commit}:{self.path}"), clone.git.rev_list("--count", self.commit), self.clone
 
     def failed(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"

@@ -11,6 +11,7 @@ decisions, review_requests        what people decide, and what they are asked to
 verdict                   transitions, qualification, resolution (transitions.csv)
 law                       one digest of all that decides
 work, retry, timing       units as data; trying again; where the time goes
+cluster, slot, packs      units on workers anywhere: the coordinator's side, the worker's; git objects by content
 git, clones, patches      reading clones, patches as text (test-files.toml; patterns.toml: what is mined)
 objects, trees            git without what a clone configures; what the tree of a commit may hold
 briefing                  what an agent or a judge is told of a task

@@ -120,10 +120,11 @@ jobs_option: Decorator = click.option(
 
 engine_option: Decorator = click.option(
     "--engine",
-    type=click.Choice(["threads", "processes"]),
+    type=click.Choice(["threads", "processes", "dask"]),
     default="threads",
     show_default=True,
-    help="Where units of work are performed: in threads of this process, or in processes of their own.",
+    help="Where units of work are performed: in threads of this process, in processes of their own, or (dask) on the "
+    "workers of the scheduler that A11Y_BENCH_SCHEDULER names.",
 )
 
 name_option: Decorator = click.option(

@@ -1,16 +1,18 @@
 """Work as data. A unit is a request, plain data that says what is done, with which settings and where its objects come
 from; `perform` turns it into a result, plain data too. Only the coordinator, which calls `each`, writes the store.
 
-Requests run in threads of this process, or in processes of their own (`ENGINES`); both give the same results. What a
-unit tells on its way is an Event. Units of one affinity need the same thing first (an environment): one of them goes
-ahead and the others start when it tells that it is `ready`, so that no worker waits while there is other work. Ctrl-C
-ends a batch after the units under way; a second one, or a request to end (SIGTERM), ends it at once. Does not cover
-workers on other machines.
+Requests run in threads of this process, in processes of their own, or on workers anywhere (`ENGINES`, `cluster.py`);
+all give the same results. What a unit tells on its way is an Event. Units of one affinity need the same thing first (an
+environment): one of them goes ahead and the others start when it tells that it is `ready`, so that no worker waits
+while there is other work. Ctrl-C ends a batch after the units under way; a second one, or a request to end (SIGTERM),
+ends it at once.
 """
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
+import os
 import queue
 import signal
 import threading
@@ -18,6 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
+from importlib import import_module
 from logging.handlers import QueueHandler
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -152,39 +155,45 @@ def _performed(request: Request[Any], tell: Tell) -> Any:
         return request.failed(error)
 
 
-class _Spawned:
+def _record(record: logging.LogRecord) -> None:
+    logging.getLogger(record.name).handle(record)
+
+
+class Spawned:
     """A worker in a process of its own, which is started with the first request."""
 
     def __init__(self) -> None:
         self._line: Connection | None = None
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
+        try:
+            return self.attempt(request, tell)
+        except InfrastructureError as error:
+            return request.failed(error)
+
+    def attempt(self, request: Request[Any], tell: Tell, record: Callable[[logging.LogRecord], None] = _record) -> Any:
+        """The same; `record` takes what it logs. Raises InfrastructureError where the process ended under it."""
         line = self._line = self._line or self._start()
         try:
             line.send(request)
-            return self._result(line, tell)
+            return self._result(line, tell, record)
         except (EOFError, OSError):
             self._line = None
             self._process.join()
             message = f"the process that worked on it ended with {self._process.exitcode}"
-            return request.failed(InfrastructureError(message, cause="worker"))
+            raise InfrastructureError(message, cause="worker") from None
 
-    def _result(self, line: Connection, tell: Tell) -> Any:
+    def _result(self, line: Connection, tell: Tell, record: Callable[[logging.LogRecord], None]) -> Any:
         """What the process sends until it sends the result."""
         while True:
             kind, value = line.recv()
             if kind == "result":
                 return value
-            if kind == "event":
-                tell(value)
-            else:
-                logging.getLogger(value.name).handle(value)
+            (tell if kind == "event" else record)(value)
             line.send(None)  # it may go on
 
     def _start(self) -> Connection:
-        from multiprocessing import get_context
-
-        spawn = get_context("spawn")
+        spawn = multiprocessing.get_context("spawn")
         line, other = spawn.Pipe()
         self._process = spawn.Process(target=_serve, args=(other,), daemon=True)
         self._process.start()
@@ -201,6 +210,7 @@ def _serve(line: Connection) -> None:
     coordinator; SIGTERM ends the process as an interrupt does, so that what it opened is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop_once)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     sending = threading.Lock()
 
     def send(kind: str, value: Any) -> None:
@@ -222,6 +232,13 @@ def _serve(line: Connection) -> None:
             line.send(("result", result))
 
 
+def _end_with_parent() -> None:
+    """A parent that was killed could not say so: a unit of minutes must not outlive it."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 class _Sent(QueueHandler):
     """Sends records of a worker's log to the coordinator, whose log file they belong to."""
 
@@ -233,8 +250,12 @@ class _Sent(QueueHandler):
         self._send("log", record)
 
 
+def _far() -> Worker:
+    return import_module("pipeline.core.cluster").Far()
+
+
 #: where requests are performed
-ENGINES: dict[str, Callable[[], Worker]] = {"threads": _Here, "processes": _Spawned}
+ENGINES: dict[str, Callable[[], Worker]] = {"threads": _Here, "processes": Spawned, "dask": _far}
 
 
 class _Crew(Generic[R]):
@@ -292,7 +313,12 @@ class _Crew(Generic[R]):
 
     def run(self) -> None:
         """A thread's life."""
-        worker = self.worker()
+        try:
+            worker = self.worker()
+        except Exception as error:  # there is no scheduler, for example
+            self.told.put(("error", error))
+            self.told.put(("end", None))
+            return
         self.workers.append(worker)
         while task := self._next(worker):
             try:

@@ -1,0 +1,167 @@
+"""A unit on a worker: what a task of the scheduler does on the machine where it runs.
+
+Each slot of a worker has a process of its own, so that a unit that ends its process ends nothing else. What the unit
+tells and logs goes to its coordinator as it happens. Places of the coordinator's machine (the project, its cache, a
+clone) become those of this one; where the clone is not here, its objects come by content (`packs.py`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import threading
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.core import packs
+from pipeline.core.cache import cache_root
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.work import Event, Request, Spawned, Tell
+
+#: bytes of a result that goes with the messages: one way less than for a larger one
+MOST = 1 << 16
+PROJECT = Path(__file__).parents[2]
+
+
+class Order(NamedTuple):
+    """A unit as it is sent: who hears of it, the pickled request, the code and the places of who sends it. `commits`
+    are what it needs of the clone, once a worker has asked."""
+
+    unit: str
+    topic: str
+    request: bytes
+    code: str
+    places: tuple[str, ...]
+    clone: str = ""
+    key: str = ""
+    commits: tuple[str, ...] | None = None
+
+
+class Returned(NamedTuple):
+    """How it went. `kind`: the pickled `result`; `died`, with how; `lacks` objects, with the commits that are here;
+    `other_code`. `told` is how many messages were sent before."""
+
+    kind: str
+    value: Any
+    told: int = 0
+
+
+Send = Callable[[str, Any], None]
+
+
+def perform(order: Order, data: bytes | None = None) -> Returned:
+    """The task of the scheduler; `data` is a pack for the clone's copy."""
+    from distributed import get_worker
+
+    worker, told = get_worker(), 0
+
+    def send(kind: str, value: Any) -> None:
+        nonlocal told
+        told += 1
+        worker.log_event(order.topic, (order.unit, kind, pickle.dumps(value)))
+
+    if order.code != code():
+        return Returned("other_code", str(worker.address))
+    clone = _clone(order, data)
+    if clone is None:
+        return Returned("lacks", packs.held(packs.copy_of(order.key)))
+    request = _moved(pickle.loads(order.request), dict(zip(order.places, places(), strict=True)))
+    if clone:
+        request = dataclasses.replace(request, clone=clone)
+    kind, value = _slots.perform(order.unit, request, send)
+    if len(value) > MOST:
+        return Returned(kind, value, told)
+    send("returned", Returned(kind, value, told))
+    return Returned("told", None, told)
+
+
+def _clone(order: Order, data: bytes | None) -> str | None:
+    """The clone here, or the copy of its objects; empty for a unit that needs none, None where objects are lacking."""
+    if not order.clone or Path(order.clone).exists():
+        return order.clone
+    copy = packs.copy_of(order.key)
+    if data is not None and order.commits:
+        packs.add(copy, data, order.commits)
+    there = order.commits is not None and set(order.commits) <= set(packs.held(copy))
+    return str(copy) if there and order.commits else None
+
+
+# -- processes -------------------------------------------------------------------------------------------------------
+class Slots:
+    """The processes of this worker, one for each thread that performs units, and what they are at."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: dict[str, Spawned] = {}
+        self._idle: list[Spawned] = []
+
+    def perform(self, unit: str, request: Request[Any], send: Send) -> tuple[str, Any]:
+        with self._lock:
+            process = self._idle.pop() if self._idle else Spawned()
+            self._busy[unit] = process
+        try:
+            tell: Tell = lambda event: send("event", Event(*event))  # noqa: E731
+            return "result", pickle.dumps(process.attempt(request, tell, lambda record: send("log", record)))
+        except InfrastructureError as error:
+            return "died", str(error)
+        finally:
+            with self._lock:
+                self._busy.pop(unit, None)
+                self._idle.append(process)
+
+    def stop(self, *units: str) -> None:
+        """End the processes of these units, of all without any."""
+        with self._lock:
+            for unit in units or list(self._busy):
+                if process := self._busy.get(unit):
+                    process.end()
+
+
+_slots = Slots()
+
+
+def stop(*units: str) -> None:
+    """End units of this worker, all without any: what a coordinator that is told to end asks for."""
+    _slots.stop(*units)
+
+
+# -- places ----------------------------------------------------------------------------------------------------------
+@cache
+def code() -> str:
+    """The digest of the program: units of one batch are performed by the same one."""
+    total = sha256()
+    for path in sorted((PROJECT / "pipeline").rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            total.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def places() -> tuple[str, ...]:
+    """What lies elsewhere on another machine: the cache and the project."""
+    return str(cache_root()), str(PROJECT)
+
+
+def _moved(value: Any, moves: dict[str, str]) -> Any:
+    """Plain data with paths below one place put below another."""
+    if all(one == other for one, other in moves.items()):
+        return value
+    if isinstance(value, str | Path):
+        text = str(value)
+        for one, other in moves.items():
+            if text == one or text.startswith(f"{one}/"):
+                return type(value)(other + text[len(one) :])
+        return value
+    if isinstance(value, tuple):
+        parts = [_moved(part, moves) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, dict):
+        return {key: _moved(part, moves) for key, part in value.items()}
+    if dataclasses.is_dataclass(value):
+        parts = {
+            field.name: _moved(getattr(value, field.name), moves) for field in dataclasses.fields(value) if field.init
+        }
+        return dataclasses.replace(value, **parts)
+    return value

@@ -1,0 +1,38 @@
+"""`a11y-bench scheduler`: where coordinators and workers meet. It keeps nothing: what was under way is sent again."""
+
+from __future__ import annotations
+
+import click
+
+#: settings of dask.distributed: a host that was cut off is noticed within a minute; coordinators count what workers end
+SETTINGS = {
+    "distributed.scheduler.worker-ttl": "60s",
+    "distributed.scheduler.allowed-failures": 100,
+    "distributed.comm.timeouts.connect": "10s",
+    "distributed.comm.timeouts.tcp": "30s",
+    "logging.distributed": "warning",
+}
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0: any that is free.")
+def command(host: str, port: int) -> None:
+    """Let coordinators (--engine dask) and workers meet, until Ctrl-C. Prints its address.
+
+    Whoever reaches the port can run code on the workers: let it be reached through a tunnel of ssh or a private network
+    only, or set up TLS (docs/remote.md).
+    """
+    import asyncio
+
+    asyncio.run(_serve(host, port))
+
+
+async def _serve(host: str, port: int) -> None:
+    import dask
+    from distributed import Scheduler
+
+    with dask.config.set(SETTINGS):
+        async with Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0") as scheduler:
+            click.echo(scheduler.address)
+            await scheduler.finished()

@@ -1,0 +1,65 @@
+"""`a11y-bench worker`: lets this machine perform units for coordinators elsewhere."""
+
+from __future__ import annotations
+
+import click
+
+#: seconds between two tries to reach a scheduler
+WAIT = 2.0
+
+
+@click.command()
+@click.argument("address")
+@click.option("--slots", type=click.IntRange(1), default=1, show_default=True, help="Units at a time.")
+@click.option("--host", default=None, help="The address by which the scheduler reaches this machine.")
+def command(address: str, slots: int, host: str | None) -> None:
+    """Perform units for the coordinators of the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.
+
+    \b
+    Needs what the stage needs: a container engine and the base image (just doctor). A scheduler that is gone is waited
+    for; what was under way then is ended here, and performed again.
+    Example: a11y-bench worker tcp://server:8786 --slots 4
+    """
+    import asyncio
+
+    asyncio.run(_serve(address, slots, host))
+
+
+async def _serve(address: str, slots: int, host: str | None) -> None:
+    import asyncio
+    from tempfile import TemporaryDirectory
+
+    import dask
+
+    from pipeline.core import slot
+    from pipeline.core.console import say
+    from pipeline.workers.scheduler import SETTINGS
+
+    waiting = False
+    with dask.config.set(SETTINGS), TemporaryDirectory(prefix="a11y-bench-") as folder:
+        while True:
+            try:
+                await _joined(address, slots, host, folder)
+                say(f"the scheduler {address} is gone: waiting for it")
+                waiting = True
+            except OSError as error:
+                if not waiting:
+                    say(f"no scheduler yet: {error}")
+                waiting = True
+            slot.stop()
+            await asyncio.sleep(WAIT)
+
+
+async def _joined(address: str, slots: int, host: str | None, folder: str) -> None:
+    """Work until the scheduler is gone. Raises OSError where there is none."""
+    from distributed import Worker
+
+    from pipeline.core.console import say
+
+    worker = Worker(address, nthreads=slots, host=host, local_directory=folder, memory_limit=0, dashboard=False)
+    try:
+        await worker
+        say(f"at work for {address}: {slots} at a time")
+        await worker.finished()
+    finally:
+        await worker.close(timeout=5, nanny=False)

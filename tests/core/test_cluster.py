@@ -1,0 +1,208 @@
+"""Units on workers through a real scheduler: the same results as threads, whoever is killed, and nothing twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dask_double import Dask
+from histories import History
+from work_requests import Read, Slow, Square
+
+from pipeline.core import cluster, slot
+from pipeline.core.errors import UserError
+from pipeline.core.work import Event, each
+
+pytestmark = pytest.mark.engine("git")
+STAYS = 2
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
+    with Dask(tmp_path_factory.mktemp("dask"), workers=STAYS) as dask:
+        yield dask
+
+
+@pytest.fixture
+def dask(started: Dask, monkeypatch: pytest.MonkeyPatch) -> Dask:
+    """Two workers; those that a test killed are there again."""
+    monkeypatch.setenv(cluster.ADDRESS, started.address)
+    started.workers = [one for one in started.workers if one.poll() is None]
+    for _ in range(STAYS - len(started.workers)):
+        started.join(f"another{time.time_ns()}")
+    return started
+
+
+def performed(requests: Sequence[Any], jobs: int = 2, **how: Any) -> dict[Any, Any]:
+    return dict(each(requests, jobs=jobs, engine="dask", **how))
+
+
+def beginnings(folder: Path) -> Counter[int]:
+    """How often each unit was begun."""
+    return Counter(int(path.name.partition(".")[0]) for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("affinity", ["", "same"])
+def test_workers_and_threads_give_the_same(dask: Dask, affinity: str) -> None:
+    requests = [Square(number, affinity) for number in range(20)]
+    heard: list[Event] = []
+    assert performed(requests, hear=heard.append) == dict(each(requests, jobs=2))
+    assert len(heard) == 20
+    assert os.getpid() not in {event.data for event in heard}
+
+
+def test_what_is_told_and_logged_arrives_while_a_unit_is_under_way(
+    dask: Dask, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard: list[float] = []
+    with caplog.at_level("DEBUG", logger="pipeline"):
+        performed([Slow(1, str(tmp_path), seconds=1), Square(3)], hear=lambda event: heard.append(time.monotonic()))
+    assert time.monotonic() - heard[0] > 0.5
+    assert any(record.getMessage().startswith("square of 3 in ") for record in caplog.records)
+
+
+@pytest.mark.invariant(7)
+def test_a_broken_unit_and_a_dead_process_cost_their_own_unit(dask: Dask) -> None:
+    found = performed([Square(1), Square(2, ways="dies"), Square(3, ways="raises"), Square(4)])
+    assert {request.number: result for request, result in found.items() if request.number != 2} == {
+        1: 1,
+        3: "ValueError: no number",
+        4: 16,
+    }
+    (told,) = [result for request, result in found.items() if request.number == 2]
+    assert told.startswith(f"InfrastructureError: {cluster.TRIES} workers ended under it: tcp://")
+    assert told.count("ended with 7") == cluster.TRIES
+    assert all(worker.poll() is None for worker in dask.workers)
+
+
+@pytest.mark.invariant(4)
+def test_the_units_of_a_killed_worker_are_performed_elsewhere(dask: Dask, tmp_path: Path) -> None:
+    requests = [Slow(number, str(tmp_path), seconds=0.7) for number in range(8)]
+    killed: list[int] = []
+
+    def hear(event: Event) -> None:
+        if event.data and not killed:
+            killed.append(event.data)
+            threading.Timer(0.2, os.kill, (event.data, signal.SIGKILL)).start()
+
+    found = performed(requests, hear=hear)
+    assert sorted(found.values()) == list(range(8))
+    begun = beginnings(tmp_path)
+    assert sum(begun.values()) == 9, "one was begun twice, and no other"
+
+
+@pytest.mark.invariant(4)
+def test_a_unit_that_kills_workers_is_not_evaluated_and_its_neighbours_are(dask: Dask, tmp_path: Path) -> None:
+    for number in range(2):
+        dask.join(f"further{number}")
+    quiet = [Slow(number, str(tmp_path)) for number in range(1, 5)]
+    found = performed([Slow(0, str(tmp_path), kills=True), *quiet], jobs=3)
+    (told,) = [result for request, result in found.items() if request.kills]
+    assert told.startswith(f"worker {cluster.TRIES} workers ended under it")
+    assert [found[one] for one in quiet] == [1, 2, 3, 4]
+    assert beginnings(tmp_path)[0] == cluster.TRIES
+
+
+def test_nothing_that_came_is_lost_with_the_scheduler(dask: Dask, tmp_path: Path) -> None:
+    """It is killed and started again under a batch; workers and coordinator come back to it."""
+    requests = [Slow(number, str(tmp_path), seconds=0.5) for number in range(8)]
+    found: dict[int, int] = {}
+    for request, result in each(requests, jobs=2, engine="dask"):
+        found[request.number] = result
+        if len(found) == 3:
+            dask.scheduler.kill()
+            dask.scheduler.wait()
+            threading.Timer(1, dask.start_scheduler).start()
+    assert found == {number: number for number in range(8)}
+    begun = beginnings(tmp_path)
+    came_before = [number for number, times in begun.items() if times == 1]
+    assert len(came_before) >= 6, "what was under way was begun again, and nothing else"
+
+
+def test_a_worker_that_joins_later_is_given_work(dask: Dask, tmp_path: Path) -> None:
+    requests = [Slow(number, str(tmp_path), meets=3) for number in range(3)]
+    threading.Timer(0.2, dask.join, ("late",)).start()
+    performed(requests, jobs=3)
+    assert len({path.read_text() for path in tmp_path.iterdir()}) == 3
+
+
+def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None:
+    """On the loopback all workers share a host, so that host is what is told apart here."""
+    far = cluster.Far()
+    try:
+        there = far._cluster
+        while len(there.free) < 2:
+            time.sleep(0.1)
+        first, second = sorted(there.free)[:2]
+        with there.changed:
+            there.hosts |= {first: "one", second: "other"}
+        there.made("environment", second)
+        assert [there.take("environment"), there.take("unknown")] == [second, first]
+    finally:
+        far.end()
+
+
+def test_the_end_at_once_ends_what_runs_on_workers(dask: Dask, tmp_path: Path) -> None:
+    requests = [Square(number, ways="hangs", folder=str(tmp_path)) for number in range(2)]
+
+    def begun() -> None:
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=begun, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        performed(requests)
+    assert performed([Square(5), Square(6)]) == {Square(5): 25, Square(6): 36}, "the slots are free again"
+
+
+def test_a_clone_that_a_worker_lacks_comes_by_content(
+    dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History(tmp_path / "clone")
+    commits = [history.commit(f"{number}", {"file.txt": f"{number}"}) for number in range(4)]
+    requests = [Read(str(history.folder / ".git"), commit, "file.txt") for commit in commits[1:]]
+    before = dict(each(requests, jobs=1))
+    hidden = history.folder.rename(tmp_path / "elsewhere")
+    monkeypatch.setattr(cluster, "Path", lambda _: hidden / ".git")
+    found = performed(requests)
+    assert {one: read[:2] for one, read in found.items()} == {one: read[:2] for one, read in before.items()}
+    assert all("/objects/" in read[2] for read in found.values())
+
+
+def test_a_batch_without_a_scheduler_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(cluster.ADDRESS, raising=False)
+    with pytest.raises(UserError, match="no scheduler is named"):
+        performed([Square(1)])
+
+
+def test_another_version_of_the_program_gets_nothing(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot, "code", lambda: "another")
+    with pytest.raises(UserError, match="all workers run another version"):
+        performed([Square(1)])
+
+
+def test_places_of_the_coordinator_become_those_of_the_worker(dask: Dask, tmp_path: Path) -> None:
+    """The cache and the project lie elsewhere there."""
+    own = slot.places()
+    moves = {"/theirs/cache": own[0], "/theirs/project": own[1]}
+    request = Slow(1, "/theirs/project/vendors/agent")
+    assert slot._moved(request, moves).folder == f"{own[1]}/vendors/agent"
+    assert slot._moved(("/theirs/cache", "/theirs/cached", Path("/theirs/cache/a")), moves) == (
+        own[0],
+        "/theirs/cached",
+        Path(own[0]) / "a",
+    )
+
+
+def test_a_large_result_arrives(dask: Dask, tmp_path: Path) -> None:
+    """It comes another way than with the messages."""
+    request = Slow(1, str(tmp_path), size=2 * slot.MOST)
+    assert performed([request]) == {request: b"x" * request.size}

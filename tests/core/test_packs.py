@@ -1,0 +1,71 @@
+"""Git objects by content: what is named, all of it, and nothing twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from histories import History
+
+from pipeline.core import packs
+from pipeline.core.git import list_files, missing_files, open_clone, show
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    history = History(tmp_path / "clone")
+    for number in range(5):
+        history.commit(f"commit {number}", {f"file{number}.txt": f"{number}\n" * 1000, "a/same.txt": "same"})
+    return history
+
+
+def commits(history: History) -> list[str]:
+    return history.git("rev-list", "--reverse", "HEAD").split()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    return tmp_path / "copies" / "one.git"
+
+
+def test_commits_are_found_by_their_names_and_other_objects_are_not(history: History) -> None:
+    commit, blob = commits(history)[2], history.git("rev-parse", "HEAD:a/same.txt")
+    data = f"base {commit} index {blob}..{'0' * 40} and {commit}0".encode()
+    assert packs.commits_named(history.folder / ".git", data) == (commit,)
+
+
+def test_a_copy_reads_as_the_clone_does(history: History, copy: Path) -> None:
+    clone, commit = history.folder / ".git", commits(history)[2]
+    packs.add(copy, packs.pack(clone, [commit]), [commit])
+    there = open_clone(copy)
+    assert list_files(there, commit) == list_files(open_clone(history.folder), commit)
+    assert show(there, commit, "file2.txt") == "2\n" * 1000
+    assert there.git.rev_list("--count", commit) == "3"
+    assert missing_files(there, commit) == []
+    assert packs.held(copy) == (commit,)
+
+
+def test_later_history_stays_where_it_is(history: History, copy: Path) -> None:
+    """The gold patch's commit is in no copy for a unit that does not name it."""
+    clone, (before, last) = history.folder / ".git", commits(history)[-2:]
+    packs.add(copy, packs.pack(clone, [before]), [before])
+    assert last not in open_clone(copy).git.cat_file("--batch-all-objects", "--batch-check")
+
+
+def test_a_second_pack_holds_what_is_new(history: History, copy: Path) -> None:
+    clone, known = history.folder / ".git", commits(history)
+    packs.add(copy, packs.pack(clone, [known[3]]), [known[3]])
+    further = packs.pack(clone, [known[4]], [known[3]])
+    assert len(further) < len(packs.pack(clone, [known[4]]))
+    packs.add(copy, further, [known[4]])
+    assert show(open_clone(copy), known[4], "file4.txt") == "4\n" * 1000
+    assert packs.held(copy) == tuple(sorted(known[3:]))
+
+
+def test_what_the_clone_lacks_the_copy_lacks(history: History, copy: Path) -> None:
+    """Some copies of repositories come without their largest files."""
+    clone, commit = history.folder / ".git", commits(history)[4]
+    blob = history.git("rev-parse", "HEAD:file4.txt")
+    (clone / "objects" / blob[:2] / blob[2:]).unlink()
+    packs.add(copy, packs.pack(clone, [commit]), [commit])
+    assert missing_files(open_clone(copy), commit) == missing_files(open_clone(history.folder), commit) == ["file4.txt"]
