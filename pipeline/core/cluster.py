@@ -35,6 +35,8 @@ TRIES = 3
 #: seconds: between two looks at who is there; that a unit waits for a slot where its environment is; that a scheduler
 #: which is gone is waited for; that what was announced may take
 LOOK, NEAR, PATIENCE, LATE = 0.5, 30.0, 900.0, 60.0
+#: workers for which one second more passes between two looks: each is 2 KB
+MANY = 200
 
 log = logging.getLogger(__name__)
 
@@ -266,10 +268,7 @@ class _Cluster:
         """Look who is there; connect again to a scheduler that is gone, as long as it is waited for."""
         began, said = time.monotonic(), False
         while not self.closed:
-            try:
-                there = self.client.scheduler_info()["workers"] if self.client.status == "running" else None
-            except Exception:
-                there = None
+            there = self._looked()
             if self.closed:
                 return
             if there is None:
@@ -279,7 +278,17 @@ class _Cluster:
             if not there and not said and time.monotonic() - began > 5:
                 said = True
                 say(f"no worker is there yet: a11y-bench worker {self.address}")
-            time.sleep(LOOK)
+            time.sleep(LOOK + len(there) / MANY)
+
+    def _looked(self) -> dict[str, Any] | None:
+        """The workers as the scheduler itself says, None where it says nothing; what the client remembers of them is
+        often empty."""
+        if self.client.status != "running":
+            return None
+        try:
+            return self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+        except Exception:
+            return None
 
     def _seen(self, there: dict[str, Any]) -> None:
         with self.changed:

@@ -10,7 +10,6 @@ SETTINGS = {
     "distributed.scheduler.allowed-failures": 100,
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "30s",
-    "logging.distributed": "warning",
 }
 
 
@@ -29,9 +28,12 @@ def command(host: str, port: int) -> None:
 
 
 async def _serve(host: str, port: int) -> None:
+    import logging
+
     import dask
     from distributed import Scheduler
 
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     with dask.config.set(SETTINGS):
         async with Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0") as scheduler:
             click.echo(scheduler.address)

@@ -52,10 +52,13 @@ async def _serve(address: str, slots: int, host: str | None) -> None:
 
 async def _joined(address: str, slots: int, host: str | None, folder: str) -> None:
     """Work until the scheduler is gone. Raises OSError where there is none."""
+    import logging
+
     from distributed import Worker
 
     from pipeline.core.console import say
 
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     worker = Worker(address, nthreads=slots, host=host, local_directory=folder, memory_limit=0, dashboard=False)
     try:
         await worker

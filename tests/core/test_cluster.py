@@ -133,6 +133,15 @@ def test_a_worker_that_joins_later_is_given_work(dask: Dask, tmp_path: Path) -> 
     assert len({path.read_text() for path in tmp_path.iterdir()}) == 3
 
 
+def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path) -> None:
+    """The client asks, too, and for no workers, whenever it likes."""
+    import dask.config as settings
+
+    with settings.set({"distributed.client.scheduler-info-interval": "1ms"}):
+        performed([Slow(number, str(tmp_path), seconds=2) for number in range(4)])
+    assert set(beginnings(tmp_path).values()) == {1}
+
+
 def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None:
     """On the loopback all workers share a host, so that host is what is told apart here."""
     far = cluster.Far()
