@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from histories import History
 
-from benchmarks import analyze, collect, evaluate, evidence, logs
+from benchmarks import analyze, collect, evaluate, evidence, logs, scale
 from benchmarks.goals import Figure
 from pipeline.core.names import parse_repo
 
@@ -80,3 +80,50 @@ def test_evidence_is_measured_on_the_texts_of_a_clone(tmp_path: Path) -> None:
 def test_a_goal_is_met_or_not(value: float, met: bool) -> None:
     figure = Figure("time", value, "s", ("at most", 2))
     assert (figure.met, figure.row[-1]) == (met, "yes" if met else "NO")
+
+
+# -- the simulation of many hosts ------------------------------------------------------------------------------------
+def outcomes(number: int = 400, hosts: tuple[int, ...] = (1, 4, 40)) -> dict[tuple[str, int], scale.Outcome]:
+    return {(one.way, one.hosts): one for one in scale.simulated(number, hosts)}
+
+
+def test_one_host_works_for_as_long_as_its_units_take() -> None:
+    work = scale.instances(400)
+    installs = {one.environment: one.install for one in work}
+    alone = sum(one.seconds for one in work) + sum(installs.values())
+    found = outcomes()["affinity", 1]
+    assert found.installs == len(installs)
+    assert alone / scale.CONSTANTS["slots"] / 3600 <= found.hours < 1.05 * alone / scale.CONSTANTS["slots"] / 3600
+    assert found.bottleneck == "hosts"
+
+
+def test_more_hosts_take_less_time_and_no_less_work() -> None:
+    found = outcomes()
+    for way in scale.WAYS:
+        assert found[way, 1].hours > 3 * found[way, 4].hours > 3 * found[way, 40].hours
+        assert all(share <= 1 for share in found[way, 40].busy.values())
+    assert found["affinity", 40].installs == found["shared", 40].installs < found["not shared", 40].installs
+    assert found["affinity", 40].registry_gb < found["not shared", 40].registry_gb
+    assert outcomes() == found
+
+
+def test_a_narrow_wire_is_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(scale.CONSTANTS, "wire_mb_s", 0.5)
+    assert outcomes()["shared", 40].bottleneck == "wire"
+
+
+def test_draws_have_the_quantiles_of_the_table() -> None:
+    import random
+
+    chance = random.Random(1)
+    drawn = sorted(scale.drawn("tests", chance) for _ in range(4000))
+    wanted = scale.TABLE["distributions"]["tests"]
+    assert drawn[2000] == pytest.approx(wanted[3], rel=0.1)
+    assert drawn[3000] == pytest.approx(wanted[4], rel=0.1)
+    assert wanted[0] <= drawn[0] and drawn[-1] <= wanted[-1]
+
+
+def test_the_table_names_what_hosts_wait_for() -> None:
+    first, _, *rows = scale.table(scale.simulated(50, [1, 2])).splitlines()
+    assert first.endswith("| bottleneck |")
+    assert len(rows) == 2 * len(scale.WAYS) and all(row.endswith("| hosts |") for row in rows)
