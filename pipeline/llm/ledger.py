@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
 CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
 CREATE TABLE IF NOT EXISTS admitted (key_hash TEXT PRIMARY KEY REFERENCES keys, gateway TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS spent (experiment TEXT PRIMARY KEY, cost_usd TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_usd TEXT NOT NULL) STRICT;
 """
 
@@ -213,7 +214,8 @@ class Ledger:
         """Complete an open request, or one that was given up for lost; one that is booked stays as it is."""
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
-            db.execute(query, (*_values(booking), request, OPEN, LOST))
+            if db.execute(query, (*_values(booking), request, OPEN, LOST)).rowcount:
+                _add(db, request, booking.cost_usd)
             if booking.status != UNCOUNTED:
                 db.execute("DELETE FROM worst WHERE id = ?", (request,))
 
@@ -223,7 +225,8 @@ class Ledger:
         with self._transaction() as db:
             query = f"""INSERT OR IGNORE INTO requests ({", ".join((*Sent._fields, *_BOOKED))})
                         SELECT {_marks(len(row))} WHERE EXISTS (SELECT 1 FROM keys WHERE key_hash = ?)"""
-            db.execute(query, (*row, sent.key_hash))
+            if db.execute(query, (*row, sent.key_hash)).rowcount:
+                _add(db, sent.id, booking.cost_usd)
 
     def open_count(self, hashes: list[str]) -> int:
         """How many requests of these keys are not booked yet."""
@@ -282,6 +285,7 @@ class Ledger:
                            WHERE b.id = main.requests.id AND main.requests.status IN {_UNBOOKED}
                                  AND b.status NOT IN {_UNBOOKED}""")
             db.execute("INSERT OR IGNORE INTO main.refusals (key_hash) SELECT key_hash FROM other.refusals")
+            db.execute("DELETE FROM main.spent")
 
     @contextmanager
     def _beside(self, other: Path) -> Iterator[sqlite3.Connection]:
@@ -307,11 +311,22 @@ class Ledger:
         return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in found]
 
     def spend(self, experiment: str | None = None) -> Decimal:
-        """USD, exact, of one experiment or of all."""
-        query = """SELECT cost_usd FROM requests JOIN keys USING (key_hash)
-                   WHERE experiment = coalesce(?, experiment)"""
+        """USD, exact, of one experiment or of all. An experiment has a running total: it is asked at every request."""
+        if experiment is None:
+            with self._transaction() as db:
+                return total(Decimal(cost) for (cost,) in db.execute("SELECT cost_usd FROM requests"))
         with self._transaction() as db:
-            return total(Decimal(cost) for (cost,) in db.execute(query, (experiment,)))
+            running = _running(db, experiment)
+            return self._reckoned(experiment) if running is None else running
+
+    def _reckoned(self, experiment: str) -> Decimal:
+        """The sum over all requests, which is the running total from now on; within a transaction."""
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")  # nothing may be booked in between
+        query = "SELECT cost_usd FROM requests JOIN keys USING (key_hash) WHERE experiment = ?"
+        found = total(Decimal(cost) for (cost,) in self._db.execute(query, (experiment,)))
+        self._db.execute("INSERT OR REPLACE INTO spent VALUES (?, ?)", (experiment, format(found, "f")))
+        return found
 
     def committed(self, experiment: str) -> Decimal:
         """What a budget has to bear, USD: the spend, and of what was sent and is of unknown cost the worst."""
@@ -332,6 +347,22 @@ def per_holder(rows: list[Request]) -> dict[str, Decimal]:
     for row in rows:
         spent[row.holder] = total((spent.get(row.holder, Decimal(0)), row.cost_usd))
     return spent
+
+
+def _running(db: sqlite3.Connection, experiment: str) -> Decimal | None:
+    """The running total of an experiment, None where there is none yet."""
+    row = db.execute("SELECT cost_usd FROM spent WHERE experiment = ?", (experiment,)).fetchone()
+    return row and Decimal(row[0])
+
+
+def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
+    """Add what a request cost to the running total of its experiment, where there is one."""
+    query = "SELECT experiment FROM requests JOIN keys USING (key_hash) WHERE id = ?"
+    (experiment,) = db.execute(query, (request,)).fetchone()
+    before = _running(db, experiment)
+    if before is not None:
+        added = format(total((before, cost)), "f")
+        db.execute("UPDATE spent SET cost_usd = ? WHERE experiment = ?", (added, experiment))
 
 
 def _priced(key: Key) -> Key:

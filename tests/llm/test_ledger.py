@@ -173,3 +173,25 @@ def test_the_worst_of_a_request(ledger: Ledger) -> None:
     assert Decimal(50_000) < price.worst(short, 50) < Decimal(50_200)
     assert price.worst(short, 0) > Decimal(100_000_000)
     assert price.worst({"model": "m", "input": "hello"}, 50) < 100
+
+
+@pytest.mark.rule("money-exact")
+def test_the_running_total_is_the_sum(tmp_path: Path) -> None:
+    """A budget is looked at before every request: a sum over all of them grows with their square."""
+    ledger, other = Ledger(tmp_path / "ledger.sqlite"), Ledger(tmp_path / "ledger.sqlite")
+    ledger.issue("k", Key("a", "e", "o/r", "m", "agent", "s", "o__r-1"))
+    asked = []
+    ledger._db.set_trace_callback(asked.append)
+    for place in range(5):
+        booked = (ledger, other)[place % 2]
+        request = booked.open("k", "m", "llm")
+        booked.book(request, Booking("ok", Usage(1, 1), Decimal("0.1")))
+        booked.book(request, Booking("ok", Usage(1, 1), Decimal("7")))  # once is enough
+        assert ledger.spend("e") == other.spend("e") == Decimal("0.1") * (place + 1) == ledger.spend()
+    reckoned = [one for one in asked if one.startswith("SELECT cost_usd FROM requests JOIN keys")]
+    assert len(reckoned) == 1, "it is reckoned once, and kept"
+    another = Ledger(tmp_path / "another.sqlite")
+    another.issue("l", Key("a", "e", "o/r", "m", "agent", "s", "o__r-2"))
+    another.book(another.open("l", "m", "llm"), Booking("ok", Usage(1, 1), Decimal("3")))
+    ledger.absorb(tmp_path / "another.sqlite")
+    assert ledger.spend("e") == Decimal("3.5")
