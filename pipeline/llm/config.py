@@ -77,8 +77,9 @@ def _cache(responses: Path | None) -> dict[str, Any]:
 
 def _entry(model: Model) -> dict[str, Any]:
     """LiteLLM reckons in floats; its sums are not ours."""
-    prices = {name: float(price) for name, price in zip(PRICES, model.price, strict=True)}
-    return {**model.entry, "model_info": {**model.entry["model_info"], **prices}}
+    prices = {name: float(price) for name, price in zip(PRICES, model.price[:4], strict=True)}
+    info = {name: float(value) if "cost" in name else value for name, value in model.entry["model_info"].items()}
+    return {**model.entry, "model_info": info | prices}
 
 
 def environment(
@@ -105,7 +106,7 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
         model.name: {
             "kind": model.row_kind,
             "provider": model.provider,
-            "price": [format(price, "f") for price in model.price],
+            "price": model.price.described(),
             "most": max((_most(model, name) for name in LENGTHS), default=0),
         }
         for model in models.models.values()

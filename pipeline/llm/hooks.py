@@ -11,7 +11,6 @@ import json
 import os
 import time
 from datetime import datetime
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,7 +51,7 @@ def ledger() -> Ledger:
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
     return {
-        name: Listed(one["kind"], one["provider"], Price(*map(Decimal, one["price"])), one["most"])
+        name: Listed(one["kind"], one["provider"], Price.read(one["price"]), one["most"])
         for name, one in listed.items()
     }
 

@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS requests (
     kind TEXT NOT NULL CHECK (kind IN ('llm', 'embedding')), tokens_in INTEGER NOT NULL DEFAULT 0,
     tokens_out INTEGER NOT NULL DEFAULT 0, tokens_cached INTEGER NOT NULL DEFAULT 0,
     tokens_stored INTEGER NOT NULL DEFAULT 0, cost_usd TEXT NOT NULL DEFAULT '0', latency_ms INTEGER NOT NULL DEFAULT 0,
-    status TEXT NOT NULL
+    status TEXT NOT NULL, tokens_reasoning INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
 CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
@@ -49,8 +49,12 @@ CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_
 """
 
 
-#: columns of `keys` that older ledgers lack -> what they say of what is there
-_ADDED = {"track": "repair", "answer": ""}
+#: columns that older ledgers lack, by table -> how they are declared: what they say of what is there
+_ADDED = {
+    ("keys", "track"): "TEXT NOT NULL DEFAULT 'repair'",
+    ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
+    ("requests", "tokens_reasoning"): "INTEGER NOT NULL DEFAULT 0",
+}
 
 
 class Key(NamedTuple):
@@ -108,6 +112,7 @@ class Request(NamedTuple):
     latency_ms: int
     status: str
     answer: str = ""
+    tokens_reasoning: int = 0
 
 
 def key_hash(key: str) -> str:
@@ -145,12 +150,13 @@ class Ledger:
             return
         with self._transaction() as db:
             db.execute("BEGIN IMMEDIATE")
-            for name in self._missing():  # another process may have been first
-                db.execute(f"ALTER TABLE keys ADD COLUMN {name} TEXT NOT NULL DEFAULT '{_ADDED[name]}'")
+            for table, name in self._missing():  # another process may have been first
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {_ADDED[table, name]}")
 
-    def _missing(self) -> list[str]:
-        there = {name for _, name, *_ in self._db.execute("PRAGMA table_info(keys)")}
-        return [name for name in _ADDED if name not in there]
+    def _missing(self) -> list[tuple[str, str]]:
+        tables = {table for table, _ in _ADDED}
+        there = {(one, name) for one in tables for _, name, *_ in self._db.execute(f"PRAGMA table_info({one})")}
+        return [column for column in _ADDED if column not in there]
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:
@@ -302,7 +308,8 @@ class Ledger:
     def rows(self, experiment: str | None = None) -> list[Request]:
         """Requests in the order in which they were booked, of one experiment or of all."""
         query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
-                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer
+                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer,
+                          tokens_reasoning
                    FROM requests JOIN keys USING (key_hash)
                    WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""

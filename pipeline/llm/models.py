@@ -25,6 +25,10 @@ DEMO = ROOT / "data" / "demo" / "models.yaml"
 INPUT, OUTPUT = "input_cost_per_token", "output_cost_per_token"
 CACHED, STORED = "cache_read_input_token_cost", "cache_creation_input_token_cost"
 PRICES = (INPUT, OUTPUT, CACHED, STORED)
+#: of a token that a model thinks with, where it is not that of any other
+REASONING = "output_cost_per_reasoning_token"
+#: the same prices of requests that are longer than so many thousand tokens
+_TIER = re.compile(rf"(?:{'|'.join(PRICES)})(_above_(\d+)k_tokens)")
 MODES = ("chat", "embedding")
 #: what stands for a key where a server asks for none
 NO_KEY = "none"
@@ -187,9 +191,27 @@ def _limit(place: _Place, parameters: dict[str, Any]) -> int | None:
 
 
 def _prices(place: _Place, info: dict[str, Any]) -> Price:
-    plain = _price(place, info, INPUT)
-    cached, stored = (_price(place, info, name) if name in info else plain for name in (CACHED, STORED))
-    return Price(plain, _price(place, info, OUTPUT), cached, stored)
+    for name in info:
+        if "cost" in name and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
+            hint = f"there is: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
+            raise place.error(f"model_info.{name}", "a price that is not reckoned with", hint)
+    plain = _tier(place, info, "")
+    marks = {match[1]: int(match[2]) * 1000 for match in map(_TIER.fullmatch, info) if match}
+    tiers = tuple(sorted((above, _tier(place, info, mark, plain)) for mark, above in marks.items()))
+    return plain._replace(tiers=tiers)
+
+
+def _tier(place: _Place, info: dict[str, Any], mark: str, base: Price | None = None) -> Price:
+    """The prices of requests of one length; `base` has what is not said of it. Tokens of a cache cost what others do
+    where nothing is said."""
+    said = {name: _price(place, info, f"{name}{mark}") for name in PRICES if f"{name}{mark}" in info}
+    if not base:
+        said = {name: _price(place, info, name) for name in (INPUT, OUTPUT)} | said
+    plain, output = said.get(INPUT, base and base.input), said.get(OUTPUT, base and base.output)
+    there = {name: _price(place, info, name) for name in (CACHED, STORED) if name in info}
+    cached, stored = (said.get(name, there.get(name, plain)) for name in (CACHED, STORED))
+    reasoning = _price(place, info, REASONING) if REASONING in info else None
+    return Price(plain, output, cached, stored, reasoning)
 
 
 def _price(place: _Place, info: dict[str, Any], name: str) -> Decimal:

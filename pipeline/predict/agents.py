@@ -54,7 +54,8 @@ class Call(BaseModel):
 
 
 class Manifest(Call):
-    """An `agent.toml`. One without a command takes its whole call from the settings."""
+    """An `agent.toml`. One without a command takes its whole call from the settings. `asks` are the settings that name
+    further models, as `retrieval.model`."""
 
     name: str
     summary: str
@@ -65,6 +66,7 @@ class Manifest(Call):
     runs_code: bool
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    asks: tuple[str, ...] = ()
 
 
 class Agent(NamedTuple):
@@ -76,6 +78,7 @@ class Agent(NamedTuple):
     call: Call
     runs_code: bool = False
     version: str = ""
+    asks: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -109,7 +112,7 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if not call.command:
         raise UserError("it is missing", path=where, field="command", hint="see docs/agents.md")
     _check_places(call, where, PLACES[manifest.runs_code])
-    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version)
+    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version, _asked(manifest, path, chosen))
 
 
 def _decisive(path: Path) -> bytes:
@@ -121,6 +124,26 @@ def _decisive(path: Path) -> bytes:
         return digest(tomllib.loads(data.decode())).encode() if path.suffix == ".toml" else data
     except (ValueError, SyntaxError, TokenError):
         return data
+
+
+def _asked(manifest: Manifest, path: Path, chosen: Path) -> tuple[str, ...]:
+    """The further models that the settings name, the agent's own settings where these say nothing; empty is none."""
+    found = []
+    for key in manifest.asks:
+        said = [_look_up(one, key) for one in (chosen, path.parent / manifest.settings)]
+        found.append(next((one for one in said if one is not None), ""))
+    return tuple(filter(None, dict.fromkeys(found)))
+
+
+def _look_up(path: Path, key: str) -> str | None:
+    """A text in a TOML file, None where there is none."""
+    try:
+        value: object = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"no readable TOML: {error}", path=path) from None
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None
 
 
 Read = TypeVar("Read", bound=BaseModel)

@@ -131,7 +131,7 @@ def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
     return {"answer": run.answer(instance, attempt), "proposals": proposals}
 
 
-def _proposals(run: Run, instance: Instance, attempt: int) -> list[bytes]:
+def _proposals(run: Run, instance: Instance, attempt: int = 1) -> list[bytes]:
     """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
     unit = run.unit(instance, attempt)
     found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal() and path.is_file()]

@@ -60,8 +60,10 @@ class Run:
 
     @property
     def cache(self) -> Path:
-        """What an agent keeps between the tasks of its experiment: it can be made again, for the same money."""
-        return cache_root() / "answers" / digest(self.experiment.id, self.name if self.fresh else "")
+        """What an agent keeps between the tasks of its experiment, on the money of one data directory: it can be made
+        again, for the same money."""
+        whose = self.experiment.id, str(self.answers), self.name if self.fresh else ""
+        return cache_root() / "answers" / digest(*whose)
 
     def inputs(self, instance: Instance, attempt: int = 1) -> dict[str, str]:
         """All that shapes an answer. A fresh one belongs to its run; the oracle's is the gold patch."""

@@ -29,7 +29,7 @@ from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
-from pipeline.llm.models import DEMO, load_models
+from pipeline.llm.models import DEMO, Model, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import host, regression
 from pipeline.predict.agents import load_agent
@@ -90,8 +90,16 @@ class Predictor:
         self.subset, self.attempts = subset, attempts
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
-        self.model = None if self.reference else load_models(models).ready(model, given, "chat")
+        self.model = None if self.reference else self._ready(model)
         self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings(), name=name)
+
+    def _ready(self, name: str) -> Model:
+        """The model, when it and all others that the agent's settings name can be asked. Raises UserError."""
+        listed = load_models(self.models)
+        model = listed.ready(name, self.given, "chat")
+        for further in self.agent.asks:
+            listed.ready(further, self.given)
+        return model
 
     def _settings(self) -> str:
         """A digest of the agent, its settings and what of the model's entry shapes answers; references have none."""

@@ -42,7 +42,8 @@ def test_prices_reach_the_hooks_as_digits() -> None:
     given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
     listed = json.loads(given["A11Y_BENCH_GATEWAY"])["models"]["scripted"]
     assert listed["kind"] == "llm"
-    assert listed["price"] == ["0.0000004", "0.0000016", "0.0000004", "0.0000004"]
+    amounts = {"input": "0.0000004", "output": "0.0000016", "cached": "0.0000004", "stored": "0.0000004"}
+    assert listed["price"] == {**amounts, "reasoning": None, "tiers": []}
 
 
 def test_both_deployments_try_again_alike() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.vendors import vendor_python
 from pipeline.llm.config import limits
 from pipeline.llm.models import DEMO, PROXY_URL, SHIPPED, Model, load_models
+from pipeline.llm.prices import Price, Usage
 
 PARAMETERS = "model_list[0].litellm_params"
 GOOD = """\
@@ -37,7 +39,7 @@ def write(folder: Path, text: str) -> Path:
 def test_a_list_is_read(tmp_path: Path) -> None:
     model = load_models(write(tmp_path, GOOD)).get("small")
     assert (model.kind, model.scripted, model.environment) == ("chat", False, ("SMALL_KEY",))
-    assert model.price == (Decimal("4E-7"), Decimal("0.0000016"), Decimal("4E-7"), Decimal("4E-7"))
+    assert model.price[:4] == (Decimal("4E-7"), Decimal("0.0000016"), Decimal("4E-7"), Decimal("4E-7"))
 
 
 def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
@@ -126,7 +128,8 @@ def test_the_shipped_prices_are_litellms() -> None:
         assert {name: float(ours[name]) for name in ours if name in theirs} == {
             name: float(value) for name, value in theirs.items() if name in ours
         }
-        assert not [name for name in theirs if "_above_" in name and "1hr" not in name], "depends on the prompt"
+        tiers = [name for name in theirs if re.fullmatch(r"\w+_above_\d+k_tokens", name)]
+        assert not set(tiers) - ours.keys(), "depends on the prompt"
 
 
 def litellms(table: dict[str, Any], model: Model) -> dict[str, Any] | None:
@@ -147,3 +150,48 @@ def test_a_proxy_that_runs_already_has_the_providers_keys() -> None:
     models = load_models(SHIPPED)
     assert models.get("GLM-4.6").missing({}) == ["DEEPINFRA_API_KEY"]
     assert models.ready("GLM-4.6", {PROXY_URL: "http://127.0.0.1:4000"}).name == "GLM-4.6"
+
+
+# -- prices ----------------------------------------------------------------------------------------------------------
+TIERED = """\
+model_list:
+  - model_name: long
+    litellm_params: {model: openai/long, api_key: none}
+    model_info:
+      mode: chat
+      input_cost_per_token: "1"
+      output_cost_per_token: "10"
+      cache_read_input_token_cost: "0.1"
+      output_cost_per_reasoning_token: "5"
+      input_cost_per_token_above_200k_tokens: "2"
+      output_cost_per_token_above_200k_tokens: "15"
+"""
+
+
+@pytest.mark.rule("prices-known")
+def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
+    """Above its mark the whole request costs more: it was booked too cheaply."""
+    price = load_models(write(tmp_path, TIERED)).get("long").price
+    assert price.cost(Usage(200_000, 1)) == 200_010
+    assert price.cost(Usage(200_001, 1)) == 400_002 + 15
+    assert price.cost(Usage(100, 10, tokens_cached=50, tokens_reasoning=4)) == 50 + 5 + 60 + 20
+    assert Price.read(json.loads(json.dumps(price.described()))) == price
+    assert price.worst({"max_tokens": 1}, 0) >= 15
+
+
+@pytest.mark.rule("prices-known")
+@pytest.mark.parametrize("name", ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query"])
+def test_a_price_that_is_not_reckoned_with_is_refused(tmp_path: Path, name: str) -> None:
+    text = TIERED.replace("output_cost_per_reasoning_token", name)
+    with pytest.raises(UserError, match="a price that is not reckoned with") as error:
+        load_models(write(tmp_path, text))
+    assert error.value.field == f"model_list[0].model_info.{name}"
+
+
+def test_limits_and_prices_shape_no_answer(tmp_path: Path) -> None:
+    """Another price asks nothing again; another parameter does."""
+    one = load_models(write(tmp_path, TIERED)).get("long").shaping
+    dearer = TIERED.replace('"10"', '"11"').replace("api_key: none", "api_key: os.environ/K, max_parallel_requests: 3")
+    assert load_models(write(tmp_path, dearer)).get("long").shaping == one
+    warm = TIERED.replace("api_key: none", "api_key: none, temperature: 1")
+    assert load_models(write(tmp_path, warm)).get("long").shaping != one

@@ -102,6 +102,8 @@ def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> No
     assert list(made.pop("ratings")["ratings"]) == [4, 3, 2, 4, 4, 1]  # there was no such table yet
     assert made.keys() == before.keys()
     assert (made["outcomes"].pop("crashed") == 0).all()
+    for name in ("costs", "model_costs"):  # nor the total beside the cost of the answers that are shown
+        assert (made[name].pop("spent_usd") == made[name]["cost_usd"]).all()
     assert {name: plain_csv(table) for name, table in made.items()} == before
 
 

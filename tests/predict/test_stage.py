@@ -26,7 +26,8 @@ def oracle(bench: Bench, **more: Any) -> Predictor:
 
 
 def magentless(bench: Bench, settings: Path | None = None, **more: Any) -> Predictor:
-    return Predictor(bench.store, REPO, "magentless", "scripted", models=DEMO, settings=settings, given=GIVEN, **more)
+    asked = {"models": DEMO, "settings": settings or DEMO.with_name("magentless.toml"), "given": GIVEN}
+    return Predictor(bench.store, REPO, "magentless", "scripted", **asked, **more)
 
 
 @pytest.mark.invariant(1)
@@ -102,7 +103,7 @@ def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
 
 @pytest.mark.rule("run-identity")
 def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text("[samples]\nsets = 1\n")
+    (tmp_path / "mine.toml").write_text('[samples]\nsets = 3\n[retrieval]\nmodel = ""\n')
     one, other = magentless(bench), magentless(bench, tmp_path / "mine.toml")
     assert one.experiment.settings != other.experiment.settings
     one.preprocess()
@@ -175,3 +176,15 @@ def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
     with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
         Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given={})
     assert not (bench.store.root / "03_predictions").exists()
+
+
+@pytest.mark.rule("bad-input")
+def test_every_model_that_settings_name_is_looked_at_first(bench: Bench, tmp_path: Path) -> None:
+    """Embeddings, too: a run must not fail at them after it has paid for the first steps."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[retrieval]\nmodel = "no-such-embedding"\n')
+    with pytest.raises(UserError, match="unknown model 'no-such-embedding'"):
+        magentless(bench, mine)
+    mine.write_text("[samples]\nsets = 1\n")
+    with pytest.raises(UserError, match="unknown model 'Qwen3-Embedding-4B'"):
+        magentless(bench, mine)
