@@ -8,7 +8,7 @@ The floors, from the ground up; each stands on those below it, and its `__init__
     execution                               images and test runs
     collect triage build predict evaluate analyze      the stages, which meet only in files
     pages                                   the other track: pages that models write, a stage of its own
-    campaign, dataset, demo, remote, workers      commands across the stages
+    campaign, dataset, demo, remote, workers, inspection      commands across the stages
     migrate, doctor, costs, models, schema        commands beside them
     cli                                     the console program
 """

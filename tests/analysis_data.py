@@ -167,9 +167,9 @@ def _spend(
 ) -> None:
     """One key and four requests."""
     name, key = instance.instance_id, digest(instance.instance_id, model)
-    whose = (str(instance.repository), model, "magentless", "settings", name, None, RUN, REPAIR, "")
+    whose = (str(instance.repository), model, "magentless", "settings", name, None, RUN, REPAIR, "", "")
     row = (key, "alias", "experiment", *whose)
-    ledger.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    ledger.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     for _ in range(4):
         tokens = chance.randint(500, 9000)
         row = (str(next(ids)), RUN, key, model, "llm", tokens, 300, 0, 0, f"0.{tokens:05d}", tokens, "ok")

@@ -67,8 +67,8 @@ class Dataset(Part):
 
 
 class Agent(Part):
-    """An agent with its settings; models, attempts and budget are the campaign's unless told. `budget` is of each
-    repository and model, in USD."""
+    """An agent with its settings; models and attempts are the campaign's unless told. `budget` is of each repository
+    and model, `cap` of each answer, in USD."""
 
     agent: str = "magentless"
     name: str = ""
@@ -76,6 +76,7 @@ class Agent(Part):
     models: tuple[str, ...] = ()
     attempts: PositiveInt | None = None
     budget: Usd | None = Field(default=None, ge=0)
+    cap: Usd | None = Field(default=None, ge=0)
     filter_tests: bool = False
 
 
@@ -159,7 +160,7 @@ def _resolved(value: Any, folder: Path, key: str = "") -> Any:
         return [_resolved(one, folder, key) for one in value]
     if key in _PATHS and isinstance(value, str):
         return str(folder / Path(value).expanduser())
-    return Decimal(str(value)) if key.endswith("budget") and isinstance(value, float) else value
+    return Decimal(str(value)) if key.endswith(("budget", "cap")) and isinstance(value, float) else value
 
 
 def _words(error: Any) -> str:

@@ -78,7 +78,7 @@ class Conduct:
 
     def predictors(self, gateway: Gateway | None = None) -> Iterator[tuple[Predictor, Agent]]:
         """Every experiment, in the order of the file: repositories, agents, models."""
-        for repo, dataset in self.repos:
+        for repo, dataset in self.there:
             subset = self.subset(repo, dataset)
             for agent in self.campaign.agents:
                 for model in agent.models or self.campaign.models:
@@ -94,6 +94,7 @@ class Conduct:
             settings=agent.settings,
             jobs=self.campaign.jobs,
             budget=agent.budget,
+            cap=agent.cap,
             given=self.given,
             tester=self.sandbox if agent.filter_tests else None,
             name=agent.name,
@@ -102,15 +103,19 @@ class Conduct:
             gateway=gateway,
         )
 
+    @property
+    def there(self) -> list[tuple[Repo, Dataset]]:
+        """The datasets of which instances are there, or should be."""
+        unbuilt = self.unbuilt()
+        return [(repo, one) for repo, one in self.repos if repo not in unbuilt]
+
     def unbuilt(self) -> list[Repo]:
         """Repositories whose list is not made again yet: what is asked of them is not known before."""
         return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
 
     def plan(self) -> list[Step]:
         """What is there and what will be asked, by experiment; of datasets that are built."""
-        history, unbuilt = History(self.store), self.unbuilt()
-        if unbuilt:
-            return []
+        history = History(self.store)
         return [self._step(predictor, history) for predictor, _ in self.predictors()]
 
     def _step(self, predictor: Predictor, history: History) -> Step:
@@ -129,7 +134,7 @@ class Conduct:
     def _spent(self, *experiments: str) -> Decimal:
         return total(one.cost_usd for one in requests(self.store.ledger) if one.experiment in experiments)
 
-    @cached_property
+    @property
     def experiments(self) -> list[str]:
         """Whose money the campaign's budget is about."""
         return list(dict.fromkeys(predictor.experiment.id for predictor, _ in self.predictors()))
@@ -158,7 +163,7 @@ class Conduct:
         with self._gateway() as gateway:
             steps = list(self.predictors(gateway))
             if self.campaign.references:
-                for repo, dataset in self.repos:
+                for repo, dataset in self.there:
                     self._references(repo, self.subset(repo, dataset))
             for number, (predictor, _) in enumerate(steps, 1):
                 self._experiment(predictor, f"{number} of {len(steps)}")

@@ -56,6 +56,10 @@ class Admin:
         asked = {"key_alias": alias, "models": models, "team_id": team, **OPENED}
         return self._ask("POST", "/key/generate", json=asked)["key"]
 
+    def cap(self, key: str, budget_usd: float) -> None:
+        """The most that one key may spend."""
+        self._ask("POST", "/key/update", json={"key": key, "max_budget": budget_usd})
+
     def delete_keys(self, keys: list[str]) -> None:
         if keys:
             self._ask("POST", "/key/delete", json={"keys": keys})

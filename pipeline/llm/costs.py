@@ -41,6 +41,17 @@ def requests(path: Path) -> list[Request]:
         ledger.close()
 
 
+def served(path: Path, experiment: str) -> list[tuple[str, str]]:
+    """What providers call the models that answered an experiment, and their fingerprints; nothing without a ledger."""
+    if not path.exists():
+        return []
+    ledger = Ledger(path)
+    try:
+        return ledger.served(experiment)
+    finally:
+        ledger.close()
+
+
 def _cell(value: object) -> str:
     """A decimal in digits, never with an exponent."""
     return format(value, "f") if isinstance(value, Decimal) else str(value)

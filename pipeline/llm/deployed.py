@@ -75,6 +75,9 @@ class DeployedGateway(Gateway):
         self._keys.append(key)
         return key
 
+    def _cap(self, key: str, left_usd: Decimal) -> None:
+        self._admin.cap(key, float(left_usd))
+
     def _embedding_models(self) -> list[str]:
         return [
             name for name, model in self.models.models.items() if model.kind == "embedding" and name in self._served

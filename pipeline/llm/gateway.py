@@ -43,11 +43,17 @@ class Gateway(ABC):
         self._budgets: dict[str, Decimal | None] = {}
 
     def issue_key(
-        self, experiment: Experiment, holder: str, budget_usd: Decimal | None = None, answer: str = ""
+        self,
+        experiment: Experiment,
+        holder: str,
+        budget_usd: Decimal | None = None,
+        answer: str = "",
+        cap_usd: Decimal | None = None,
     ) -> str:
         """A new key for an instance or `shared`. It opens the experiment's model and the embedding models.
 
-        `answer` is the name of the answer that is asked for with it.
+        `answer` is the name of the answer that is asked for with it, `cap_usd` the most that this may cost, every try
+        at it.
 
         `budget_usd` limits what the whole experiment spends, in earlier runs too, and each key says it anew; requests
         in flight can overshoot it.
@@ -59,10 +65,15 @@ class Gateway(ABC):
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
         whose = (experiment.id, experiment.repo, experiment.model, experiment.label, experiment.settings)
-        issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track, answer)
+        issued = Key(experiment.alias(holder), *whose, holder, budget_usd, experiment.track, answer, cap_usd)
+        if cap_usd is not None:
+            self._cap(key, max(Decimal(0), cap_usd - self.ledger.spent_on(answer)))
         self.ledger.issue(key_hash(key), issued)
         self.ledger.admit(key_hash(key), self.id)
         return key
+
+    def _cap(self, key: str, left_usd: Decimal) -> None:  # noqa: B027 - only a deployment that asks no ledger needs it
+        """Limit what one key may spend, where the deployment does not ask the ledger."""
 
     @abstractmethod
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,14 +80,16 @@ async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
 
 
 def _check_budget(hashed: str, key: Key) -> None:
-    """The budget is the experiment's, over all its keys."""
-    if key.budget_usd is None:
-        return
-    spent = ledger().committed(key.experiment)
-    if spent >= key.budget_usd:
-        ledger().refuse(hashed)
-        message = f"the budget of {key.alias} is reached: {spent:f} of {key.budget_usd:f} USD"
-        raise BudgetExceededError(float(spent), float(key.budget_usd), message)
+    """The budget is the experiment's, over all its keys; a cap is one answer's."""
+    limits = (
+        ("budget", key.budget_usd, partial(ledger().committed, key.experiment)),
+        ("cap", key.cap_usd, partial(ledger().spent_on, key.answer)),
+    )
+    for name, most, reckon in limits:
+        if most is not None and (spent := reckon()) >= most:
+            ledger().refuse(hashed)
+            message = f"the {name} of {key.alias} is reached: {spent:f} of {most:f} USD"
+            raise BudgetExceededError(float(spent), float(most), message)
 
 
 def _opened_by(key: Key) -> list[str]:
@@ -110,7 +112,7 @@ class Bookkeeper(Policy):
             allowed["cache"] = {**allowed["cache"], "namespace": user_api_key_dict.metadata.get(ANSWER, "")}
         listed = models()[model]
         row = ledger().open(user_api_key_dict.api_key, model, listed.kind, listed.price.worst(allowed, listed.most))
-        opening = {"id": row, "model": model, "began": time.monotonic()}
+        opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
     async def async_log_success_event(
@@ -123,6 +125,7 @@ class Bookkeeper(Policy):
         else:
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
             usage = usage_of(reported)
+            _note(opening, response_obj)
             _book(opening, OK if usage.tokens_in or usage.tokens_out else UNCOUNTED, usage)
 
     async def async_post_call_failure_hook(
@@ -136,6 +139,13 @@ class Bookkeeper(Policy):
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         _book((request_data.get("metadata") or {}).get(ROW), str(status))
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+
+
+def _note(opening: dict[str, Any] | None, answer: Any) -> None:
+    """What the provider calls the model that answered: a name of the list may mean another one tomorrow."""
+    said = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
+    if opening and any(said):
+        ledger().serve(opening["key"], *(str(one or "") for one in said))
 
 
 def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -> None:

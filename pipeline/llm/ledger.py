@@ -31,7 +31,7 @@ SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
     key_hash TEXT PRIMARY KEY, alias TEXT NOT NULL, experiment TEXT NOT NULL, repo TEXT NOT NULL, model TEXT NOT NULL,
     agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL,
-    track TEXT NOT NULL DEFAULT 'repair', answer TEXT NOT NULL DEFAULT ''
+    track TEXT NOT NULL DEFAULT 'repair', answer TEXT NOT NULL DEFAULT '', cap_usd TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX IF NOT EXISTS keys_by_holder ON keys (experiment, holder);
 CREATE TABLE IF NOT EXISTS requests (
@@ -44,6 +44,10 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
 CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
 CREATE TABLE IF NOT EXISTS admitted (key_hash TEXT PRIMARY KEY REFERENCES keys, gateway TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS served (
+    key_hash TEXT NOT NULL REFERENCES keys, model TEXT NOT NULL, fingerprint TEXT NOT NULL,
+    PRIMARY KEY (key_hash, model, fingerprint)
+) STRICT;
 CREATE TABLE IF NOT EXISTS spent (experiment TEXT PRIMARY KEY, cost_usd TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_usd TEXT NOT NULL) STRICT;
 """
@@ -53,12 +57,14 @@ CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_
 _ADDED = {
     ("keys", "track"): "TEXT NOT NULL DEFAULT 'repair'",
     ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
+    ("keys", "cap_usd"): "TEXT NOT NULL DEFAULT ''",
     ("requests", "tokens_reasoning"): "INTEGER NOT NULL DEFAULT 0",
 }
 
 
 class Key(NamedTuple):
-    """What a key stands for; the key itself is nowhere. `answer` names the answer that it is for, empty for none."""
+    """What a key stands for; the key itself is nowhere. `answer` names the answer that it is for, empty for none, and
+    `cap_usd` is the most that this may cost, every try at it."""
 
     alias: str
     experiment: str
@@ -70,6 +76,7 @@ class Key(NamedTuple):
     budget_usd: Decimal | None = None
     track: str = "repair"
     answer: str = ""
+    cap_usd: Decimal | None = None
 
 
 class Booking(NamedTuple):
@@ -161,7 +168,8 @@ class Ledger:
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:
         budget = None if key.budget_usd is None else format(key.budget_usd, "f")
-        row = {"key_hash": hashed, **key._asdict(), "budget_usd": budget, "created": _now()}
+        cap = "" if key.cap_usd is None else format(key.cap_usd, "f")
+        row = {"key_hash": hashed, **key._asdict(), "budget_usd": budget, "cap_usd": cap, "created": _now()}
         with self._transaction() as db:
             db.execute(f"INSERT INTO keys ({', '.join(row)}) VALUES ({_marks(len(row))})", tuple(row.values()))
 
@@ -224,6 +232,19 @@ class Ledger:
                 _add(db, request, booking.cost_usd)
             if booking.status != UNCOUNTED:
                 db.execute("DELETE FROM worst WHERE id = ?", (request,))
+
+    def serve(self, hashed: str, model: str, fingerprint: str) -> None:
+        """Note what a provider calls the model that answered a key, and its fingerprint, empty where it says none."""
+        with self._transaction() as db:
+            query = "INSERT OR IGNORE INTO served SELECT key_hash, ?, ? FROM keys WHERE key_hash = ?"
+            db.execute(query, (model, fingerprint, hashed))
+
+    def served(self, experiment: str) -> list[tuple[str, str]]:
+        """The same of all keys of an experiment, each model and fingerprint once."""
+        query = """SELECT DISTINCT served.model, fingerprint FROM served JOIN keys USING (key_hash)
+                   WHERE experiment = ? ORDER BY served.model, fingerprint"""
+        with self._transaction() as db:
+            return [(model, fingerprint) for model, fingerprint in db.execute(query, (experiment,))]
 
     def record(self, sent: Sent, booking: Booking) -> None:
         """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
@@ -291,6 +312,7 @@ class Ledger:
                            WHERE b.id = main.requests.id AND main.requests.status IN {_UNBOOKED}
                                  AND b.status NOT IN {_UNBOOKED}""")
             db.execute("INSERT OR IGNORE INTO main.refusals (key_hash) SELECT key_hash FROM other.refusals")
+            db.execute("INSERT OR IGNORE INTO main.served SELECT * FROM other.served")
             db.execute("DELETE FROM main.spent")
 
     @contextmanager
@@ -343,6 +365,15 @@ class Ledger:
             unknown = [Decimal(cost) for (cost,) in db.execute(query, (experiment, LOST, UNCOUNTED))]
         return total((self.spend(experiment), *unknown))
 
+    def spent_on(self, answer: str) -> Decimal:
+        """USD of every try at one answer; what was sent and is of unknown cost counts at its worst."""
+        query = """SELECT requests.cost_usd, worst.cost_usd, status FROM requests JOIN keys USING (key_hash)
+                   LEFT JOIN worst USING (id) WHERE answer = ?"""
+        with self._transaction() as db:
+            found = db.execute(query, (answer,)).fetchall()
+        amounts = (worst if status in (LOST, UNCOUNTED) and worst else cost for cost, worst, status in found)
+        return total(map(Decimal, amounts))
+
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, with `shared` beside them."""
         return per_holder(self.rows(experiment))
@@ -373,8 +404,9 @@ def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
 
 
 def _priced(key: Key) -> Key:
-    """A row of `keys`, its budget as an amount."""
-    return key if key.budget_usd is None else key._replace(budget_usd=Decimal(key.budget_usd))
+    """A row of `keys`, its budget and its cap as amounts."""
+    budget = None if key.budget_usd is None else Decimal(key.budget_usd)
+    return key._replace(budget_usd=budget, cap_usd=Decimal(key.cap_usd) if key.cap_usd else None)
 
 
 def _marks(count: int) -> str:

@@ -58,6 +58,10 @@ class Received(NamedTuple):
     body: Body
 
 
+#: what a provider says of its model's build
+FINGERPRINT = "fp_scripted"
+
+
 class Refusal(Exception):
     """An answer of another status than 200."""
 
@@ -116,6 +120,7 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body.get("model", ""),
+        "system_fingerprint": FINGERPRINT,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": _usage(tokens(prompt), tokens(text + "".join(said.tool or ())), fault.cached),
     }

@@ -45,6 +45,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
     type=Usd(),
     help="The most that this experiment may spend, in USD, with all that it spent before [default: no limit].",
 )
+@click.option("--cap", type=Usd(), help="The most that one answer may cost, in USD, with every try.")
 @click.option(
     "--filter-tests",
     is_flag=True,
@@ -65,6 +66,7 @@ def command(
     models: Path | None,
     settings: Path | None,
     budget: Any,
+    cap: Any,
     filter_tests: bool,
     step: str | None,
     fresh: bool,
@@ -96,7 +98,7 @@ def command(
 
     agent, chosen = agent_of(agent, model), models or SHIPPED
     asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
-    asked |= {"name": name, "subset": subset, "attempts": attempts}
+    asked |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     predictor = Predictor(store, repo, agent, model, **asked, tester=tester)
     if step == "preprocess":

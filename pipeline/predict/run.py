@@ -8,7 +8,7 @@ model the newest run counts, and an older one stays where it is.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -133,6 +133,7 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
         "attempts": max(wanted.attempts, before["attempts"]) if goes_on else wanted.attempts,
         "fresh": before["fresh"] if goes_on else wanted.fresh,
         "started": before["started"] if goes_on else now(),
+        "served_by": before.get("served_by", []) if goes_on else [],
     }
     if said != before:
         write_json(folder / "run.json", said)
@@ -158,6 +159,15 @@ def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
         "chooses": wanted.chooses,
         "shaped_by": {"tool": __version__, **wanted.about},
     }
+
+
+def tell(run: Run, served: Sequence[tuple[str, str]]) -> None:
+    """Let a run's `run.json` say what the providers call the models that answered, with their fingerprints."""
+    path = run.folder / "run.json"
+    said = read_json(path)
+    told = [{"model": model, "fingerprint": fingerprint} for model, fingerprint in served]
+    if said["served_by"] != told:
+        write_json(path, said | {"served_by": told})
 
 
 def _both(before: Mapping[str, Any], names: list[str] | None) -> list[str] | None:

@@ -36,7 +36,7 @@ from pipeline.predict.agents import load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import EX_TEMPFAIL, Answer, Ask, Failure, Left, Room
-from pipeline.predict.run import Owed, Run, Wanted, open_run, resume
+from pipeline.predict.run import Owed, Run, Wanted, open_run, resume, tell
 from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
@@ -61,9 +61,10 @@ class Rooms(NamedTuple):
 class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
-    `budget` is the most that the experiment may spend, in USD, with all that it spent before; `given` is the
-    environment in which the providers' keys are; `tester` is where existing tests choose among proposals, if any do;
-    `name` is what people call these settings; `gateway` one that is open already, which stays so.
+    `budget` is the most that the experiment may spend, in USD, with all that it spent before, `cap` the most that one
+    answer may cost; `given` is the environment in which the providers' keys are; `tester` is where existing tests
+    choose among proposals, if any do; `name` is what people call these settings; `gateway` one that is open already,
+    which stays so.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Predictor:
         settings: Path | None = None,
         jobs: int = 2,
         budget: Decimal | None = None,
+        cap: Decimal | None = None,
         given: Mapping[str, str] = os.environ,
         tester: Sandbox | None = None,
         engine: str = "threads",
@@ -87,7 +89,7 @@ class Predictor:
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
         self.tester, self.engine, self.gateway = tester, engine, gateway
-        self.subset, self.attempts = subset, attempts
+        self.subset, self.attempts, self.cap = subset, attempts, cap
         self.reference = agent in REFERENCES
         self.agent = None if self.reference else load_agent(agent, settings)
         self.model = None if self.reference else self._ready(model)
@@ -212,6 +214,7 @@ class Predictor:
             believed = request.room is None
             instance = instances[request.task.instance_id]
             text = save(run, instance, left, given_up, request.attempt, believed=believed)
+            progress.note("spent", f"{gateway.ledger.spend(self.experiment.id):.4f} USD")
             progress.finish(request.name, text)
 
     def _given_up(self, gateway: Gateway, request: Ask, left: Left) -> str:
@@ -241,7 +244,7 @@ class Predictor:
         """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
         their end: of these the ledger tells."""
         name = run.answer(instance, attempt)
-        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget, answer=name)
+        key = gateway.issue_key(self.experiment, instance.instance_id, self.budget, answer=name, cap_usd=self.cap)
         room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
         task = instance.task()
         seen = pictures(self.store, task) if self.model.sees else {}
@@ -273,11 +276,12 @@ class Predictor:
     def postprocess(self) -> list[Prediction]:
         """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs; returns those of the
         first attempts."""
-        from pipeline.llm.costs import write_costs
+        from pipeline.llm.costs import served, write_costs
 
         run = self.resume()
         with self._lock():
             first, *_ = [self._collect(run, attempt) for attempt in range(1, run.attempts + 1)]
+            tell(run, served(self.store.ledger, self.experiment.id))
             write_costs(self.store)
             return first
 

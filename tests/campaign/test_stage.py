@@ -13,6 +13,7 @@ from pipeline.campaign.cli import command
 from pipeline.campaign.stage import Conduct
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
+from pipeline.dataset.lock import Lock, lock
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.models import DEMO
 from pipeline.predict.request import Answer
@@ -101,3 +102,18 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     with pytest.raises(UserError, match=said):
         Conduct(bench.store, path, given=GIVEN).plan()
     assert sorted(bench.store.root.rglob("*")) == before
+
+
+def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, tmp_path: Path) -> None:
+    """A dataset that is made again first does not keep the others from being planned."""
+    listed = Lock.model_validate({**_lock(bench), "instance_id": "acme__web-1"})
+    (tmp_path / "web.jsonl").write_text(listed.model_dump_json() + "\n")
+    path = tmp_path / "campaign.toml"
+    path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\n')
+    said = plan(bench, tmp_path)
+    assert "acme/web: its list is made again first" in said.output and "acme/ui" in said.stdout
+    assert [str(step.repo) for step in Conduct(bench.store, path, given=GIVEN).plan()] == ["acme/ui"]
+
+
+def _lock(bench: Bench) -> dict[str, object]:
+    return lock(bench.instance("menu")).model_dump(mode="json")

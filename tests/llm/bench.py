@@ -14,7 +14,7 @@ from pipeline.llm.models import SHIPPED
 from pipeline.llm.scripted import ScriptedModel
 
 PROVIDER_KEY = "sk-canary-of-the-provider"
-#: the shipped list, which both deployments must be able to load, and four models behind the scripted provider
+#: the shipped list, which both deployments must be able to load, and models behind the scripted provider
 MODELS = f"""\
 {SHIPPED.read_text(encoding="utf-8")}
   - model_name: scripted
@@ -37,6 +37,16 @@ MODELS = f"""\
   - model_name: narrow
     litellm_params: {{<<: *upstream, api_base: os.environ/SCRIPTED_URL, api_key: none, max_parallel_requests: 2}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: stubborn
+    litellm_params: {{<<: *upstream, model: openai/stubborn, top_p: 0.5, additional_drop_params: [temperature]}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: tiered
+    litellm_params: {{<<: *upstream, model: openai/tiered}}
+    model_info:
+      mode: chat
+      input_cost_per_token: "1"
+      output_cost_per_token: "0"
+      input_cost_per_token_above_1k_tokens: "2"
   - model_name: keyless
     litellm_params: {{model: openai/keyless, api_key: os.environ/NO_SUCH_KEY}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}

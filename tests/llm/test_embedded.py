@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import openai
@@ -13,7 +14,7 @@ import pytest
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.provider import Fault
+from pipeline.llm.provider import FINGERPRINT, Fault
 from tests.llm.bench import Bench
 from tests.llm.conftest import EMBEDDED
 from tests.llm.test_gateway import COST, TRIES, booked
@@ -164,3 +165,50 @@ def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experi
     assert bench.chat(key).status_code == 401
     own = bench.key(experiment)
     assert bench.chat(own).status_code == 200
+
+
+# -- models as they are -----------------------------------------------------------------------------------------------
+def test_two_attempts_share_no_response(bench: Bench, experiment: Experiment) -> None:
+    """A greedy request of a second attempt is a question of its own; one that is asked again by the same is not."""
+    before = len(bench.upstream.requests)
+    for answer in ("first", "second", "first"):
+        key = bench.key(experiment, answer=answer)
+        assert bench.chat(key, f"hello from {experiment.id}", temperature=0).status_code == 200
+    assert len(bench.upstream.requests) - before == 2
+
+
+def test_what_a_model_refuses_is_left_out_and_its_own_is_added(bench: Bench, experiment: Experiment) -> None:
+    """The list says so: GPT-5 refuses every temperature, and all of a run's requests failed."""
+    own = replace(experiment, model="stubborn")
+    assert bench.chat(bench.key(own), model="stubborn", temperature=0.8, seed=1).status_code == 200
+    sent = bench.upstream.requests[-1].body
+    assert "temperature" not in sent and (sent["seed"], sent["top_p"]) == (1, 0.5)
+
+
+def test_a_long_request_is_booked_at_its_tier(bench: Bench, experiment: Experiment) -> None:
+    own = replace(experiment, model="tiered")
+    for text in ("hello", f"hello {'x' * 5000}"):
+        assert bench.chat(bench.key(own), text, model="tiered").status_code == 200
+    bench.gateway.settle(own)
+    short, long = (row for row in bench.gateway.ledger.rows(own.id))
+    assert (short.cost_usd, long.cost_usd) == (short.tokens_in * 1, long.tokens_in * 2)
+
+
+def test_who_answered_is_kept(bench: Bench, experiment: Experiment) -> None:
+    """A name of the list may mean another model tomorrow."""
+    ask(bench, experiment)
+    bench.gateway.settle(experiment)
+    assert bench.gateway.ledger.served(experiment.id) == [("scripted", FINGERPRINT)]
+
+
+@pytest.mark.rule("budget")
+def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experiment) -> None:
+    """Every try at it counts; the other answers of the experiment go on."""
+    capped = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
+    assert bench.chat(capped).status_code == 200
+    bench.gateway.settle(experiment)
+    again = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
+    for key in (capped, again):
+        assert "budget_exceeded" in bench.chat(key).text
+        assert bench.gateway.given_up(experiment, key) == "budget_exceeded"
+    assert bench.chat(bench.key(experiment, answer="other", cap_usd=Decimal("1"))).status_code == 200

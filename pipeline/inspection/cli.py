@@ -28,7 +28,7 @@ def command(context: click.Context) -> None:
 def list_runs(as_json: bool, store: Any) -> None:
     """List all runs; costs are those of the answers that a run shows."""
     from pipeline.core.console import table
-    from pipeline.runs.reading import seen_runs, sent_by
+    from pipeline.inspection.reading import seen_runs, sent_by
 
     there, sent = seen_runs(store), sent_by(store)
     newest = {one.folder.parent: one for one in there}
@@ -46,7 +46,7 @@ def list_runs(as_json: bool, store: Any) -> None:
 def show(run: str, store: Any) -> None:
     """Say what shaped the answers of RUN, and how each instance ended."""
     from pipeline.core.console import table
-    from pipeline.runs.reading import find_run
+    from pipeline.inspection.reading import find_run
 
     seen = find_run(store, run)
     shaped = dict(seen.said.get("shaped_by", {}))
@@ -66,7 +66,7 @@ def show(run: str, store: Any) -> None:
 def compare(first: str, second: str, store: Any) -> None:
     """Say which instances ended otherwise in two runs, and what their settings differ in."""
     from pipeline.core.console import table
-    from pipeline.runs.reading import find_run
+    from pipeline.inspection.reading import find_run
 
     one, other = find_run(store, first), find_run(store, second)
     outcomes, others = one.outcomes(), other.outcomes()
@@ -95,7 +95,7 @@ def _settings(said: dict[str, Any]) -> dict[str, Any]:
 def remove(run: str, store: Any) -> None:
     """Move RUN and the verdicts on it to the archive; its answers stay, and cost nothing again."""
     from pipeline.core.console import say
-    from pipeline.runs.reading import find_run
+    from pipeline.inspection.reading import find_run
 
     seen = find_run(store, run)
     with store.lock("predict", seen.repo, seen.agent, seen.model):

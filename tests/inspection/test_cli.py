@@ -13,9 +13,9 @@ from factories import REPO, make_instance, make_prediction, make_verdict
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_bytes, write_json, write_records
+from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
-from pipeline.runs import cli, instance, report
 
 TIME = "20240506T070809Z"
 

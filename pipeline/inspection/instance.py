@@ -27,7 +27,7 @@ def command(instance: str, agent: str, model: str, attempt: int, trajectory: boo
     from pipeline.core.dataset import read_dataset
     from pipeline.core.errors import unknown
     from pipeline.core.names import parse_instance_id
-    from pipeline.runs.reading import seen_runs
+    from pipeline.inspection.reading import seen_runs
 
     repo, number = parse_instance_id(instance)
     by_name = {one.instance_id: one for one in read_dataset(store, repo)}
