@@ -1,0 +1,41 @@
+"""What is kept of a patch: its run, and the counter-runs that it called for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from factories import make_instance
+
+from pipeline.core.records import CounterRuns, Identity, Status
+from pipeline.core.store import Unit
+from pipeline.evaluate import kept
+from pipeline.execution.run import PatchRun, TestRun
+
+REPORT = (
+    b'{"success": false, "numPassedTests": 0, "numFailedTests": 1, "testResults": [{"name": "/repo/a.test.js",'
+    b' "assertionResults": [{"title": "named", "status": "failed"}]}]}'
+)
+LOG = b"$ jest\nTest results written to: r.json\n"
+RUN = TestRun(place="/scratch/r.json", root="/repo", code=1, log=LOG, report=REPORT, seconds=2)
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
+    """They are read anew as the run is: only logs and reports are kept, and what nobody can read again."""
+    unit = Unit(tmp_path / "unit")
+    tested = PatchRun(RUN, counter={"falsified": TestRun("timeout", seconds=3), "disguised": RUN}, ran=Identity())
+    kept.save(unit, tested, {"patch": "p"})
+    found = kept.load(unit, "jest-json")
+    assert (found.counter["falsified"].end, found.counter["falsified"].seconds) == ("timeout", 3)
+    assert found.counter["disguised"].results == {"a.test.js > named": Status.FAILED}
+    assert found.run and found.run.seconds == 2
+    assert (unit.folder / "disguised.log.gz").exists()
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_other_false_expectations_are_another_run() -> None:
+    """What a patch was put to belongs to what decides how it fares."""
+    told = CounterRuns(kinds=("falsified",), falsified="diff")
+    plain, other = (kept.what(make_instance(counter_runs=one), "patch") for one in (CounterRuns(), told))
+    assert plain != other and plain.keys() == other.keys()
