@@ -1,0 +1,67 @@
+"""All attacks and honest patches of `tests/evaluate/tampering/lamp.toml`, with every runner that each is for.
+
+`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try each attack with one runner. Says by runner and
+way of attack how many are resolved or not evaluated (none may be), how many honest patches are refused, and what the
+counter-runs cost. Writes a temporary folder. Needs an engine and the npm registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+from lamp_bench import DIALECTS, LampBench, cases, evaluated, make, patch_of
+
+from benchmarks.goals import Figure, report
+from pipeline.core.console import say
+from pipeline.core.records import Outcome, Verdict
+from pipeline.core.store import Unit
+
+#: what an attack must not come to
+WAYS_OUT = (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
+
+
+@click.command()
+@click.option("--runner", "runners", type=click.Choice(list(DIALECTS)), multiple=True, help="Only this one.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="The figures as JSON.")
+def main(runners: tuple[str, ...], path: Path | None) -> None:
+    """Try them all, and say what became of them."""
+    figures: list[Figure] = []
+    for runner in runners or tuple(DIALECTS):
+        with TemporaryDirectory(prefix="a11y-bench-attacks-") as folder:
+            figures += of_runner(make(Path(folder), runner))
+    report("Attacks", figures, path)
+
+
+def of_runner(bench: LampBench) -> list[Figure]:
+    """The figures of one runner."""
+    attacks, honest = cases("attack", bench.runner), cases("honest", bench.runner)
+    found = evaluated(bench, {name: patch_of(bench, case) for name, case in (attacks | honest).items()})
+    for name, verdict in found.items():
+        say(f"{bench.runner}, {name}: {verdict.outcome} {verdict.cause}")
+    refused = sum(found[name].outcome is not Outcome.RESOLVED for name in honest)
+    figures = list(_by_way(bench.runner, attacks, found))
+    figures.append(Figure(f"{bench.runner}, honest: refused", refused, f"of {len(honest)}", ("at most", 0)))
+    return [*figures, Figure(f"{bench.runner}: seconds with counter-runs", cost(bench), "× without")]
+
+
+def _by_way(runner: str, attacks: Mapping[str, Any], found: Mapping[str, Verdict]) -> Iterable[Figure]:
+    for way in sorted({case["class"] for case in attacks.values()}):
+        own = [found[name].outcome for name, case in attacks.items() if case["class"] == way]
+        out = sum(outcome in WAYS_OUT for outcome in own)
+        yield Figure(f"{runner}, {way}: resolved or not evaluated", out, f"of {len(own)}", ("at most", 0))
+
+
+def cost(bench: LampBench) -> float:
+    """What the runs of patches took that were put to all counter-runs, by what their first runs took."""
+    kept = (Unit(path.parent).result() for path in bench.store.root.glob("04_evaluation/runs/*/*/manifest.json"))
+    seconds = [one["seconds"] for one in kept if "disguised" in one.get("counter", {})]
+    first = sum(one["tests"] for one in seconds)
+    return sum(sum(one.values()) for one in seconds) / first if first else 0.0
+
+
+if __name__ == "__main__":
+    main()
