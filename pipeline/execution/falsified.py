@@ -297,7 +297,7 @@ def _values(root: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         if node.type == "pair":
-            stack.append(node.child_by_field_name("value"))
+            stack.extend(filter(None, [node.child_by_field_name("value")]))
         elif node.type not in _FUNCTIONS and node.type not in ("string", "template_string", "regex"):
             stack.extend(reversed(node.named_children))
 
