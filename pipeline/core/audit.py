@@ -59,6 +59,11 @@ class VerdictAudit(Versioned):
         """How gold itself fared: where it is not resolved, its variants say nothing."""
         return next((one.outcome for one in self.variants if one.kind == "gold"), None)
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the accessibility checker was asked about any of its variants."""
+        return any(one.checked is not None or one.note for one in self.variants)
+
     def of(self, kind: Kind) -> tuple[Variant, ...]:
         """The variants of a kind, run or not."""
         return tuple(one for one in self.variants if one.kind == kind)
@@ -83,9 +88,11 @@ class Tally(NamedTuple):
 
 
 def judged(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Iterator[tuple[VerdictAudit, Variant, bool]]:
-    """Every variant of a kind that got a verdict, and whether it is wrong; of instances that gold resolves."""
+    """Every variant of a kind that got a verdict, and whether it is wrong; of instances that gold resolves, and about
+    which the judge was asked."""
     for audit in audits:
-        for one in audit.of(kind) if audit.gold is Outcome.RESOLVED else ():
+        asked = judge == "strict" or audit.is_checked
+        for one in audit.of(kind) if asked and audit.gold is Outcome.RESOLVED else ():
             resolved = one.resolved(judge)
             if resolved is not None:
                 yield audit, one, resolved is not (kind in ("gold", "same"))

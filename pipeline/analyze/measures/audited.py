@@ -14,11 +14,13 @@ JUDGES = {"strict": "tests", "checked": "tests and checker"}
 
 
 def errors(frames: Frames) -> pd.DataFrame:
-    """How often each judge errs, in either way."""
+    """How often each judge that was asked errs, in either way."""
     found = []
     for column, judge in JUDGES.items():
+        if frames.audits[column].isna().all():
+            continue
         for kind, (error, right) in ERRORS.items():
-            rows = frames.audits[frames.audits["variant"] == kind]
+            rows = frames.audits[(frames.audits["variant"] == kind) & frames.audits[column].notna()]
             wrong = int((rows[column] != right).sum())
             ends = wilson(wrong, len(rows)) if len(rows) else None
             found.append(
@@ -41,7 +43,7 @@ def by_rule(frames: Frames) -> pd.DataFrame:
     right = rows["variant"].map({kind: right for kind, (_, right) in ERRORS.items()}).astype("boolean")
     marked = rows.assign(wrong=rows["strict"] != right, wrong_checked=rows["checked"] != right)
     groups = marked.groupby(["variant", "rule"])
-    return groups[["wrong", "wrong_checked"]].sum().assign(judged=groups.size()).reset_index()
+    return groups[["wrong", "wrong_checked"]].sum(min_count=1).assign(judged=groups.size()).reset_index()
 
 
 def strength(frames: Frames) -> pd.DataFrame:

@@ -24,6 +24,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> dict[str, float]:
 def _add(rows: Rows, audit: VerdictAudit, repo: Repo) -> None:
     """The variants that were judged; none of an instance that gold does not resolve."""
     for one in audit.variants if audit.gold is Outcome.RESOLVED else ():
-        said: dict[str, Any] = {judge: one.resolved(judge) for judge in JUDGES}
+        asked = [judge for judge in JUDGES if judge == "strict" or audit.is_checked]
+        said: dict[str, Any] = {judge: one.resolved(judge) for judge in asked}
         if said["strict"] is not None and one.kind != "gold":
             rows.add("audits", Audit=audit, Variant=one, Context={"repo": repo, **said})

@@ -223,7 +223,7 @@ def operators(code: Code) -> Iterator[Edit]:
 def texts(code: Code) -> Iterator[Edit]:
     """A text that assistive technologies tell, with other words."""
     for one in _told(code):
-        if _TOLD.match(one.name) and one.value is not None and not _STATES.match(one.name):
+        if _NAMES.match(one.name) and one.value is not None:
             for node in walk(one.value):
                 if node.type in ("string_fragment", "attribute_value") and text_of(node).strip():
                     yield replaced((node, b"unrelated"))

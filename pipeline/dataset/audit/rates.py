@@ -42,7 +42,7 @@ def _classes(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         strict, checked = (by_rule(audits, kind, judge) for judge in JUDGES)
         for rule, found in strict.items():
-            yield kind, rule, found.of, found.wrong, checked[rule].wrong
+            yield kind, rule, found.of, found.wrong, checked[rule].wrong if rule in checked else "-"
 
 
 def _instance(one: VerdictAudit) -> tuple[object, ...]:

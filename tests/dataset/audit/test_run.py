@@ -139,6 +139,8 @@ def test_what_counts() -> None:
     assert [tally([one, other], kind, "strict") for kind in ("same", "harmful")] == [(1, 2), (1, 2)]
     assert [tally([one, other], kind, "checked") for kind in ("same", "harmful")] == [(0, 2), (0, 2)]
     assert one.hunks == (1, 2)
+    unasked = record(variant("same", Outcome.RESOLVED))
+    assert [tally([unasked], "same", judge) for judge in ("strict", "checked")] == [(0, 1), (0, 0)]
     told = rates.data([one])["errors"]["strict"]["false negatives"]
     assert (told["wrong"], told["of"], told["share"]) == (1, 2, 0.5)
     assert told["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
