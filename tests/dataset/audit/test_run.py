@@ -80,6 +80,18 @@ def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
     assert bench.sandbox.opened == []
 
 
+def test_the_checker_is_asked_where_it_can_change_what_the_tests_say(built: Bench, tmp_path: Path) -> None:
+    """Where it has nothing to look at it says so, and the tests' word stands."""
+    told = audited(built.copy(tmp_path), checker=True)
+    assert told.is_checked
+    notes = {(one.outcome, one.note.partition(":")[0]) for one in told.variants if one.kind in ("same", "harmful")}
+    assert notes == {
+        (Outcome.RESOLVED, "not audited, because base"),
+        (Outcome.UNRESOLVED, "not by snapshot alone"),
+    }
+    assert all(one.checked is (one.outcome is Outcome.RESOLVED) for one in told.variants if one.note)
+
+
 def test_what_was_stopped_is_a_sample(
     built: Bench, found: VerdictAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
