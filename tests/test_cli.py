@@ -22,6 +22,7 @@ GROUPS = {
     "dataset": ("check", "export", "stats", "lock", "rebuild", "agree"),
     "pages": ("check", "run", "eval", "report", "hybrid", "demo"),
     "handcheck": ("export", "import"),
+    "runs": ("list", "show", "compare", "remove"),
     "remote": ("setup", "push", "run", "status", "logs", "stop", "pull", "merge", "snapshot"),
 }
 ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]

@@ -147,7 +147,7 @@ class _Cluster:
     def _connected(self) -> Any:
         from distributed import Client
 
-        client = Client(self.address, timeout=10, set_as_default=False, name="a11y-bench")
+        client: Any = Client(self.address, timeout=10, set_as_default=False, name="a11y-bench")
         client.subscribe_topic(self.topic, self._hear)
         return client
 
@@ -181,7 +181,7 @@ class _Cluster:
         while True:
             kind, value = messages.get()
             if kind == "returned":
-                return value
+                return Returned(*value)
             if kind == "end" and value == "finished":
                 break
             if kind == "end" and value == "error":
@@ -198,7 +198,7 @@ class _Cluster:
             if kind in ("gone", "lost"):
                 break  # the result is here; what it told on its way is not worth another try
             if kind == "returned":
-                return value
+                return Returned(*value)
             heard += 1
             _take(kind, value, hear)
         return returned
@@ -286,7 +286,8 @@ class _Cluster:
         if self.client.status != "running":
             return None
         try:
-            return self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+            found: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+            return found
         except Exception:
             return None
 

@@ -159,9 +159,7 @@ def _moved(value: Any, moves: dict[str, str]) -> Any:
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, dict):
         return {key: _moved(part, moves) for key, part in value.items()}
-    if dataclasses.is_dataclass(value):
-        parts = {
-            field.name: _moved(getattr(value, field.name), moves) for field in dataclasses.fields(value) if field.init
-        }
-        return dataclasses.replace(value, **parts)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [field.name for field in dataclasses.fields(value) if field.init]
+        return type(value)(**{name: _moved(getattr(value, name), moves) for name in fields})
     return value

@@ -251,7 +251,8 @@ class _Sent(QueueHandler):
 
 
 def _far() -> Worker:
-    return import_module("pipeline.core.cluster").Far()
+    far: Worker = import_module("pipeline.core.cluster").Far()
+    return far
 
 
 #: where requests are performed
