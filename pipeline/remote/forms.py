@@ -210,6 +210,7 @@ FORMS: tuple[tuple[str, Form], ...] = (
     ("02_dataset/*/proposals.jsonl", by("instance_id", "model", "number", "rejected")),
     ("02_dataset/*/environments/*", derived),
     ("02_dataset/*.jsonl", INSTANCE),
+    ("03_predictions/responses/*", first),
     ("03_predictions/*/responses/*", first),
     ("03_predictions/pages/*/answers.jsonl", by("case", "model", "sample")),
     ("03_predictions/*/metadata.json", derived),
