@@ -11,15 +11,12 @@ import click
 from pipeline.core.options import data_option
 
 
-@click.group(invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> None:
-    """Runs of predictions: what each shows, how that ended, what it cost. Without a command: list.
+@click.group()
+def command() -> None:
+    """Runs of predictions: what each shows, how that ended, what it cost.
 
     RUN is a run's name (a time), or the beginning of AGENT/REPO/MODEL/TIME: the newest of that agent and model.
     """
-    if context.invoked_subcommand is None:
-        context.invoke(list_runs)
 
 
 @command.command(name="list")
