@@ -10,14 +10,16 @@ from pathlib import Path
 
 import factories
 import pytest
-from tiny_library import LIMITS, QUALIFIED, Bench, instance_id
+from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
-from pipeline.core.store import read_json, read_records, write_json, write_records
+from pipeline.core.store import of_attempt, read_json, read_records, write_bytes, write_json, write_records
+from pipeline.core.subset import Subset
 from pipeline.evaluate import grade, kept
-from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.answers import Subject, attempts
 from pipeline.evaluate.regrade import regrade
+from pipeline.evaluate.stage import evaluate
 from pipeline.sandbox.base import Limits
 from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 
@@ -279,6 +281,38 @@ def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
     with pytest.raises(UserError, match="unknown run 'monday'") as error:
         evaluation.evaluate(run="monday")
     assert "there is: 20240101T000000Z, 20240202T000000Z" in str(error.value)
+
+
+def test_only_chosen_patches_are_run_and_others_are_judged_by_what_is_kept(evaluation: Evaluation) -> None:
+    """A part of a dataset takes no verdict back that was given before."""
+    evaluation.predict(menu=FIX, badge=WRONG)
+    first = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["menu"],)))
+    assert first["menu"].outcome is Outcome.RESOLVED
+    assert (first["badge"].outcome, first["badge"].cause) == (Outcome.NOT_EVALUATED, "not_chosen")
+    second = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["badge"],)))
+    assert second["menu"].outcome is Outcome.RESOLVED
+    assert second["badge"].outcome is not Outcome.NOT_EVALUATED
+
+
+def test_a_run_gives_verdicts_on_what_it_is_about(evaluation: Evaluation) -> None:
+    path = evaluation.predict(menu=FIX)
+    write_json(path.with_name("run.json"), {"instances": [instance_id("menu")]})
+    assert list(evaluation.evaluate()) == ["menu"]
+
+
+def test_every_attempt_has_verdicts_of_its_own(evaluation: Evaluation) -> None:
+    path = evaluation.predict(menu=WRONG)
+    first = path.read_text()
+    evaluation.predict(menu=FIX)
+    write_bytes(of_attempt(path.parent, 2) / "predictions.jsonl", path.read_bytes())
+    path.write_text(first)
+    subjects = attempts(evaluation.store, SUBJECT)
+    assert [one.attempt for one in subjects] == [1, 2]
+    for one, wanted in zip(subjects, (Outcome.UNRESOLVED, Outcome.RESOLVED), strict=True):
+        verdicts = evaluate(evaluation.store, one, evaluation.sandbox, limits=LIMITS, trust_local=True)
+        by_id = {verdict.instance_id: verdict.outcome for verdict in verdicts}
+        assert by_id[instance_id("menu")] is wanted
+        assert (one.folder(evaluation.store) / "verdicts.jsonl").exists()
 
 
 @pytest.mark.rule("bad-input")
