@@ -29,7 +29,7 @@ SOURCE, TEST = "src/lamp.js", "test/lamp.test.js"
 PLACE = Path(__file__).parent / "evaluate" / "tampering" / "lamp.toml"
 CASES: dict[str, Any] = tomllib.loads(PLACE.read_text(encoding="utf-8"))
 #: what fails soon has no end otherwise
-LIMITS = Limits(seconds=60, processes=300, output=2_000_000)
+LIMITS = Limits(seconds=180, processes=300, output=2_000_000)
 
 COMPONENT = """\
 {head}

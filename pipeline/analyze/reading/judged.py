@@ -46,6 +46,8 @@ def _doubts(repo: Repo, verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"04 evaluate: models are judged by different laws on {mixed} instances of {repo} (just eval-report)."
     if differing := sum(bool(one.differs) for one in verdicts):
         yield f"04 evaluate: {differing} verdicts on {repo} ran otherwise than at qualification (field `differs`)."
+    if aware := sum(bool(one.test_aware) for one in verdicts):
+        yield f"04 evaluate: {aware} patches on {repo} do otherwise where nothing says that tests run (`test_aware`)."
     if lacking := sorted({word for one in verdicts for word in one.lacks}):
         yield f"04 evaluate: verdicts on {repo} of lower assurance lack: {', '.join(lacking)}."
 

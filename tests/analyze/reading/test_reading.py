@@ -57,10 +57,12 @@ def test_what_keeps_verdicts_from_being_comparable_is_said(store):
     predictions = [make_prediction(number, model_name_or_path="model-c") for number in (1, 2)]
     add_run(store, UI, predictions)
     more = {"law": "another", "differs": ("node: 20 in place of 18",), "lacks": ("negative_control",)}
+    more |= {"test_aware": ("src/Menu.test.tsx > Menu > opens",)}
     add_verdicts(store, UI, [make_verdict(one, **more) for one in predictions])
     notes = analyze.load(store, "acme/ui").notes
     assert any(note.startswith("04 evaluate: models are judged by different laws on 2 instances") for note in notes)
     assert any("2 verdicts on acme/ui ran otherwise than at qualification" in note for note in notes)
+    assert any("2 patches on acme/ui do otherwise where nothing says that tests run" in note for note in notes)
     assert "04 evaluate: verdicts on acme/ui of lower assurance lack: negative_control." in notes
 
 
