@@ -132,17 +132,30 @@ class _Reader:
         return name, _value(name, value)
 
     def _texts(self, outermost: bool) -> list[Node]:
-        """Texts up to the next tag; each begins a line, and one that goes on does so at another indentation."""
+        """Texts up to the next tag; each begins a line, and one that goes on does so at another indentation.
+
+        White space is a part of them: it stands between words that are elements of their own.
+        """
         raw = self._skip(_TEXT) or ""
         if _STYLES.fullmatch(raw):
             self.styles.append(raw)
             return []
+        if (lead := self._lead(raw)) and raw.startswith(lead):
+            body = raw[: raw.rindex("\n")].removeprefix(lead)
+            return [_unescape(text) for text in re.split(rf"{lead}(?=\S)", body) if text]
         lead = re.match(r"\n( *)", raw)
         lines = re.split(rf"\n{lead[1]}(?=\S)", raw.rstrip(" ")) if lead else [raw]
         texts = [line.removesuffix("\n") for line in lines]
         if outermost and self.listed:
             texts = [re.sub(r"\A\s*,\s*\Z", "", text) for text in texts]
         return [_unescape(text) for text in texts if text.strip()]
+
+    def _lead(self, raw: str) -> str:
+        """What comes before each text, as the line of the tag behind them tells; empty where there is none."""
+        last = re.search(r"\n( *)\Z", raw)
+        if last is None or self.place >= len(self.text) or not last.start():
+            return ""
+        return last[0] + ("  " if self.text.startswith("</", self.place) else "")
 
 
 def _unescape(text: str) -> str:

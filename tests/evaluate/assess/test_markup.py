@@ -118,3 +118,38 @@ def test_what_shows_no_elements_is_refused(text, why):
 def test_every_snapshot_of_the_library_is_read(snapshots):
     assert len(snapshots) == 288
     assert all(markup.parse(text).nodes for text in snapshots.values())
+
+
+def printed(node, indent: str = "") -> str:
+    """An element in pretty-format's form: every tag and every text begins a line."""
+    if isinstance(node, str):
+        return f"{indent}{node}"
+    tag, children = node
+    inner = "".join(f"\n{printed(child, indent + '  ')}" for child in children)
+    return f"{indent}<{tag}>{inner}\n{indent}</{tag}>"
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        ["search", ["b", [" landmark"]]],
+        ["search ", ["b", ["landmark"]]],
+        [["b", ["search"]], " ", ["b", ["landmark"]]],
+        [["b", ["search"]], " landmark"],
+        [["b", ["search"]], "   landmark  "],
+        [" "],
+        [["b", [" "]], "  ", ["i", ["x "]], " y"],
+        ["\n    search\n    ", ["b", ["landmark"]], "\n  "],
+        ["search", "landmark"],
+        [["p", [["b", ["a"]], " ", ["i", [["u", [" deep "]], " "]]]]],
+    ],
+    ids=str,
+)
+def test_white_space_between_words_stays(children):
+    """`search <b>landmark</b>` was read as `searchlandmark`."""
+
+    def texts(node) -> str:
+        return node if isinstance(node, str) else "".join(map(texts, node[-1]))
+
+    (read,) = markup.parse(printed(["div", children])).nodes
+    assert " ".join(texts(read).split(" ")) == texts(["div", children])
