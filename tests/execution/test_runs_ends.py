@@ -157,3 +157,23 @@ def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError) as error:
         run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH)
     assert error.value.cause == "workspace"
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(("limit", "end"), [("time", "timeout"), ("memory", "out_of_memory"), ("disk", "disk_limit")])
+def test_making_files_again_has_limits_too(tmp_path: Path, limit: Limit, end: str) -> None:
+    """A patch whose build never ends left us a workspace that was gone: not evaluated, and tried four times."""
+
+    def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
+        files["/repo/.git/a11y-bench-made"] = b"dist/made.js"
+        if argv[0] == "make":
+            return Completed(-9, b"still making", 3, limit)
+        return Completed(0, b"1\t1\tsrc/Menu.tsx\0" if "--numstat" in argv else b"", 0)
+
+    environment = factories.make_environment(prepare=(("make",),))
+    plan = Plan(ScriptedSandbox(tmp_path, respond), "image", environment, ("a.test.js",))
+    for run in (
+        run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH),
+        run_gold(plan, [("fix", factories.FIX_PATCH)]),
+    ):
+        assert (run.end, run.log) == (end, b"$ make (ended with -9)\nstill making\n")
