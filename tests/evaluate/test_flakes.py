@@ -1,16 +1,21 @@
-"""Flakes with the real stages: what is run again, what gold is asked, and what is kept of it."""
+"""Runs that are made again, with the real stages: flakes, what gold is asked, and what only one patch lets fail."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from factories import REPO
-from tiny_library import NAMED, Bench, Pull, make_library
+from tiny_library import NAMED, Bench, Pull, WatchedSandbox, make_library
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Outcome
 from pipeline.evaluate.regrade import regrade
 from pipeline.evaluate.stage import Subject
+from pipeline.sandbox.base import Completed, Workspace
 from tests.evaluate.conftest import FIX, Evaluation
 
 LETTERS = "src/menu.test.js > by letters"
@@ -72,3 +77,31 @@ def test_what_fails_each_time_is_broken_and_gold_is_not_asked(flaky: Bench, eval
     evaluation.predict(menu=FIX)
     told(flaky, "FFF")
     assert evaluation.evaluate()["menu"].broken and runs_of(evaluation) == 3
+
+
+class Doomed(WatchedSandbox):
+    """Whatever is asked of it while tests run fails, and nothing else."""
+
+    @contextmanager
+    def open(self, digest: str, **options: Any) -> Iterator[Workspace]:
+        with super().open(digest, **options) as workspace:
+            run = workspace.run
+
+            def fail(argv: Sequence[str], **more: Any) -> Completed:
+                if any(word.startswith("--outputFile") for word in argv):
+                    raise InfrastructureError("the engine starts no command", cause="engine")
+                return run(argv, **more)
+
+            workspace.run = fail  # type: ignore[method-assign]
+            yield workspace
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.rule("not-evaluated-is-evidence")
+def test_a_patch_under_which_alone_our_commands_fail_has_crashed(flaky: Bench, evaluation: Evaluation) -> None:
+    """It was not evaluated, at each try, and left the denominator. What is kept of it gives the same verdict."""
+    evaluation.sandbox = Doomed(flaky.cache)
+    evaluation.predict(menu=FIX)
+    found = evaluation.evaluate()["menu"]
+    assert found.outcome is Outcome.CRASHED and "in which all else works" in found.cause
+    assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]
