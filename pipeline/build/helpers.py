@@ -23,6 +23,8 @@ from pipeline.execution.scope import named_like
 #: what programs load by its name
 _LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|vue|svelte)$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
+#: what stands before the name of a file that is loaded
+_LOADING = re.compile(r"(?:\bfrom|\bimport|\brequire|\bmock|\brequireActual|\bimportActual)\s*\(?\s*$")
 #: where names are looked for
 _SEARCHED = ("*.js", "*.jsx", "*.ts", "*.tsx", "*.mjs", "*.cjs", "*.mts", "*.cts", "*.vue", "*.svelte", "*.json")
 _STRING = re.compile(r"""(["'`])([^"'`\s]+)\1""")
@@ -75,15 +77,15 @@ def _importers(clone: Clone, sha: str, wanted: Collection[str]) -> Mapping[str, 
     """Each of the files with those that name it, itself aside."""
     found: dict[str, set[str]] = {path: set() for path in wanted}
     there = frozenset(list_files(clone, sha))
-    for importer, said in _strings(clone, sha, {_stem(path) for path in wanted}):
+    for importer, said, loads in _strings(clone, sha, {_stem(path) for path in wanted}):
         for path in wanted:
-            if path != importer and _names(importer, said, path, there):
+            if path != importer and _names(importer, said, path, there, loads):
                 found[path].add(importer)
     return found
 
 
-def _strings(clone: Clone, sha: str, stems: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Every string in a line that holds one of these words, and the file in which it stands."""
+def _strings(clone: Clone, sha: str, stems: Collection[str]) -> Iterator[tuple[str, str, bool]]:
+    """Every string in a line that holds one of these words: its file, what it says, and whether that is loaded."""
     words = [part for stem in sorted(stems) for part in ("-e", stem)]
     try:
         told = clone.git.grep("-I", "-F", "-z", *words, sha, "--", *_SEARCHED)
@@ -92,11 +94,11 @@ def _strings(clone: Clone, sha: str, stems: Collection[str]) -> Iterator[tuple[s
     for line in told.split("\n"):
         place, _, text = line.partition("\0")
         for found in _STRING.finditer(text):
-            yield place.partition(":")[2], found[2]
+            yield place.partition(":")[2], found[2], bool(_LOADING.search(text, 0, found.start()))
 
 
-def _names(importer: str, said: str, path: str, there: Collection[str]) -> bool:
-    """Whether a string in a file names a path."""
+def _names(importer: str, said: str, path: str, there: Collection[str], loads: bool) -> bool:
+    """Whether a string in a file names a path. What a test does not load may be any word."""
     if _stem(said) != _stem(path):
         return False
     if said.startswith("."):
@@ -104,7 +106,7 @@ def _names(importer: str, said: str, path: str, there: Collection[str]) -> bool:
         return resolved == path if resolved in there else _bare(resolved) == _bare(path)
     if not is_test_file(importer):
         return True
-    return _bare(path).endswith(f"/{_bare(said).partition('/')[2] or _bare(said)}")
+    return loads and _bare(path).endswith(f"/{_bare(said).partition('/')[2] or _bare(said)}")
 
 
 def _stem(path: str) -> str:

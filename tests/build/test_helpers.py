@@ -92,6 +92,12 @@ def test_an_alias_of_tests_fits_by_its_end(tmp_path: Path) -> None:
     assert found(tmp_path, aliased) == ("tools/rows.json", "tools/show.js")
 
 
+def test_a_word_of_a_test_is_no_import(tmp_path: Path) -> None:
+    """A story called `Title`, and a test that looks for the text "Title"."""
+    story = {"src/stories/Title.js": "export const Title = 1;\n", "src/b.test.js": "getByText('Title');\n"}
+    assert found(tmp_path, GOLD | story) == ("tools/rows.json", "tools/show.js")
+
+
 def test_a_foreign_split_is_its_makers(tmp_path: Path) -> None:
     assert found(tmp_path, GOLD, origin="theirs") == ()
 
