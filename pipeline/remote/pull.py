@@ -46,7 +46,8 @@ def known_file(store: Store, host: Host) -> Path:
 
 
 def snapshot(store: Store) -> Path | None:
-    """A whole copy of the ledger, whoever writes it meanwhile; None where there is none."""
+    """A whole copy of the ledger, whoever writes it meanwhile; None where there is none. Makes the data directory."""
+    store.begin()
     if not store.ledger.exists():
         return None
     target = store.root / OUTGOING

@@ -20,6 +20,7 @@ from pipeline.core import clones
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name
+from pipeline.core.objects import locate
 from pipeline.core.store import Store, digest
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
 from pipeline.remote.areas import filters
@@ -62,6 +63,7 @@ def push_data(
     """Send the data and have them merged there; how many places were new, taken, merged and kept. Raises UserError,
     A11yBenchError: what both sides changed is left as it is, on both."""
     wanted, mine = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
+    store.begin()
     host.run(host.here("mkdir", "-p", f"{mine}/data"))
     host.send(
         store.root,
@@ -99,7 +101,7 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
         except UserError as error:
             say(f"{repo}: its clone is not sent: {error.message}")
             continue
-        folder = Path(clone.git.rev_parse("--path-format=absolute", "--git-common-dir"))
+        folder = locate(clone.place).common
         if (folder / "objects/info/alternates").exists():
             say(f"{repo}: its clone is not sent: it borrows objects of another (git repack -a -d makes it whole)")
             continue

@@ -232,6 +232,10 @@ def test_a_batch_on_a_server_and_work_here_meanwhile_are_both_kept(laptop: Lapto
     assert theirs.costs.read_bytes() == ours.costs.read_bytes()
 
 
+def test_two_sides_without_data_agree(laptop: Laptop) -> None:
+    assert pull(laptop.host, laptop.store) == pushing.push_data(laptop.host, laptop.store) == {}
+
+
 def test_what_both_sides_changed_is_named_on_either_side(laptop: Laptop) -> None:
     for side, title in ((laptop.store, "here"), (laptop.remote, "there")):
         side.begin()
@@ -288,7 +292,7 @@ def test_a_clone_goes_there_and_is_found(laptop: Laptop, tmp_path: Path, monkeyp
     assert pushing.push_clones(laptop.host, laptop.store) == [REPO]
     monkeypatch.setenv("A11Y_BENCH_CLONES", str(laptop.there / "clones"))
     found = clones.find(laptop.remote, REPO)
-    assert Path(found.git_dir).is_relative_to(laptop.there)
+    assert found.place.is_relative_to(laptop.there)
     assert b"password" not in b"".join(path.read_bytes() for path in laptop.there.rglob("*") if path.is_file())
 
 
