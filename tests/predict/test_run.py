@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import factories
 import pytest
 from tiny_library import Bench
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import read_json, write_records
+from pipeline.core.store import Store, read_json, write_records
 from pipeline.core.subset import Subset
 from pipeline.llm.experiment import Experiment
 from pipeline.predict.request import Answer
@@ -136,3 +137,14 @@ def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> Non
     with pytest.raises(UserError, match="acme/web has no dataset") as error:
         open_run(bench.store, replace(EXPERIMENT, repo="acme/web"))
     assert "built are: acme/ui; run: just build-run acme/web" in str(error.value)
+
+
+@pytest.mark.rule("money-adds-up")
+def test_what_an_agent_keeps_is_paid_for_in_its_own_data_directory(bench: Bench, tmp_path: Path) -> None:
+    """An index that another directory's ledger paid for would be missing in this one's sums."""
+    run = open_run(bench.store, EXPERIMENT)
+    assert open_run(bench.store, replace(EXPERIMENT, name="greedy")).cache == run.cache
+    other = Store(tmp_path / "other")
+    write_records(other.dataset(REPO), run.instances)
+    assert open_run(other, EXPERIMENT).cache != run.cache
+    assert open_run(bench.store, EXPERIMENT, Wanted(fresh=True)).cache != run.cache
