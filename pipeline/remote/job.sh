@@ -14,7 +14,7 @@ run() {
     local job=$1 code=0
     shift
     exec 9>"$job/lock"
-    flock --nonblock 9 || exit 1
+    flock --timeout 20 9 || exit 1 # who lists jobs looks at it for a moment
     trap '' HUP
     echo $$ >"$job/pid"
     if [[ -e .secrets.env ]]; then
@@ -51,6 +51,12 @@ list() {
     done
 }
 
-stop() { [[ $(state "$1") != running ]] || kill -TERM "$(cat "$1/pid")"; }
+# All of the job's own session are asked: not everything that starts a program passes a request on to it.
+stop() {
+    local pid
+    [[ $(state "$1") == running ]] || return 0
+    pid=$(cat "$1/pid")
+    kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid"
+}
 
 "$@"

@@ -19,7 +19,8 @@ def begin(folder: Path, name: str, *command: str) -> subprocess.Popen[bytes]:
     job = folder / ".remote/jobs" / name
     job.mkdir(parents=True)
     (job / "command").write_text(" ".join(command) + "\n")
-    return subprocess.Popen(["bash", HERE, "run", f".remote/jobs/{name}", *command], cwd=folder)
+    words = ["bash", HERE, "run", f".remote/jobs/{name}", *command]
+    return subprocess.Popen(words, cwd=folder, start_new_session=True)
 
 
 def states(folder: Path) -> dict[str, tuple[str, str]]:
@@ -48,7 +49,22 @@ def test_a_job_is_asked_to_end(tmp_path: Path) -> None:
     script(tmp_path, "stop", ".remote/jobs/one", check=True)
     job.wait(20)
     assert states(tmp_path) == {"one": ("ended", "130")}
-    assert (tmp_path / ".remote/jobs/one/log").read_text() == "up\nending\n"
+    assert (tmp_path / ".remote/jobs/one/log").read_text().splitlines()[-1] == "ending"
+
+
+def test_who_does_not_pass_a_request_to_end_on_leaves_nothing_behind(tmp_path: Path) -> None:
+    """A recipe is a shell's, and the program its child."""
+    inner = "trap 'touch ended; exit 130' TERM; touch begun; while :; do sleep 0.1; done"
+    job = begin(tmp_path, "one", "sh", "-c", f'sh -c "{inner}"; true')
+    until = time.monotonic() + 20
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    script(tmp_path, "stop", ".remote/jobs/one", check=True)
+    job.wait(20)
+    while not (tmp_path / "ended").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_a_job_whose_machine_stopped_is_lost(tmp_path: Path) -> None:
