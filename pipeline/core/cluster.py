@@ -177,39 +177,36 @@ class _Cluster:
         return future
 
     def _ended(self, future: Any, messages: queue.SimpleQueue[Message], hear: Tell) -> Returned:
-        heard = 0
-        while True:
-            kind, value = messages.get()
-            if kind == "returned":
-                return Returned(*value)
-            if kind == "end" and value == "finished":
-                break
-            if kind == "end" and value == "error":
-                return Returned("broken", future.exception())
-            if kind in ("end", "lost", "gone"):
-                with suppress(Exception):
-                    future.cancel()
-                return Returned("died" if kind == "gone" else "lost", value)
-            heard += 1
-            _take(kind, value, hear)
-        returned = Returned(*self._fetched(future))
-        while heard < returned.told:
-            kind, value = messages.get(timeout=LATE)
-            if kind in ("gone", "lost"):
-                break  # the result is here; what it told on its way is not worth another try
-            if kind == "returned":
-                return Returned(*value)
-            heard += 1
-            _take(kind, value, hear)
-        return returned
+        """Hear what a unit tells until its end is known. A small result comes with the messages."""
+        heard, fetched = 0, None
+        while fetched is None or heard < fetched.told:
+            try:
+                kind, value = messages.get(timeout=LATE if fetched else None)
+            except queue.Empty:
+                kind, value = "lost", "what it told did not arrive"
+            match kind, value:
+                case "returned", Returned():
+                    return value
+                case "end", "finished":
+                    fetched = self._fetched(future)
+                case "end", "error":
+                    return Returned("broken", future.exception())
+                case "event" | "log", _:
+                    heard += 1
+                    _take(kind, value, hear)
+                case _ if fetched and fetched.kind != "told":
+                    return fetched  # what it told on its way is not worth another try
+                case _:
+                    with suppress(Exception):
+                        future.cancel()
+                    return Returned("died" if kind == "gone" else "lost", value)
+        return fetched
 
-    def _fetched(self, future: Any) -> Any:
-        from distributed.client import TimeoutError as Late
-
+    def _fetched(self, future: Any) -> Returned:
         try:
-            return future.result(timeout=LATE)
-        except Late:
-            return Returned("lost", "its result did not arrive")
+            return Returned(*future.result(timeout=LATE))
+        except Exception as error:  # its worker ended with it, or the scheduler did
+            return Returned("lost", f"its result did not arrive: {error!r}")
 
     # -- slots --------------------------------------------------------------------------------------------------------
     def take(self, affinity: str) -> str:
