@@ -23,9 +23,10 @@ SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.exec
 CHAPTERS = ("running", "reading", "qualifying", "grading")
 #: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
 NEUTRAL = {
-    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.console",
-    "pipeline.core.errors", "pipeline.core.law", "pipeline.core.names", "pipeline.core.ratings", "pipeline.core.record",
-    "pipeline.core.records", "pipeline.core.store", "pipeline.core.timing", "pipeline.core.wcag", "pipeline.ecosystems",
+    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.cache",
+    "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law", "pipeline.core.names",
+    "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.record", "pipeline.core.records",
+    "pipeline.core.store", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
     "pipeline.execution", "pipeline.execution.law",
