@@ -46,22 +46,23 @@ class Registry(ThreadingHTTPServer):
             return self.refusals[0]
         return self.refusals.pop(0) if self.refusals else None
 
-    def answer(self, path: str) -> bytes | None:
-        """A package's document, or its archive; None for a package that is not there."""
+    def answer(self, path: str, asked: str) -> bytes | None:
+        """A package's document, or its archive; None for a package that is not there. `asked` is this registry's
+        address, as who asks knows it."""
         self.asked.append(path)
         name = path.strip("/").removesuffix(".tgz")
         if name not in self.packages:
             return None
-        return self.archives[name] if path.endswith(".tgz") else self._document(name)
+        return self.archives[name] if path.endswith(".tgz") else self._document(name, asked)
 
     def _manifest(self, name: str) -> dict[str, str]:
         return {"name": name, "version": self.packages[name]}
 
-    def _document(self, name: str) -> bytes:
+    def _document(self, name: str, asked: str) -> bytes:
         manifest = self._manifest(name)
         version = manifest["version"]
         sha512 = base64.b64encode(hashlib.sha512(self.archives[name]).digest()).decode()
-        dist = {"tarball": f"{self.address}{name}.tgz", "integrity": f"sha512-{sha512}"}
+        dist = {"tarball": f"{asked}{name}.tgz", "integrity": f"sha512-{sha512}"}
         document = {"name": name, "dist-tags": {"latest": version}, "versions": {version: manifest | {"dist": dist}}}
         document["time"] = {version: "2020-01-01T00:00:00.000Z"}
         return json.dumps(document).encode()
@@ -82,7 +83,8 @@ class Answer(BaseHTTPRequestHandler):
     server: Registry
 
     def do_GET(self) -> None:
-        refusal, body = self.server.refusal(), self.server.answer(self.path)
+        asked = f"http://{self.headers['Host']}/"
+        refusal, body = self.server.refusal(), self.server.answer(self.path, asked)
         if refusal or body is None:
             self.send_error(refusal or 404)
             return

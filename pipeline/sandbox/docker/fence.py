@@ -25,7 +25,7 @@ from docker.models.containers import Container
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import read
 from pipeline.sandbox.docker.engine import put
-from pipeline.sandbox.docker.reach import PORTS, carried
+from pipeline.sandbox.docker.reach import LOOPBACK, PORTS, carried, way_to
 from pipeline.sandbox.docker.relay import Address, connect
 
 #: more hosts that installs may reach, apart by blanks: HOST, or HOST:PORT
@@ -58,23 +58,31 @@ LOOK_UP, NOBODY = "/etc/nsswitch.conf", b"hosts: files\npasswd: files\ngroup: fi
 
 
 class Ways(NamedTuple):
-    """Hosts with their addresses in the container, connections that are carried, and whom the machine chose itself."""
+    """The registry's address as the container is told it, hosts with their addresses there, connections that are
+    carried, and whom the machine chose itself."""
 
+    registry: str
     hosts: dict[str, str]
     carried: dict[Address, Address]
     chosen: frozenset[str]
 
 
 def ways(registry: str, files: Mapping[str, bytes], more: str | None = None) -> Ways:
-    """The ways out of an install with these manifests and lock files, by path."""
+    """The ways out of an install with these manifests and lock files, by path. A registry without a name is told as
+    the container's own loopback."""
+    way = way_to(registry)
     given = os.environ.get(MORE, "") if more is None else more
     public = [(host, PORTS["https"]) for host in PUBLIC]
-    chosen = [_address(registry), *(_address(f"https://{one}") for one in given.split()), *public]
+    chosen = [way.address, *(_address(f"https://{one}") for one in given.split()), *public]
     trusted = list(dict.fromkeys(host for host, _ in chosen))
     named = [host for host in _named(files) if host not in trusted]
-    hosts = {host: f"127.9.{number // 250}.{number % 250 + 1}" for number, host in enumerate([*trusted, *named][:MOST])}
+    names = [host for host in (*trusted, *named) if way.hosts or host != way.address[0]]
+    hosts = {host: f"127.9.{number // 250}.{number % 250 + 1}" for number, host in enumerate(names[:MOST])}
     ends = [*dict.fromkeys(chosen), *((host, port) for host in named for port in PORTS.values())]
-    return Ways(hosts, {(hosts[host], port): (host, port) for host, port in ends if host in hosts}, frozenset(trusted))
+    led = {(hosts[host], port): (host, port) for host, port in ends if host in hosts}
+    if not way.hosts:
+        led |= {(LOOPBACK, way.address[1]): way.address}
+    return Ways(way.url, hosts, led, frozenset(trusted))
 
 
 def _address(url: str) -> Address:

@@ -147,7 +147,7 @@ class Layers:
         put(container, PARENT, tar.of_folder(manifests, "repo"))
         put(container, "/tmp", tar.of_entries({INSTALL_FOLDER: None} | _bundle(ca)))
         bundle = f"{scratch}/{ca.name}" if ca else None
-        registry = node.registry()
+        registry = out.registry
         env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
         telling_it = telling(say, f"installing: {' '.join(spec.commands[0])}")

@@ -40,6 +40,13 @@ def test_a_registry_of_ones_own_with_its_port() -> None:
     assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
 
 
+def test_a_registry_without_a_name_is_the_loopback() -> None:
+    found = ways("http://10.0.0.5:4873/npm/", {}, "")
+    assert (found.registry, list(found.hosts)) == ("http://127.0.0.1:4873/npm/", PUBLIC)
+    assert found.carried["127.0.0.1", 4873] == ("10.0.0.5", 4873) and "10.0.0.5" in found.chosen
+    assert ways(REGISTRY, {}, "").registry == REGISTRY
+
+
 @pytest.mark.parametrize(
     ("path", "text", "hosts"),
     [
