@@ -47,8 +47,9 @@ def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
 
 
 def test_every_reason_is_reached() -> None:
-    """The limits that only an engine has are in test_faults.py; known faults have a log each in test_fault_table.py."""
-    engines = {"not_evaluated", "timeout", "disk_limit", "process_limit"}
+    """The limits that only an engine has are in test_faults.py; known faults have a log each in test_fault_table.py;
+    hostile trees are in test_hostile_clones.py."""
+    engines = {"not_evaluated", "timeout", "disk_limit", "process_limit", "unsafe_path"}
     known = {fault.reason for fault in faults.table() if fault.reason}
     assert {pull.ends for pull in PULLS.values()} | engines | known == {*REASONS, "qualified"}
 

@@ -173,11 +173,13 @@ def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
         line.send(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
-def _generate(base_url: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str) -> None:
+def _generate(
+    base_url: str, gateway_id: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str
+) -> None:
     """Generate through a gateway that another process holds."""
     opened, listed = Store(store), load_models(models)
     gateway = EmbeddedGateway(listed, Ledger(opened.ledger), given)
-    gateway.base_url = base_url
+    gateway.base_url, gateway.id = base_url, gateway_id
     asked = Asked(("one", "other"), 3, (1,), 42)
     how = {"models": models, "given": given, "gateway": gateway, "jobs": 1, "run": name}
     Generation(opened, "killed", load_cases(cases), asked, **how).generate()
@@ -194,7 +196,8 @@ def test_killed_at_ten_points_it_ends_in_the_same_pages_and_pays_for_none_twice(
     folder = cases[0].folder.parent
     asked = Asked(("one", "other"), 3, (1,), 42)
     name = f"killed-{cases[0].digest[:6]}-{os.getpid()}"
-    arguments = (setting.gateway.base_url, setting.store.root, setting.models, setting.given, folder, name)
+    gateway = (setting.gateway.base_url, setting.gateway.id)
+    arguments = (*gateway, setting.store.root, setting.models, setting.given, folder, name)
     context = get_context("spawn")
     line, other = context.Pipe()
     nursery = context.Process(target=_nursery, args=(other, arguments), daemon=True)
