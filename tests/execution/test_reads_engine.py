@@ -77,7 +77,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Li
     made = {runner: Library(sandbox, folder, runner) for runner in LIBRARIES}
     yield made
     layers = {layer for one in made.values() for layer in (one.made.image, one.made.environment_digest)}
-    own = [one for one in sandbox.images.kept() if one.digest in layers]
+    own = [one for one in sandbox.images.kept() if one.kind in USEFUL and one.digest in layers]
     for one in sorted(own, key=lambda one: USEFUL[one.kind]):
         sandbox.images.remove(one)
 
