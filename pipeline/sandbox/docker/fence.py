@@ -14,8 +14,9 @@ import json
 import os
 import re
 import socket
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -67,15 +68,20 @@ class Ways(NamedTuple):
     chosen: frozenset[str]
 
 
-def ways(registry: str, files: Mapping[str, bytes], more: str | None = None) -> Ways:
+def ways(
+    registry: str, files: Mapping[str, bytes], more: str | None = None, reaches: Callable[[str], bool] = lambda _: True
+) -> Ways:
     """The ways out of an install with these manifests and lock files, by path. A registry without a name is told as
-    the container's own loopback."""
+    the container's own loopback. What this machine does not reach is a name that is not found there either: a manager
+    says so at once, where it would try a connection that breaks again and again."""
     way = way_to(registry)
     given = os.environ.get(MORE, "") if more is None else more
-    public = [(host, PORTS["https"]) for host in PUBLIC]
-    chosen = [way.address, *(_address(f"https://{one}") for one in given.split()), *public]
+    own = [way.address, *(_address(f"https://{one}") for one in given.split())]
+    others = {host for host, _ in own}
+    public = [(host, PORTS["https"]) for host in PUBLIC if host in others or reaches(host)]
+    chosen = [*own, *public]
     trusted = list(dict.fromkeys(host for host, _ in chosen))
-    named = [host for host in _named(files) if host not in trusted]
+    named = [host for host in _named(files) if host not in {*trusted, *PUBLIC} and reaches(host)]
     names = [host for host in (*trusted, *named) if way.hosts or host != way.address[0]]
     hosts = {host: f"127.9.{number // 250}.{number % 250 + 1}" for number, host in enumerate(names[:MOST])}
     ends = [*dict.fromkeys(chosen), *((host, port) for host in named for port in PORTS.values())]
@@ -139,6 +145,16 @@ def _connect(address: Address, chosen: Collection[str]) -> socket.socket:
     if not places or not all(ipaddress.ip_address(place).is_global for place, _ in places):
         raise OSError(f"{host} is no host of the public network")
     return connect(places[0])
+
+
+@cache
+def reaches(host: str) -> bool:
+    """Whether this machine reaches a host that lock files name; asked once in a process."""
+    for port in reversed(PORTS.values()):
+        with suppress(OSError):
+            _connect((host, port), PUBLIC).close()
+            return True
+    return False
 
 
 def manifests_in(folder: Path) -> Mapping[str, bytes]:

@@ -71,7 +71,7 @@ class Layers:
             return Installed(version, tuple(tools), base, tuple(deviations), *browser)
         parent, installed = self._tools(spec, say)
         labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(installed)}
-        out = fence.ways(node.registry(), fence.manifests_in(manifests))
+        out = fence.ways(node.registry(), fence.manifests_in(manifests), reaches=fence.reaches)
 
         def fill(container: Container) -> None:
             self._install(container, spec, manifests, out, say)

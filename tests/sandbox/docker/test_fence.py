@@ -40,6 +40,13 @@ def test_a_registry_of_ones_own_with_its_port() -> None:
     assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
 
 
+def test_a_host_that_is_not_reached_is_a_name_that_is_not_found() -> None:
+    """A connection that breaks looks like a registry that is ill for a while, and is tried again for minutes."""
+    files = {"package.json": b'{"dependencies": {"b": "github:a/b", "c": "git+https://gitlab.com/a/c.git"}}'}
+    found = ways("http://npm.acme.org:4873/", files, "", lambda host: host == "gitlab.com")
+    assert list(found.hosts) == ["npm.acme.org", "gitlab.com"]
+
+
 def test_a_registry_without_a_name_is_the_loopback() -> None:
     found = ways("http://10.0.0.5:4873/npm/", {}, "")
     assert (found.registry, list(found.hosts)) == ("http://127.0.0.1:4873/npm/", PUBLIC)
