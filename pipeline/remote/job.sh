@@ -24,12 +24,8 @@ run() {
         set +a
     fi
     export A11Y_BENCH_CLONES=${A11Y_BENCH_CLONES:-$PWD/clones}
-    "$@" </dev/null >>"$job/log" 2>&1 9>&- &
-    # a request to end is for the command, and what it says to it is its exit code
-    # shellcheck disable=SC2064
-    trap "kill -TERM $! 2>/dev/null || true" TERM
-    wait $! || code=$?
-    while kill -0 $! 2>/dev/null; do code=0; wait $! || code=$?; done
+    trap : TERM # a request to end is for the command, which hears it too; its exit code is the job's
+    "$@" </dev/null >>"$job/log" 2>&1 9>&- || code=$?
     echo "$code" >"$job/code.new"
     mv "$job/code.new" "$job/code"
 }
@@ -56,7 +52,7 @@ stop() {
     local pid
     [[ $(state "$1") == running ]] || return 0
     pid=$(cat "$1/pid")
-    kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid"
+    kill -TERM -- "-$pid"
 }
 
 "$@"
