@@ -3,7 +3,9 @@
 In each test that gold's test patch touches one expectation is changed, the last that can be: a literal that a matcher
 is given (else one that a query must find), or, where no literal can be changed, the matcher is negated. What is made
 never passes where the true expectation does: in an exact comparison any other value does not, and where a part suffices
-or a value is waited for, the other value is one that nobody shows. Titles stay.
+or a value is waited for, the other value is one that nobody shows. In an exact comparison the other value is one that
+could be meant: another role or token of ARIA, or another text of the same file, so that code that accepts what looks
+plausible accepts it, too. Titles stay.
 
 Reads JavaScript and TypeScript by their grammars, stored snapshots as text; runs nothing. Does not cover matchers that
 are called through variables, tables of cases, and expectations that stand in helpers of other files.
@@ -12,10 +14,13 @@ are called through variables, tables of cases, and expectations that stand in he
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.ecosystems.runners.jest.snapshots import entries
@@ -93,6 +98,13 @@ class Change(NamedTuple):
     rank: int
 
 
+class _Gold(NamedTuple):
+    """Of a file: the lines that are gold's, and the texts that stand in it, for others to be replaced by."""
+
+    lines: Collection[int] = ()
+    texts: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class _Assertion:
     """One expectation: where it stands, how it may be changed, and the values of which just one can hold."""
@@ -155,7 +167,7 @@ def _letter(text: str, start: int, end: int, lines: Collection[int]) -> tuple[in
     number, found = text.count("\n", 0, start) + 1, None
     for line in text[start:end].split("\n"):
         if number in lines and any(_letters(line)):
-            found = (start, start + len(line), _altered(line))
+            found = (start, start + len(line), _line(line))
         start, number = start + len(line) + 1, number + 1
     return found
 
@@ -169,7 +181,8 @@ def _replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
 # -- scripts ----------------------------------------------------------------------------------------------------------
 def _falsify_script(path: str, text: str, lines: Collection[int]) -> Falsified:
     source = text.encode()
-    found = list(_assertions(_parsed(path, source), lines))
+    root = _parsed(path, source)
+    found = list(_assertions(root, _Gold(lines, _texts(root))))
     own = [one for one in found if _covers(one.node, lines)]
     blocks: dict[int, list[_Assertion]] = defaultdict(list)
     for one in found:
@@ -210,21 +223,21 @@ def _nodes(root: Node) -> Iterator[Node]:
         stack.extend(reversed(node.named_children))
 
 
-def _assertions(root: Node, lines: Collection[int]) -> Iterator[_Assertion]:
+def _assertions(root: Node, gold: _Gold) -> Iterator[_Assertion]:
     """All expectations of a file, in their order."""
     for node in _nodes(root):
         if node.type == "call_expression":
             if _is_expect(node):
-                yield from _expected(node, lines)
+                yield from _expected(node, gold)
             elif (name := _asserted(node)) is not None:
-                yield _assertion(node, name, lines)
+                yield _assertion(node, name, gold)
             elif _FINDING.match(_called(node)) and not _within_expect(node):
                 yield _Assertion(node, tuple(_queried(node)))
         elif node.type == "member_expression" and _text(node.child_by_field_name("property")) == "should":
-            yield from _expected(node, lines)
+            yield from _expected(node, gold)
 
 
-def _expected(root: Node, lines: Collection[int]) -> Iterator[_Assertion]:
+def _expected(root: Node, gold: _Gold) -> Iterator[_Assertion]:
     """The expectation that begins with `expect(…)` or `….should`, where it has a matcher."""
     words, calls, top = _chain(root)
     if not words:
@@ -238,7 +251,7 @@ def _expected(root: Node, lines: Collection[int]) -> Iterator[_Assertion]:
     changes, only = [], None
     if not negations:
         for word, arguments in reversed(calls):
-            if change := _valued(_text(word), arguments, polled, lines):
+            if change := _valued(_text(word), arguments, polled, gold):
                 changes.append(change)
                 break
         if not changes and root.type == "call_expression" and not _ABSENT.match(matcher):
@@ -276,17 +289,22 @@ def _negated(root: Node, words: list[Node], negations: list[Node]) -> Change:
     return Change(place, place, ".not", 2)
 
 
-def _valued(matcher: str, arguments: Node, polled: bool, lines: Collection[int]) -> Change | None:
+def _valued(matcher: str, arguments: Node, polled: bool, gold: _Gold) -> Change | None:
     """Another value for a matcher."""
     how = "more" if _MORE.match(matcher) else "less" if _LESS.match(matcher) else "exact"
-    if how == "exact" and (polled or matcher not in _EXACT):
+    name_only = arguments.type == "arguments" and _last(arguments, matcher) is None
+    if how == "exact" and (polled or matcher not in _EXACT or name_only):
         how = "loose"
-    return _other(arguments, how, lines)
+    return _other(arguments, how, gold)
 
 
-def _other(root: Node, how: str, lines: Collection[int] = ()) -> Change | None:
-    """The last literal below a node that can be another one, outside functions."""
-    found = [one for node in _values(root) if (one := _literal(node, how, lines))]
+def _other(root: Node, how: str, gold: _Gold) -> Change | None:
+    """The last literal below a node that can be another one, outside functions; of what a call is given, such as
+    `expect.stringContaining`, nobody knows whether another value holds as well."""
+    found: list[Change] = []
+    for node in _values(root):
+        loosely = "loose" if how == "exact" and _is_given(node, root) else how
+        found += filter(None, [_literal(node, loosely, gold)])
     return found[-1] if found else None
 
 
@@ -302,16 +320,15 @@ def _values(root: Node) -> Iterator[Node]:
             stack.extend(reversed(node.named_children))
 
 
-def _literal(node: Node, how: str, lines: Collection[int]) -> Change | None:
+def _literal(node: Node, how: str, gold: _Gold) -> Change | None:
     """Another value in the place of a literal; None for what is none, and for what must not be changed so."""
-    text, exact = _text(node), how == "exact" and not _is_part(node)
+    text, exact = _text(node), how == "exact"
     match node.type:
         case "string":
             body = text[1:-1]
-            flipped = {"true": "false", "false": "true"}.get(body) if exact else None
-            return _change(node, text[0] + (flipped or _word(body, exact)) + text[0])
+            return _change(node, text[0] + ((exact and _plausible(body, gold.texts)) or _word(body, exact)) + text[0])
         case "template_string":
-            return _template(node, exact, lines)
+            return _template(node, exact, gold)
         case "regex":
             pattern = node.child_by_field_name("pattern")
             return pattern and Change(pattern.start_byte, pattern.end_byte, _pattern(_text(pattern)), 0)
@@ -331,13 +348,19 @@ def _change(node: Node, text: str, rank: int = 0) -> Change:
     return Change(node.start_byte, node.end_byte, text, rank)
 
 
-def _is_part(node: Node) -> bool:
-    """Whether a literal stands in `expect.stringContaining(…)` or the like."""
-    above = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
-    return above is not None and "expect." in _text(above)[:7]
+def _is_given(node: Node, root: Node) -> bool:
+    """Whether a value is an argument of a call below a node."""
+    above = node.parent
+    while (
+        above is not None and above != root and root.start_byte <= above.start_byte and above.end_byte <= root.end_byte
+    ):
+        if above.type in ("call_expression", "new_expression"):
+            return True
+        above = above.parent
+    return False
 
 
-def _template(node: Node, exact: bool, lines: Collection[int]) -> Change | None:
+def _template(node: Node, exact: bool, gold: _Gold) -> Change | None:
     """A letter of a template, at gold's lines where it has several."""
     parts = [one for one in node.named_children if one.type == "string_fragment" and any(_letters(_text(one)))]
     if not parts:
@@ -345,9 +368,9 @@ def _template(node: Node, exact: bool, lines: Collection[int]) -> Change | None:
     part = parts[-1]
     text, first = _text(part), part.start_point.row + 1
     if "\n" not in text:
-        return Change(part.start_byte, part.end_byte, _word(text, exact), 0)
+        return Change(part.start_byte, part.end_byte, _line(text) if exact else _word(text, exact), 0)
     every = range(first, first + text.count("\n") + 1)
-    own = [number - first + 1 for number in every if number in lines] or [number - first + 1 for number in every]
+    own = [number - first + 1 for number in every if number in gold.lines] or [number - first + 1 for number in every]
     change = _letter(text, 0, len(text), own) or _letter(text, 0, len(text), [n - first + 1 for n in every])
     return change and Change(part.start_byte, part.end_byte, _replaced(text, [change]), 0)
 
@@ -357,6 +380,47 @@ def _word(text: str, exact: bool) -> str:
     if not any(_letters(text)):
         return f"{text}q"
     return _altered(text) if exact or len(text) >= _LONG else text + _tail(text)
+
+
+@cache
+def tokens() -> Mapping[str, frozenset[str]]:
+    """Values of which one is meant where another could be, by what they are of."""
+    table = tomllib.loads(files(__package__).joinpath("tokens.toml").read_text())
+    return {name: frozenset(group.split()) for name, group in table.items()}
+
+
+def _plausible(text: str, texts: Collection[str]) -> str:
+    """Another value that could be meant: of the same kind, else of the same file; empty where there is none."""
+    if text in ("true", "false"):
+        return "false" if text == "true" else "true"
+    for group in tokens().values():
+        if text in group:
+            return _one(group - {text}, text)
+    return _one({other for other in texts if other != text and _form(other) == _form(text)}, text)
+
+
+def _one(several: Collection[str], text: str) -> str:
+    """One of several, always the same for a text."""
+    return sorted(several)[_number(text) % len(several)] if several else ""
+
+
+def _texts(root: Node) -> tuple[str, ...]:
+    """The strings of a file that may stand wherever one of them does."""
+    found = {_text(node)[1:-1] for node in _nodes(root) if node.type == "string"}
+    return tuple(text for text in found if re.fullmatch(r"[A-Za-z][\w .,:!?-]+", text))
+
+
+def _form(text: str) -> tuple[bool, ...]:
+    """What two texts have in common that can be taken for each other."""
+    return " " in text, "-" in text, "." in text, text[:1].isupper(), text.isalpha()
+
+
+def _line(text: str) -> str:
+    """A line of a snapshot with another value: a role or the like where it has one, else with another letter."""
+    for value in re.finditer(r'(?<=")[a-z]+(?=\\?")', text):
+        if other := _plausible(value[0], ()):
+            return text[: value.start()] + other + text[value.end() :]
+    return _altered(text)
 
 
 def _altered(text: str) -> str:
@@ -400,7 +464,7 @@ def _queried(call: Node) -> Iterator[Change]:
     found = [
         change._replace(rank=1)
         for node in (_values(arguments) if arguments else ())
-        if node.type in ("string", "template_string", "regex") and (change := _literal(node, "loose", ()))
+        if node.type in ("string", "template_string", "regex") and (change := _literal(node, "loose", _Gold()))
     ]
     yield from found[-1:]
 
@@ -418,16 +482,16 @@ def _asserted(call: Node) -> str | None:
     return name if name in _ASSERTED else None
 
 
-def _assertion(call: Node, name: str, lines: Collection[int]) -> _Assertion:
+def _assertion(call: Node, name: str, gold: _Gold) -> _Assertion:
     """A call of `assert`: its second argument is a value, its first one is compared with one."""
     arguments = call.child_by_field_name("arguments").named_children
     opposite, polled = _ASSERTED[name], _is_polled(call)
     changes: list[Change] = []
     if opposite is None and arguments and arguments[0].type == "binary_expression":
         if _text(arguments[0].child_by_field_name("operator")) in ("===", "=="):
-            changes += filter(None, [_other(arguments[0], "loose" if polled else "exact", lines)])
+            changes += filter(None, [_other(arguments[0], "loose" if polled else "exact", gold)])
     elif len(arguments) > 1 and not name.startswith(("not", "isNot")):
-        changes += filter(None, [_valued(name, arguments[-1 if name == "propertyVal" else 1], polled, lines)])
+        changes += filter(None, [_valued(name, arguments[-1 if name == "propertyVal" else 1], polled, gold)])
     if not polled and opposite is None and arguments:
         changes.append(_change(arguments[0], f"!({_text(arguments[0])})", 2))
     elif not polled and opposite:
@@ -518,7 +582,7 @@ def _masked(path: str, text: str) -> dict[str, str]:
     """The tests of a file by name, and under no name all the rest, without imports and the values that differ."""
     source = text.encode()
     root = _parsed(path, source)
-    only = [one.only for one in _assertions(root, ()) if one.only is not None]
+    only = [one.only for one in _assertions(root, _Gold()) if one.only is not None]
     tests = [node for node in _nodes(root) if node.type == "call_expression" and _is_test(node)]
     imports = [node for node in root.named_children if node.type == "import_statement"]
     found = {"": re.sub(r"[\0;\s]+", " ", _without(source, root, [*tests, *imports])).strip()}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from pipeline.execution.falsified import added, contradicted, falsify
+from pipeline.execution.falsified import added, contradicted, falsify, tokens
 
 PATH = "src/Menu.test.tsx"
+ROLES = tokens()["role"]
 
 
 def false(statement: str, before: str = "") -> str:
@@ -63,6 +66,39 @@ def test_words_become_others(statement: str, start: str, end: str) -> None:
     """Like the true ones in form, so that code cannot tell them apart; a short one becomes longer."""
     found = false(statement)
     assert found != statement and found.startswith(start) and found.endswith(end)
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statement", "before", "meant"),
+    [
+        ('expect(x).toHaveAttribute("role", "switch");', "", ROLES),
+        ('expect(x).toMatchInlineSnapshot(`<nav role="menu" />`);', "", ROLES),
+        ('expect(x).toHaveAttribute("aria-live", "polite");', "", {"assertive", "off"}),
+        ('expect(x).toBe("Closed");', 'click("Menu"); press("Opened", "it is open", "a-b");', {"Menu", "Opened"}),
+        ('expect(x).toBe("two words");', 'click("Menu"); see("other words");', {"other words"}),
+    ],
+)
+def test_an_exact_value_becomes_one_that_could_be_meant(statement: str, before: str, meant: frozenset[str]) -> None:
+    """Code that accepts every value that is a role, or a word, accepts the false one, too."""
+    values = re.findall('"([^"]*)"', false(statement, before))
+    assert values[-1] in meant and f'"{values[-1]}"' not in statement
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'expect(x).toEqual(expect.arrayContaining(["switch"]));',
+        'expect(x).toEqual(new Words(["switch"]));',
+        'expect(x).toHaveAttribute("switch");',
+        'expect(x).toContain("switch");',
+        'screen.getByRole("switch");',
+    ],
+)
+def test_no_other_role_where_one_of_several_suffices(statement: str) -> None:
+    """There the page may well have what could be meant."""
+    assert ROLES.isdisjoint(re.findall('"([^"]*)"', false(statement, 'click("button");')))
 
 
 @pytest.mark.rule("falsified")
