@@ -21,11 +21,16 @@
     made.append(...children.map((child) => build(child, made.namespaceURI)));
     return made;
   };
+  const body = ([, attributes, children]) => {
+    for (const [name, value] of Object.entries(attributes)) document.body.setAttribute(name, value);
+    return children.map((child) => build(child));
+  };
   const build = (node, outer) =>
     typeof node === "string" ? text(node) : Array.isArray(node) ? element(node, outer) : html(node);
 
   const sheet = document.createElement("style");
   sheet.textContent = styles;
   document.head.replaceChildren(sheet);
-  document.body.replaceChildren(...nodes.map((node) => build(node)));
+  for (const name of document.body.getAttributeNames()) document.body.removeAttribute(name);
+  document.body.replaceChildren(...nodes.flatMap((node) => (node[0] === "body" ? body(node) : build(node))));
 }

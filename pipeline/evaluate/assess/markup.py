@@ -50,7 +50,14 @@ def parse(text: str) -> Markup:
     if _INLINE.search(text):
         return Markup("", [{"html": text}])
     listed = _LIST.match(text)
-    reader = _Reader(listed[1] if listed else text, bool(listed))
+    try:
+        return _read(listed[1] if listed else text, bool(listed))
+    except _Written:
+        return _read(listed[1] if listed else text, bool(listed), written=True)
+
+
+def _read(text: str, listed: bool, written: bool = False) -> Markup:
+    reader = _Reader(text, listed, written)
     nodes = reader.nodes("")
     return Markup("\n".join(reader.styles), nodes)
 
@@ -72,11 +79,15 @@ def _string(text: str) -> Markup:
     raise Unparsable("it is no markup")
 
 
+class _Written(Exception):
+    """The document is markup that a person wrote, whose texts go over several lines."""
+
+
 class _Reader:
     """A scanner over pretty-format's form, in which every tag, attribute and text begins a line."""
 
-    def __init__(self, text: str, listed: bool) -> None:
-        self.text, self.place, self.listed = f"{text}\n", 0, listed
+    def __init__(self, text: str, listed: bool, written: bool = False) -> None:
+        self.text, self.place, self.listed, self.written = f"{text}\n", 0, listed, written
         self.styles: list[str] = []
 
     def nodes(self, closing: str) -> list[Node]:
@@ -107,7 +118,8 @@ class _Reader:
         inner = attributes.pop("dangerouslySetInnerHTML", None)
         children: list[Node] = [] if self._ends() else self.nodes(f"</{tag}>")
         children += [{"html": inner}] if inner else []
-        return children if tag in CONTAINERS else [[tag, attributes, children]]
+        own = tag not in CONTAINERS or (tag == "body" and attributes)
+        return [[tag, attributes, children]] if own else children
 
     def _ends(self) -> bool:
         """Whether the element has no children; passes the end of its opening tag."""
@@ -134,7 +146,8 @@ class _Reader:
     def _texts(self, outermost: bool) -> list[Node]:
         """Texts up to the next tag; each begins a line, and one that goes on does so at another indentation.
 
-        White space is a part of them: it stands between words that are elements of their own.
+        White space is a part of them: it stands between words that are elements of their own. Where a text of the
+        document has a line break, all of it was markup that a person wrote, in which no two texts stand side by side.
         """
         raw = self._skip(_TEXT) or ""
         if _STYLES.fullmatch(raw):
@@ -142,7 +155,10 @@ class _Reader:
             return []
         if (lead := self._lead(raw)) and raw.startswith(lead):
             body = raw[: raw.rindex("\n")].removeprefix(lead)
-            return [_unescape(text) for text in re.split(rf"{lead}(?=\S)", body) if text]
+            texts = [body] if self.written else re.split(rf"{lead}(?=\S)", body)
+            if not self.written and any("\n" in text for text in texts):
+                raise _Written
+            return [_unescape(text) for text in texts if text]
         lead = re.match(r"\n( *)", raw)
         lines = re.split(rf"\n{lead[1]}(?=\S)", raw.rstrip(" ")) if lead else [raw]
         texts = [line.removesuffix("\n") for line in lines]

@@ -153,3 +153,17 @@ def test_white_space_between_words_stays(children):
 
     (read,) = markup.parse(printed(["div", children])).nodes
     assert " ".join(texts(read).split(" ")) == texts(["div", children])
+
+
+def test_a_text_that_a_person_wrote_goes_over_several_lines():
+    """A line that happens to begin where another text would is no other text: `nurse shark` was `nurseshark`."""
+    text = "<div>\n  <p>\n    a long\n      text\n  </p>\n  <a>\n    nurse\n    shark\n  </a>\n</div>"
+    (read,) = markup.parse(text).nodes
+    assert read[2][1] == ["a", {}, ["nurse\n    shark"]]
+
+
+def test_what_a_body_is_given_is_kept():
+    assert markup.parse('<body\n  aria-hidden="true"\n>\n  <p />\n</body>').nodes == [
+        ["body", {"aria-hidden": "true"}, [["p", {}, []]]]
+    ]
+    assert markup.parse("<body>\n  <p />\n</body>").nodes == [["p", {}, []]]
