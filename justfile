@@ -61,7 +61,7 @@ test *ARGS: check
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal: collect, evidence, triage, build, predict, evaluate, analyze, logs, assess, attacks; or rehearsal, scale (tests/benchmarks/)
+# measure a goal: collect, evidence, triage, build, predict, evaluate, analyze, logs, assess, attacks, checker; or rehearsal, scale (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}

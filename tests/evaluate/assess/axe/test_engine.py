@@ -78,6 +78,14 @@ def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
     assert (found.rule, found.tests) == ("button-name", ("shown",))
 
 
+def test_a_list_without_options_has_no_name_and_ends_no_audit(avatar):
+    """axe-core 4.14 throws where it asks for the value of an empty `select`."""
+    html = '<div role="group"><select title="Size"></select><button></button></div>'
+    with avatar.sandbox.open(avatar.instance.image) as workspace:
+        (found,) = audit(workspace, Rendered((("one", html),), (), f"{workspace.root}/node_modules/jsdom"))
+    assert (found.rule, found.element) == ("button-name", "group > button")
+
+
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_a_patch_writes_beside_the_hook_hides_nothing(avatar):
     """It can add documents, as it can add tests; those of the tests are kept out of its reach until their file ends."""
