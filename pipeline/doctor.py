@@ -84,7 +84,7 @@ def postgresql() -> Path | None:
 
 def _postgresql() -> str | None:
     folder = postgresql()
-    return folder and _version(str(folder / "postgres"), "--version")()
+    return _version(str(folder / "postgres"), "--version")() if folder else None
 
 
 def _gateway() -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from decimal import Decimal
 
 import pandas as pd
@@ -55,7 +56,7 @@ def csv_of(name: str, frame: pd.DataFrame) -> bytes:
 
 def plain_csv(table: pd.DataFrame) -> bytes:
     """A small table as CSV; amounts in digits, never with an exponent."""
-    digits = table.assign(**{name: _digits(table[name]) for name in table if table[name].dtype == object})
+    digits = table.assign(**{str(name): _digits(table[name]) for name in table if table[name].dtype == object})
     return digits.to_csv(index=False, lineterminator="\n").encode()
 
 
@@ -67,7 +68,7 @@ def markdown(about: Table, table: pd.DataFrame) -> str:
     """A table as GitHub-flavoured Markdown, numbers to the right, with its title and how to read it."""
     text = shown(table, about.dictionary)
     rule = ["--:" if heading.numeric else ":--" for heading in headings(table, about.dictionary)]
-    rows = [text.columns, rule, *text.itertuples(index=False)]
+    rows: list[Iterable[object]] = [text.columns, rule, *text.itertuples(index=False, name=None)]
     lines = ("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
     return f"### {about.title}\n\n{about.about}\n\n{''.join(lines)}"
 
@@ -76,5 +77,5 @@ def latex(about: Table, table: pd.DataFrame) -> str:
     """A table for a paper: package booktabs, label `tab:NAME`."""
     text = shown(table, about.dictionary)
     kinds = "".join("r" if heading.numeric else "l" for heading in headings(table, about.dictionary))
-    names = {"caption": about.title, "label": f"tab:{about.name}"}
-    return text.to_latex(index=False, escape=True, column_format=kinds, **names)
+    label = f"tab:{about.name}"
+    return text.to_latex(index=False, escape=True, column_format=kinds, caption=about.title, label=label)

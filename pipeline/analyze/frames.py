@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -49,7 +50,7 @@ class Frames:
 
     def without(self, instances: set[str]) -> Frames:
         """The same without some instances; funnel, costs and requests stay as they are."""
-        kept = {
+        kept: dict[str, Any] = {
             name: frame[~frame["instance_id"].isin(instances)].reset_index(drop=True)
             for name, frame in self.items().items()
             if "instance_id" in frame

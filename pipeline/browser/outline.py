@@ -95,7 +95,7 @@ class _Outline:
                 yield f"{name}={value.get('value')}"
 
     def _untold(self, node: int | None) -> list[str]:
-        found = self.attributes.get(node, {})
+        found = {} if node is None else self.attributes.get(node, {})
         told = [f"{name}={value}" for name, value in sorted(found.items()) if _is_told_here(name, value)]
         return told + [f"{name} -> outside" for name in REFERENCES if self._leads_out(found.get(name, ""))]
 

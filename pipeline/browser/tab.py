@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from playwright.async_api import Page as Playwrights
 
 #: what no page gets
-SETTINGS = {"offline": True, "reduced_motion": "reduce", "service_workers": "block", "accept_downloads": False}
+SETTINGS: dict[str, Any] = {
+    "offline": True,
+    "reduced_motion": "reduce",
+    "service_workers": "block",
+    "accept_downloads": False,
+}
 #: seconds in which a browser says that a page has crashed, after its requests to the page have failed
 NEWS = 0.5
 #: seconds for what must not take any time: to close a page, to stop its script
@@ -38,8 +43,12 @@ class Tab:
 
     def __init__(self, page: Playwrights, devtools: CDPSession) -> None:
         self._page, self._devtools = page, devtools
-        self._crashed = asyncio.get_running_loop().create_future()
-        page.on("crash", lambda _: self._crashed.done() or self._crashed.set_result(None))
+        self._crashed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        page.on("crash", self._hear_crash)
+
+    def _hear_crash(self, _page: Playwrights) -> None:
+        if not self._crashed.done():
+            self._crashed.set_result(None)
 
     @classmethod
     async def of(cls, browser: Browser, shows: Markup | Served) -> Tab:
@@ -59,7 +68,8 @@ class Tab:
         from playwright.async_api import Error
 
         looking = asyncio.ensure_future(self._look(page))
-        await asyncio.wait({looking, self._crashed}, timeout=page.seconds, return_when=asyncio.FIRST_COMPLETED)
+        ends: set[asyncio.Future[Any]] = {looking, self._crashed}
+        await asyncio.wait(ends, timeout=page.seconds, return_when=asyncio.FIRST_COMPLETED)
         try:
             if looking.done() and not self._crashed.done():
                 return looking.result()
@@ -87,7 +97,8 @@ class Tab:
         world = await self._shown(page.shows)
         if page.ready and not await world.call(page.ready):
             return Seen(page.name, "it does not show itself")
-        return Seen(page.name, **{_LOOKS[want][0]: await _LOOKS[want][1](self, world) for want in page.wants})
+        found: dict[str, Any] = {_LOOKS[want][0]: await _LOOKS[want][1](self, world) for want in page.wants}
+        return Seen(page.name, **found)
 
     async def _shown(self, shows: Markup | Served) -> World:
         if isinstance(shows, Served):

@@ -60,7 +60,7 @@ def missing(log: str, packages: Collection[str], root: str = "/workspace/repo") 
 
 def names(tree: Tree) -> dict[str, str]:
     """The repository's own packages: name -> folder."""
-    found = {}
+    found: dict[str, str] = {}
     for path in tree.matching(lambda path: posixpath.basename(path) == "package.json" and "node_modules" not in path):
         folder = posixpath.dirname(path)
         manifest = tree.manifest(folder)

@@ -11,6 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from pipeline.build.budget import Budget
 from pipeline.build.learned import Memory
@@ -61,7 +62,7 @@ class Batch:
             yield from self._outcomes([one.request for one in ordered], jobs)
 
     def _outcomes(self, requests: list[Qualify], jobs: int) -> Iterator[Outcome]:
-        how = {"engine": self.engine, "hear": self._hear, "admit": self._admit}
+        how: dict[str, Any] = {"engine": self.engine, "hear": self._hear, "admit": self._admit}
         interrupts = Interrupts(self.progress.stopping, self.budget.sandbox.abort)
         for request, result in each(requests, jobs=jobs, ahead=1, interrupts=interrupts, **how):
             outcome = self._save(self.units[request.name], result)

@@ -63,17 +63,17 @@ class Budget:
         if self.limit is None:
             self.limit = self.used + self.free // 2
         if self.used > self.limit:
-            self._remove(kept)
+            self._remove(kept, self.limit)
 
-    def _remove(self, kept: list[Kept]) -> None:
+    def _remove(self, kept: list[Kept], limit: int) -> None:
         held = set().union(*self._held.values())
         staying = set(layers.standing(kept, lambda one: one.busy or one.digest in held))
         for one in layers.least_useful(kept, staying):
-            if self.used <= self.limit:
+            if self.used <= limit:
                 return
             if one.name not in staying and self.sandbox.images.remove(one):
                 self.used -= one.size
-                log.info("removed %s (%s), to keep within %s", one.name, show_size(one.size), show_size(self.limit))
+                log.info("removed %s (%s), to keep within %s", one.name, show_size(one.size), show_size(limit))
             else:
                 staying.add(one.on)
         log.warning("%s are used and nothing more can go: all the rest is worked with", show_size(self.used))

@@ -119,7 +119,13 @@ def command(
     for repo in repos:
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)
-    how = {"numbers": numbers, "reviewed": reviewed, "trust_local": trust_local, "jobs": jobs, "disk": disk}
+    how: dict[str, Any] = {
+        "numbers": numbers,
+        "reviewed": reviewed,
+        "trust_local": trust_local,
+        "jobs": jobs,
+        "disk": disk,
+    }
     how |= {"patience": Patience(tries), "engine": engine}
     if setup_agent:
         from pipeline.build.setup_agent import Setup

@@ -51,7 +51,7 @@ class Dataset:
         """An outcome takes the place of the one before; where the machine failed, an instance stays as it was."""
         before = self.decided.get(outcome.instance_id) or self.kept.get(outcome.instance_id)
         if kind(outcome) == NOT_EVALUATED and isinstance(before, Instance):
-            self.kept[outcome.instance_id] = marked(before, before.stale or "it could not be evaluated anew")
+            self.kept[outcome.instance_id] = _stale(before, "it could not be evaluated anew")
         self.decided[outcome.instance_id] = outcome
 
     def outcomes(self) -> list[Outcome]:
@@ -62,11 +62,9 @@ class Dataset:
         """The dataset: what is decided, and what is kept of before, by number."""
         decided = {one.instance_id: one for one in self.decided.values() if isinstance(one, Instance)}
         replaced = {name for name, one in self.decided.items() if kind(one) != NOT_EVALUATED}
-        kept = {name: self._stale(one) for name, one in self.kept.items() if name not in replaced}
+        gone = "its candidate or its unit is gone"
+        kept = {name: _stale(one, gone) for name, one in self.kept.items() if name not in replaced}
         return sorted((decided | kept).values(), key=lambda one: one.number)
-
-    def _stale(self, one: Instance) -> Instance:
-        return marked(one, one.stale or "its candidate or its unit is gone")
 
     def write(self) -> None:
         instances = self.instances()
@@ -86,3 +84,8 @@ def why(unit: Planned) -> str:
 def marked(outcome: Outcome, reason: str) -> Outcome:
     """An instance with the reason why it is stale."""
     return outcome.model_copy(update={"stale": reason}) if isinstance(outcome, Instance) else outcome
+
+
+def _stale(instance: Instance, reason: str) -> Instance:
+    """An instance with the reason why it became stale first."""
+    return instance.model_copy(update={"stale": instance.stale or reason})

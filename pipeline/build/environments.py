@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import git
 import tomli_w
 
 from pipeline.build import overrides
 from pipeline.build.infer import Tree, Unsupported, infer
-from pipeline.core.git import committed, list_files, show
+from pipeline.core.git import Clone, committed, list_files, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Environment, Instance
@@ -39,7 +38,7 @@ def changes_manifests(candidate: Candidate) -> bool:
     return any(is_manifest(path) for path in paths(candidate.fix_patch))
 
 
-def environment_of(clone: git.Repo, candidate: Candidate, more: Fields | None = None) -> Environment:
+def environment_of(clone: Clone, candidate: Candidate, more: Fields | None = None) -> Environment:
     """The environment of a candidate, in which `more` fields (value, evidence) are as they are given.
 
     Raises Unsupported, and UserError for a broken file of overrides.
@@ -49,13 +48,13 @@ def environment_of(clone: git.Repo, candidate: Candidate, more: Fields | None = 
     return infer(tree, day, touched, overrides.fixed(candidate) | dict(more or {}))
 
 
-def tree_of(clone: git.Repo, candidate: Candidate) -> Tree:
+def tree_of(clone: Clone, candidate: Candidate) -> Tree:
     """The files of the commit whose manifests make the environment. Raises Unsupported for an unsafe tree."""
     sha = manifest_commit(candidate)
     return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path))
 
 
-def safe_files(clone: git.Repo, sha: str) -> list[str]:
+def safe_files(clone: Clone, sha: str) -> list[str]:
     """Every path of a commit. Raises Unsupported where one of them may stand on no disk."""
     try:
         return list_files(clone, sha)

@@ -10,7 +10,7 @@ import datetime
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -95,14 +95,22 @@ def _override(path: Path, place: str, table: Any) -> Override:
     return Override(first, last, checked, f"repos/{path.name}: {place}")
 
 
+#: field -> what it can name
+_KNOWN: dict[str, Callable[[], Iterable[str]]] = {
+    "manager": all_managers,
+    "runner": all_runners,
+    "parser": all_parsers,
+}
+
+
 def _value(path: Path, place: str, name: str, value: Any) -> Any:
     if name not in FIELDS:
         raise _unknown(path, place, "field", name, FIELDS)
     try:
-        checked = TypeAdapter(Environment.model_fields[name].annotation).validate_python(value)
-        known = {"manager": all_managers, "runner": all_runners, "parser": all_parsers}.get(name)
-        if known and checked not in known():
-            raise _unknown(path, place, name, checked, known())
+        form: Any = Environment.model_fields[name].annotation
+        checked = TypeAdapter(form).validate_python(value)
+        if name in _KNOWN and checked not in (known := _KNOWN[name]()):
+            raise _unknown(path, place, name, checked, known)
         return checked
     except ValidationError as error:
         raise UserError(error.errors()[0]["msg"], path=path, field=place, hint=HINT) from None

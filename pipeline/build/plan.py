@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import git
-
 from pipeline.build import faults, hypotheses, proposals
 from pipeline.build.helpers import only_tests_import, split
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Against, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
 from pipeline.build.reasons import Rejected
+from pipeline.core.git import Clone
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
@@ -135,7 +134,7 @@ def unit_of(store: Store, candidate: Candidate) -> Unit:
 
 def planned(
     store: Store,
-    clone: git.Repo,
+    clone: Clone,
     settings: Settings,
     repeats: Mapping[int, int],
     patience: Patience,

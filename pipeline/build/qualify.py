@@ -168,9 +168,16 @@ def request(
     patience: Patience = PATIENT,
 ) -> Qualify:
     """The request for one candidate of an open clone."""
-    how = {"repeats": settings.repeats, "limits": settings.limits, "scope": settings.scope}
-    place = str(clone.place)
-    return Qualify(candidate, place, handle(settings.sandbox), **how, environment=environment, patience=patience)
+    return Qualify(
+        candidate,
+        str(clone.place),
+        handle(settings.sandbox),
+        repeats=settings.repeats,
+        limits=settings.limits,
+        scope=settings.scope,
+        environment=environment,
+        patience=patience,
+    )
 
 
 def recipe(clone: Clone, candidate: Candidate, more: Fields | None = None) -> images.Recipe:
@@ -399,7 +406,8 @@ class _Qualification:
         self.say("making false expectations")
         parts = counter.made(plan, *gold)
         wanted = {"falsified": bool(parts.falsified), "former": bool(parts.former), "disguised": True}
-        ran, fields = {}, {}
+        ran: dict[str, TestRun] = {}
+        fields: dict[str, Any] = {}
         for kind in (one for one in counter.KINDS if wanted[one]):
             self.say(f"gold against {kind} expectations" if kind != "disguised" else "gold disguised")
             tests = instance.expected_files

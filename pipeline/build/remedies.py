@@ -316,7 +316,9 @@ def platform(seen: Diagnosis) -> Environment | None:
     """Ask for the package of this platform that a lock file from another one leaves out."""
     parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, seen.found["name"])), None)
     version = next((one.version for one in seen.there.locked() if one.name == parent), None)
-    return version and _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version), seen.there)
+    if not version:
+        return None
+    return _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version), seen.there)
 
 
 REMEDIES: dict[str, Remedy] = {

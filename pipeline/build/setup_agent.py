@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import NamedTuple
 
-import git
 from pydantic import BaseModel
 
 from pipeline.build import proposals
@@ -28,6 +27,7 @@ from pipeline.build.proposals import Proposal
 from pipeline.build.qualify import NOT_EVALUATED, Outcome, Qualified, kind
 from pipeline.build.reasons import ENVIRONMENTAL
 from pipeline.core.errors import UserError
+from pipeline.core.git import Clone
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Rejection
@@ -121,7 +121,7 @@ RUBRIC: Rubric[Question] = Rubric(
 class SetupAgent:
     """One model for one repository. Raises UserError at once for a model that can not be asked."""
 
-    def __init__(self, store: Store, repo: Repo, clone: git.Repo, setup: Setup, progress: Progress) -> None:
+    def __init__(self, store: Store, repo: Repo, clone: Clone, setup: Setup, progress: Progress) -> None:
         self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
         self.tries, self.model = setup.tries, setup.asked.model
         root, asked = store.qualification(repo) / "answers", replace(setup.asked, samples=1)
@@ -209,7 +209,7 @@ class SetupAgent:
         return Question(candidate.instance_id, environment, ended, log, described(self.clone, candidate))
 
 
-def described(clone: git.Repo, candidate: Candidate) -> str:
+def described(clone: Clone, candidate: Candidate) -> str:
     """What of a repository says how it is set up: its root's files, its package.json, the tests of the candidate."""
     tree = tree_of(clone, candidate)
     root = sorted({path.partition("/")[0] for path in tree.paths})

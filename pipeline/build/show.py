@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.core.options import data_option, repo_argument
+from pipeline.core.records import Environment
 
 
 @click.command()
@@ -55,14 +56,14 @@ def _found(store: Any, repo: Any, number: int | None) -> Any:
 
 
 def _plain(outcome: Any) -> dict[str, Any]:
-    if isinstance(outcome, Exception):
+    if not isinstance(outcome, Environment):
         return {"reason": outcome.reason, "detail": str(outcome)}
     return {"environment": outcome.model_dump(mode="json")}
 
 
 def _fields(outcome: Any) -> list[tuple[str, str, str]]:
     """Every field, or the reason why there is no environment."""
-    if isinstance(outcome, Exception):
+    if not isinstance(outcome, Environment):
         return [("rejected", outcome.reason, str(outcome))]
     values = outcome.model_dump(exclude={"evidence"})
     return [(name, _text(value), outcome.evidence.get(name, "")) for name, value in values.items()]
@@ -76,7 +77,7 @@ def _text(value: Any) -> str:
 
 def _row(one: Any, outcome: Any) -> tuple[str, ...]:
     name = f"#{one.number}"
-    if isinstance(outcome, Exception):
+    if not isinstance(outcome, Environment):
         return name, one.merged_at[:10], "", "", "", "", f"{outcome.reason}: {outcome}"
     manager = f"{outcome.manager} {outcome.manager_version}".strip()
     runner = f"{outcome.runner} {outcome.runner_version}".strip()

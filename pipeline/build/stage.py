@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
-import git
-
 from pipeline.build import overrides
 from pipeline.build.batch import Batch, describe, save
 from pipeline.build.budget import Budget
@@ -23,10 +21,10 @@ from pipeline.build.summary import summarize
 from pipeline.core import console
 from pipeline.core.console import log_file
 from pipeline.core.errors import UserError, unknown
-from pipeline.core.git import require_commit
+from pipeline.core.git import Clone, require_commit
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
-from pipeline.core.records import Candidate
+from pipeline.core.records import Candidate, Rejection
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, read_records, write_json
@@ -97,7 +95,7 @@ def build(
 def _set_up(
     store: Store,
     repo: Repo,
-    clone: git.Repo,
+    clone: Clone,
     setup: Setup,
     units: Sequence[Planned],
     dataset: Dataset,
@@ -110,7 +108,9 @@ def _set_up(
     from pipeline.llm.opening import open_gateway
 
     agent = SetupAgent(store, repo, clone, setup, progress)
-    rejected = [(one, dataset.decided[one.name]) for one in units if agent.wants(dataset.decided.get(one.name))]
+    decided = [(one, dataset.decided.get(one.name)) for one in units]
+    told = [(one, outcome) for one, outcome in decided if isinstance(outcome, Rejection)]
+    rejected = [(one, outcome) for one, outcome in told if agent.wants(outcome)]
     say = partial(progress.step, AGENT)
     log = store.qualification(repo) / "gateway.log"
     opened = partial(open_gateway, setup.asked.models, store.ledger, say=say, log=log, given=agent.panel.given)

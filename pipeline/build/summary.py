@@ -30,7 +30,11 @@ def summarize(asked: Sequence[Planned], decided: Mapping[str, Outcome], budget: 
     instances = defaultdict[str, list[str]](list)
     for one in asked:
         instances[kind(decided[one.name]) if one.name in decided else "undecided"].append(one.name)
-    causes = {one.instance_id: one.detail for one in decided.values() if _is_not_evaluated(one)}
+    causes = {
+        one.instance_id: one.detail
+        for one in decided.values()
+        if isinstance(one, Rejection) and one.reason == NOT_EVALUATED
+    }
     seconds = _seconds(asked)
     worked = sum(seconds.values()) - seconds["waiting"]
     return {
@@ -49,10 +53,6 @@ def _bases(asked: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str
     known = {one.name: health for one in asked if one.name in decided and (health := decided[one.name].health)}
     sick = [name for name, health in known.items() if not health.well]
     return {"installed": len(known), "well": len(known) - len(sick), "sick": sick}
-
-
-def _is_not_evaluated(outcome: Outcome) -> bool:
-    return isinstance(outcome, Rejection) and outcome.reason == NOT_EVALUATED
 
 
 def _seconds(asked: Sequence[Planned]) -> dict[str, float]:

@@ -60,8 +60,8 @@ def _show(conduct: Any, steps: list[Any]) -> None:
         + ("unknown" if one.seconds is None else clock(one.seconds),)
         for one in [*steps, *([sums(steps)] if len(steps) > 1 else [])]
     ]
-    header = ("repository", "agent", "model", "answers", "there", "to ask")
-    header += ("spent USD", "likely USD", "worst USD", "time")
+    asked = ("repository", "agent", "model", "answers", "there", "to ask")
+    header = (*asked, "spent USD", "likely USD", "worst USD", "time")
     if rows:
         table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)
     _show_the_rest(conduct, steps, disk(conduct.store))

@@ -100,7 +100,7 @@ def _size(folders: Iterable[Path]) -> int:
 
 def sums(steps: Sequence[Step]) -> Step:
     """All steps together; what is not known of one is not known of all."""
-    likely = None if any(one.likely is None for one in steps) else total(one.likely or 0 for one in steps)
+    likely = None if any(one.likely is None for one in steps) else total(one.likely or Decimal(0) for one in steps)
     seconds = None if any(one.seconds is None for one in steps) else sum(one.seconds or 0 for one in steps)
     limits = [one.spent + one.worst if one.worst is not None else None for one in steps]
     limit = None if None in limits else total(one for one in limits if one is not None)

@@ -123,7 +123,7 @@ class Conduct:
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
         run = view(self.store, experiment, wanted)
         count, owed = len(run.instances) * run.attempts, len(run.owed())
-        cost, seconds = history.likely(experiment, predictor.model)
+        cost, seconds = (None, None) if predictor.reference else history.likely(experiment, predictor.model)
         likely = None if cost is None and owed else owed * (cost or Decimal(0))
         took = None if seconds is None and owed else owed * (seconds or 0) / self.campaign.jobs
         spent, limit = self._spent(experiment.id), self._limit(predictor)
@@ -159,7 +159,7 @@ class Conduct:
         for repo, dataset in self.repos:
             if dataset.lock:
                 with self._apart(f"{repo}: {dataset.lock.name}"):
-                    self._rebuild(repo, dataset)
+                    self._rebuild(repo, dataset, dataset.lock)
         with self._gateway() as gateway:
             steps = list(self.predictors(gateway))
             if self.campaign.references:
@@ -197,13 +197,13 @@ class Conduct:
     def _asks(self) -> bool:
         return bool(self.campaign.pages) or any(one.asked for one in self.plan())
 
-    def _rebuild(self, repo: Repo, dataset: Dataset) -> None:
+    def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
         """Make a dataset of a list again. Raises A11yBenchError where it differs."""
         from pipeline.build.qualify import Settings
         from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
 
         say_stage("02 dataset", f"{repo} by its list")
-        _, entries = read_list(dataset.lock)
+        _, entries = read_list(lock)
         built = read_dataset(self.store, repo) if self.store.dataset(repo).exists() else ()
         if {one.instance_id for one in entries} <= {one.instance_id for one in built}:
             return
@@ -267,9 +267,15 @@ class Conduct:
         cases = load_cases(folder, pages.case)
         name = set_name(folder, cases)
         models = pages.models or self.campaign.models
-        sampling = {"temperature": pages.temperature, "max_tokens": pages.max_tokens}
-        asked = Asked(models, pages.samples, pages.k, pages.seed, **sampling)
-        how = {"jobs": self.campaign.jobs, "budget": pages.budget, "given": self.given, "gateway": gateway}
+        asked = Asked(
+            models, pages.samples, pages.k, pages.seed, temperature=pages.temperature, max_tokens=pages.max_tokens
+        )
+        how: dict[str, Any] = {
+            "jobs": self.campaign.jobs,
+            "budget": pages.budget,
+            "given": self.given,
+            "gateway": gateway,
+        }
         say_stage("pages", f"{name}: {', '.join(models)}")
         with self._apart(f"pages {name}"):
             generation = Generation(self.store, name, cases, asked, models=self.models, run=pages.run, **how)

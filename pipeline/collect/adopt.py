@@ -80,9 +80,9 @@ def _rows(database: sqlite3.Connection) -> Iterator[Seen]:
             **{name: row[name] or "" for name in _TEXTS},
             labels=json.loads(row["labels"] or "[]"),
             files=json.loads(row["files"] or "[]"),
-            links=links,
-            issues=[_issue(texts[n]) for n in dict.fromkeys(one.number for one in links) if n in texts],
-            evidence=[dict(one) for one in found],
+            links=tuple(links),
+            issues=tuple(_issue(texts[n]) for n in dict.fromkeys(one.number for one in links) if n in texts),
+            evidence=tuple(Evidence(**dict(one)) for one in found),
             outcome=_outcome(row),
         )
 

@@ -85,11 +85,11 @@ class Database:
         with self._db.atomic():
             for name, (columns, key) in TABLES.items():
                 types = {column: int if column in NUMBERS else str for column in columns.split()}
-                self._db[name].create(types, pk=key)
-            self._db["evidence"].create_index(["pull"])
-            self._db["pull_requests"].create_index(["outcome", "number"])
+                self._db.table(name).create(types, pk=key)
+            self._db.table("evidence").create_index(["pull"])
+            self._db.table("pull_requests").create_index(["outcome", "number"])
             for name in SEARCHED:
-                self._db[name].enable_fts(["title", "body"], create_triggers=True)
+                self._db.table(name).enable_fts(["title", "body"], create_triggers=True)
             self._db.execute(f"pragma user_version = {LAYOUT}")
 
     def clear(self) -> None:
@@ -107,7 +107,9 @@ class Database:
     def set(self, **values: str) -> None:
         """Set values of the state, all or none."""
         with self._db.atomic():
-            self._db["state"].upsert_all(({"key": key, "value": value} for key, value in values.items()), pk="key")
+            self._db.table("state").upsert_all(
+                ({"key": key, "value": value} for key, value in values.items()), pk="key"
+            )
 
     @property
     def place(self) -> Place:
@@ -126,7 +128,7 @@ class Database:
             self._upsert("links", ({"pull": one.number, **link._asdict()} for one in rows for link in one.links))
             found = [{"pull": one.number, **each.model_dump()} for one in rows for each in one.evidence]
             if found:
-                self._db["evidence"].insert_all(found)
+                self._db.table("evidence").insert_all(found)
             self.set(place=json.dumps(place), **state)
 
     def settle(self, repo: Repo, standings: Standings, **state: str) -> None:
@@ -147,7 +149,7 @@ class Database:
 
     def _upsert(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
         if rows := list(rows):
-            self._db[table].upsert_all(rows, pk=TABLES[table][1])
+            self._db.table(table).upsert_all(rows, pk=TABLES[table][1])
 
     def _forget(self, numbers: list[int]) -> None:
         """Take away what hangs on pull requests, before it is written anew."""

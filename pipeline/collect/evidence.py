@@ -19,7 +19,9 @@ def evidence(
     page: Sequence[tuple[PullRequest, Iterable[Issue]]], patterns: Patterns | None = None
 ) -> list[tuple[Evidence, ...]]:
     """Every match in each pull request and its issues, in that order; many at once are faster than one by one."""
-    owned = [(place, one) for place, (pull, issues) in enumerate(page) for one in (pull, *issues)]
+    owned: list[tuple[int, PullRequest | Issue]] = []
+    for place, (pull, issues) in enumerate(page):
+        owned += [(place, pull), *((place, issue) for issue in issues)]
     rows = sorted(_scan(patterns or shipped(), [one for _, one in owned]), key=itemgetter(0))
     found: list[tuple[Evidence, ...]] = [()] * len(page)
     for place, group in groupby(rows, lambda row: owned[row[0]][0]):

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-import git
-
 from pipeline.collect.sources import Merged
-from pipeline.core.git import changed_files
+from pipeline.core.git import Clone, changed_files
 from pipeline.core.names import Repo, commit_number
 from pipeline.core.records import Base, PullRequest
 
@@ -81,7 +79,7 @@ class _Commit(NamedTuple):
         return self.parents.split()[0]
 
 
-def pull_requests(clone: git.Repo, repo: Repo) -> Iterator[Merged]:
+def pull_requests(clone: Clone, repo: Repo) -> Iterator[Merged]:
     """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
     seen: set[int] = set()
     every = by_commit(clone)
@@ -105,13 +103,13 @@ def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
         yield group
 
 
-def by_commit(clone: git.Repo) -> bool:
+def by_commit(clone: Clone) -> bool:
     """Whether so few commits name a pull request that each counts as one."""
     named = [bool(one.number) for one in _commits(clone, files=False)]
     return sum(named) * 100 < _RARE * len(named)
 
 
-def _merged(clone: git.Repo, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
+def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
     """A pull request of one commit, or of several that follow each other (a rebase): then of all their changes."""
     newest, oldest = commits[0], commits[-1]
     others = [f"* {one.title}\n\n{one.body}".strip() for one in commits[1:]]
@@ -130,7 +128,7 @@ def _merged(clone: git.Repo, repo: Repo, number: int, commits: list[_Commit]) ->
     return Merged(pull, files)
 
 
-def _commits(clone: git.Repo, *, files: bool = True) -> Iterator[_Commit]:
+def _commits(clone: Clone, *, files: bool = True) -> Iterator[_Commit]:
     for record in _log(clone, files=files):
         sha, parents, author, date, subject, body, *names = record.split("\0")
         number, title, text = _title(subject, body)
@@ -138,7 +136,7 @@ def _commits(clone: git.Repo, *, files: bool = True) -> Iterator[_Commit]:
         yield _Commit(sha, parents, author, date, number, title, text, paths)
 
 
-def _log(clone: git.Repo, *, files: bool) -> Iterator[str]:
+def _log(clone: Clone, *, files: bool) -> Iterator[str]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
     names = ["-m", "--no-renames", "--name-only"] if files else []
     process = clone.git.execute([*command, *names], as_process=True)

@@ -84,7 +84,11 @@ def _choices(collected: Collected, numbers: Sequence[int]) -> list[Decision]:
     """What is chosen by hand now and was not before, or was excluded since."""
     names = (collected.repo.instance_id(number) for number in dict.fromkeys(numbers))
     standings = {name: collected.standings.get(name, Standing()) for name in names}
-    return [make(name, "choose") for name, one in standings.items() if not one.chosen or one.place.kind == "exclude"]
+    return [make(name, "choose") for name, one in standings.items() if not one.chosen or _is_excluded(one)]
+
+
+def _is_excluded(standing: Standing) -> bool:
+    return standing.place is not None and standing.place.kind == "exclude"
 
 
 def _take(collected: Collected, source: Source, patterns: Patterns, named: Sequence[Page] | None, watch: Watch) -> None:

@@ -13,13 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-import git
-
 from pipeline.build.plan import stored_triples, unit_of
 from pipeline.collect.sources.dataset.forms import Expected
 from pipeline.collect.sources.dataset.reading import Row, read
 from pipeline.core.errors import UserError
-from pipeline.core.git import list_files, read_contents
+from pipeline.core.git import Clone, list_files, read_contents
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Candidate, Instance, Rejection, Status
@@ -116,16 +114,16 @@ def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
         if candidate := candidates.get(one.instance_id):
             files, triples = stored_triples(unit_of(store, candidate))
             found[one.instance_id] = Ours(f"rejected: {one.reason}", one.detail, candidate.base.sha, files, triples)
-    for one in read_records(store.dataset(repo), Instance):
-        quarantine = frozenset(one.quarantine)
-        found[one.instance_id] = Ours(QUALIFIED, "", one.base.sha, one.files, one.triples, quarantine)
+    for built in read_records(store.dataset(repo), Instance):
+        quarantine = frozenset(built.quarantine)
+        found[built.instance_id] = Ours(QUALIFIED, "", built.base.sha, built.files, built.triples, quarantine)
     return found
 
 
 class _Comparison:
     """One record beside ours."""
 
-    def __init__(self, instance: str, theirs: Expected, ours: Ours, clone: git.Repo) -> None:
+    def __init__(self, instance: str, theirs: Expected, ours: Ours, clone: Clone) -> None:
         self.instance, self.theirs, self.ours, self.clone = instance, theirs, ours, clone
         self.names = Names([*ours.triples, *ours.quarantine])
 

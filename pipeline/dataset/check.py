@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-import git
-
 from pipeline.core import verdict
-from pipeline.core.git import has_commit, list_files
+from pipeline.core.git import Clone, has_commit, list_files
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
 from pipeline.core.verdict import SNAPSHOT
@@ -36,7 +34,7 @@ class Finding(NamedTuple):
 class Checked:
     """One instance of the dataset of `repo` that is checked, beside the clone that it is of."""
 
-    def __init__(self, repo: Repo, instance: Instance, clone: git.Repo) -> None:
+    def __init__(self, repo: Repo, instance: Instance, clone: Clone) -> None:
         self.repo, self.instance, self.clone = repo, instance, clone
 
     @cached_property
@@ -87,7 +85,7 @@ def commits(checked: Checked) -> Iterator[str]:
         yield "manifests are neither those of the base nor of the merge"
 
 
-def _there(clone: git.Repo, sha: str) -> bool:
+def _there(clone: Clone, sha: str) -> bool:
     """A dataset from elsewhere may not know its merge commits."""
     return not sha or has_commit(clone, sha)
 

@@ -68,7 +68,7 @@ def check(
     if quick and repeats:
         raise click.UsageError("--quick runs nothing, --stress runs a lot")
     place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
-    if repeats:
+    if place and repeats:
         stressed = [one for repo in built(store, repos) for one in stress(store, repo, repeats, place)]
         present.stressed(stressed, as_json=as_json)
         raise SystemExit(int(any(one.flips or one.not_evaluated for one in stressed)))

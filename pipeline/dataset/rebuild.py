@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import git
 
@@ -78,7 +78,7 @@ def source_of(
 
 
 def rebuild(
-    store: Store, source: Source, repo: Repo, entries: Sequence[Lock], settings: Settings, **how: object
+    store: Store, source: Source, repo: Repo, entries: Sequence[Lock], settings: Settings, **how: Any
 ) -> list[Difference]:
     """Make the instances again; `how` goes to the build. Raises UserError when the source lacks a pull request."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}

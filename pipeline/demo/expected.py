@@ -23,14 +23,14 @@ def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
 def _actual(store: Store, repo: Repo) -> dict[str, dict[str, Any]]:
     """Every pull request's outcome, in the form of `expected.json`."""
     found: dict[str, dict[str, Any]] = {}
-    for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate):
-        found[one.instance_id] = {"collect": "candidate"}
+    for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate):
+        found[candidate.instance_id] = {"collect": "candidate"}
     for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
         found[one.instance_id] = {"collect": one.reason}
     for one in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
         found[one.instance_id]["build"] = one.reason
-    for one in read_records(store.dataset(repo), Instance):
-        found[one.instance_id] |= {"build": "qualified", "fixes": set(one.f2p_tests)}
+    for instance in read_records(store.dataset(repo), Instance):
+        found[instance.instance_id] |= {"build": "qualified", "fixes": set(instance.f2p_tests)}
     return {name.rpartition("-")[2]: outcome for name, outcome in found.items()}
 
 

@@ -85,7 +85,7 @@ def _closure(keys: Iterable[str], needs: Mapping[str, tuple[str, ...]]) -> set[s
 
 def _ways(ends: Iterable[str], asking: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     """The shortest way to one of the ends, from every key that has one."""
-    ways = {key: (key,) for key in ends}
+    ways: dict[str, tuple[str, ...]] = {key: (key,) for key in ends}
     waiting = list(ways)
     for key in waiting:
         for before in asking.get(key, ()):

@@ -138,7 +138,7 @@ class Manager(Folder):
     @property
     def lock(self) -> LockModule:
         """The reader and writer of its lock files."""
-        return import_module(folders.module("manager", self.name, "lock"))  # type: ignore[return-value]
+        return import_module(folders.module("manager", self.name, "lock"))
 
     def lock_of(self, paths: Iterable[str]) -> str:
         """Its first lock file at the root; empty where there is none."""

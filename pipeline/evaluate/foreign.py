@@ -67,7 +67,7 @@ def _write(store: Store, subject: Subject, path: Path, found: list[Given]) -> Su
     if there and read_json(there).get("digest") == key:
         return replace(subject, run=there.parent.name)
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    whose = {"model_name_or_path": subject.model, "agent": subject.agent, "run": run}
+    whose: dict[str, Any] = {"model_name_or_path": subject.model, "agent": subject.agent, "run": run}
     with store.lock("predict", subject.repo, subject.agent, subject.model):
         records = [Prediction(instance_id=one.instance, model_patch=one.patch, **whose) for one in found]
         about = {"repo": str(subject.repo), "agent": subject.agent, "model": subject.model, "digest": key}

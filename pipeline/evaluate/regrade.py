@@ -16,7 +16,7 @@ from itertools import zip_longest
 
 from pipeline.core.dataset import missing
 from pipeline.core.errors import UserError
-from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Share, Store, each_record, read_json, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
@@ -51,7 +51,9 @@ def _given(store: Store, subject: Subject, share: Share) -> list[Verdict]:
     def give(instance: Instance) -> Verdict:
         prediction = answers.of(instance)
         owed = answers.owed.get(instance.instance_id, "")
-        graded = without_run(prediction, owed) or _stored(store, instance, prediction, named)
+        graded = without_run(prediction, owed) or _stored(
+            store, instance, prediction.model_patch if prediction else "", named
+        )
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
 
     with _no_cycles():
@@ -77,9 +79,9 @@ def _named(store: Store, subject: Subject) -> dict[str, str]:
     return read_json(path)
 
 
-def _stored(store: Store, instance: Instance, prediction: Prediction, named: Mapping[str, str]) -> Graded:
+def _stored(store: Store, instance: Instance, patch: str, named: Mapping[str, str]) -> Graded:
     unit = kept.place(store.root, instance.repository, named.get(instance.instance_id, "none"))
-    if not kept.what(instance, prediction.model_patch).items() <= unit.inputs().items():
+    if not kept.what(instance, patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
     tested = kept.load(unit, instance.environment.parser)
     if missing_run := lacking(instance, tested):

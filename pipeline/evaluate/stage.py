@@ -86,14 +86,15 @@ def graded(
 
     for one in instances:
         prediction = answers.of(one)
+        patch = prediction.model_patch if prediction else ""
         if known := without_run(prediction, answers.owed.get(one.instance_id, "")):
             end(one, known)
-        elif tested := runs.kept(one, prediction.model_patch):
+        elif tested := runs.kept(one, patch):
             end(one, of_tested(one, tested))
         elif one.instance_id not in wanted:
             end(one, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
         else:
-            requests.append(runs.request(one, prediction.model_patch))
+            requests.append(runs.request(one, patch))
     for request, tested in each(requests, hear=progress.hear, **how):
         runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))

@@ -13,11 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import git
-
 from pipeline.core import clones
 from pipeline.core.aside import Aside
-from pipeline.core.git import checkout, missing_files, read_blobs, require_commit
+from pipeline.core.git import Clone, checkout, missing_files, read_blobs, require_commit
 from pipeline.core.git import tree as tree_of
 from pipeline.core.names import Repo
 from pipeline.core.records import Environment, Identity
@@ -53,7 +51,7 @@ class Recipe(NamedTuple):
     plain: str
 
 
-def recipe(clone: git.Repo, environment: Environment, base: str, manifests: str) -> Recipe:
+def recipe(clone: Clone, environment: Environment, base: str, manifests: str) -> Recipe:
     """Name the layers by what they are made of. Raises UnsafeTree."""
     entries = tree_of(clone, manifests)
     wanted = [f"{one.mode} {one.kind} {one.name}\t{one.path}" for one in entries if is_manifest(one.path)]
@@ -72,7 +70,7 @@ class Made(NamedTuple):
     deviations: tuple[str, ...]
 
 
-def ensure(sandbox: Sandbox, clone: git.Repo, made: Recipe, say: Callable[[str], None]) -> Made:
+def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], None]) -> Made:
     """Make both layers unless they are there. Raises InstallFailed, InfrastructureError, UserError.
 
     Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
@@ -118,12 +116,12 @@ def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> M
     return Made(ran, (*installed.deviations, *(f"missing in the clone, left out: {path}" for path in missing)))
 
 
-def manifests_of(clone: git.Repo, sha: str) -> dict[str, bytes]:
+def manifests_of(clone: Clone, sha: str) -> dict[str, bytes]:
     """What an install of a commit sees: path -> content."""
     return dict(read_blobs(clone, sha, is_manifest))
 
 
-def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
+def _export_manifests(clone: Clone, made: Recipe, target: Path) -> None:
     edited = installation.manifests(made.environment, manifests_of(clone, made.manifests), node.registry)
     for name, content in edited.items():
         path = target / name
@@ -131,6 +129,6 @@ def _export_manifests(clone: git.Repo, made: Recipe, target: Path) -> None:
         path.write_bytes(content)
 
 
-def source(store: Store, repo: Repo) -> git.Repo:
+def source(store: Store, repo: Repo) -> Clone:
     """The clone of a repository's sources. Raises UserError when it is not collected, or no clone of it is known."""
     return clones.find(store, repo)

@@ -76,7 +76,8 @@ def compare(first: str, second: str, store: Any) -> None:
     alike = len(outcomes.keys() | others.keys()) - len(rows)
     click.echo(f"{len(rows)} instances ended otherwise, {alike} alike")
     texts = [json.dumps(_settings(each.said), indent=1, sort_keys=True).splitlines() for each in (one, other)]
-    for line in difflib.unified_diff(*texts, one.address, other.address, lineterm="", n=1):
+    before, after = texts
+    for line in difflib.unified_diff(before, after, one.address, other.address, lineterm="", n=1):
         click.echo(line)
 
 

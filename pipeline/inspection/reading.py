@@ -27,7 +27,10 @@ class Seen:
     def __init__(self, store: Store, folder: Path) -> None:
         self.store, self.folder = store, folder
         self.agent, self.model = whose_run(folder)
-        self.repo = Repo.of_slug(folder.parents[1].name)
+        repo = Repo.of_slug(folder.parents[1].name)
+        if repo is None:
+            raise UserError("the folder is no repository's", path=folder.parents[1])
+        self.repo = repo
         about = folder / "run.json"
         self.said: dict[str, Any] = read_json(about) if about.exists() else {}
 

@@ -72,7 +72,8 @@ class Admin:
 
     def log(self, **of: str) -> Iterator[Answer]:
         """Every request of a team (`team_id`) or a key (`api_key`), as far as they are written, oldest first."""
-        page, rows = 0, [{}] * PAGE
+        page = 0
+        rows: list[dict[str, Any]] = [{}] * PAGE
         while len(rows) == PAGE:
             page += 1
             asked = {**EVER, **of, "page": page, "page_size": PAGE, "sort_by": "startTime", "sort_order": "asc"}

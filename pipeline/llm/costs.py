@@ -63,7 +63,7 @@ def cost_rows(sent: Iterable[Request]) -> list[CostRow]:
     `model` is the experiment's; `embed` names the models that embedded for it.
     """
 
-    def whose(request: Request) -> tuple[str, str, str, str]:
+    def whose(request: Request) -> tuple[Track, str, str, str]:
         return request.track, request.repo, request.key_model, request.agent
 
     grouped = groupby(sorted(sent, key=whose), key=whose)

@@ -105,7 +105,7 @@ class Bookkeeper(Policy):
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
         model, opened = data.get("model"), user_api_key_dict.models
-        if model not in opened:
+        if not isinstance(model, str) or model not in opened:
             raise HTTPException(403, f"no model '{model}' for this key; there is: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         if "cache" in allowed:  # two attempts at one task must not share what one of them was told

@@ -18,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.core.records import Track
 from pipeline.llm.prices import Usage, total
 
 #: status of a request that was sent and not yet booked, and of one whose gateway ended before it was booked
@@ -103,7 +104,7 @@ class Request(NamedTuple):
 
     id: str
     time: str
-    track: str
+    track: Track
     experiment: str
     repo: str
     agent: str

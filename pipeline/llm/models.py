@@ -140,7 +140,7 @@ def _entries(path: Path) -> list[tuple[int, Any]]:
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
-    lines = [node.start_mark.line + 1 for node in root.value[0][1].value]
+    lines = [node.start_mark.line + 1 for node in root.value[0][1].value] if root else []
     return list(zip(lines, content["model_list"], strict=True))
 
 
@@ -207,7 +207,8 @@ def _tier(place: _Place, info: dict[str, Any], mark: str, base: Price | None = N
     said = {name: _price(place, info, f"{name}{mark}") for name in PRICES if f"{name}{mark}" in info}
     if not base:
         said = {name: _price(place, info, name) for name in (INPUT, OUTPUT)} | said
-    plain, output = said.get(INPUT, base and base.input), said.get(OUTPUT, base and base.output)
+    plain = base.input if base and INPUT not in said else said[INPUT]
+    output = base.output if base and OUTPUT not in said else said[OUTPUT]
     there = {name: _price(place, info, name) for name in (CACHED, STORED) if name in info}
     cached, stored = (said.get(name, there.get(name, plain)) for name in (CACHED, STORED))
     reasoning = _price(place, info, REASONING) if REASONING in info else None

@@ -203,7 +203,8 @@ class Policy(CustomLogger):
         would rename."""
         given = getattr(original_exception, "litellm_response_headers", None) or {}
         handed_on = {name: given[name] for name in ("retry-after",) if name in given}
-        original_exception.headers = {"x-should-retry": "false", **handed_on}
+        headers = {"x-should-retry": "false", **handed_on}
+        original_exception.headers = headers  # type: ignore[attr-defined]  # LiteLLM reads it
 
 
 def _body(data: Mapping[str, Any]) -> dict[str, Any]:

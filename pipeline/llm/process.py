@@ -41,7 +41,7 @@ def running_proxy(
     _furnish(home, configuration)
     log.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
-    command = [python, "-m", "pipeline.llm.proxy", "--config", "config.yaml", "--host", "127.0.0.1"]
+    command = [str(python), "-m", "pipeline.llm.proxy", "--config", "config.yaml", "--host", "127.0.0.1"]
     with log.open("ab") as output:
         process = subprocess.Popen(
             [*command, "--port", str(port), "--telemetry", "False"],
@@ -108,4 +108,5 @@ def _end(process: subprocess.Popen[bytes], limit: float) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    process.stdin.close()
+    if process.stdin:
+        process.stdin.close()

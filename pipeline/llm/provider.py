@@ -112,7 +112,8 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
     prompt = prompt_of(body)
     said = Said("") if fault.empty else reply(prompt)
     text = said.text[: len(said.text) // 2] if fault.truncated else said.text
-    message, reason = {"role": "assistant", "content": text}, "length" if fault.truncated else "stop"
+    message: Body = {"role": "assistant", "content": text}
+    reason = "length" if fault.truncated else "stop"
     if said.tool:
         message, reason = {**message, "tool_calls": [_tool_call(*said.tool)]}, "tool_calls"
     return {

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median_low
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pipeline.core.store import Unit, digest
 from pipeline.llm.asking import Answer
@@ -19,7 +20,8 @@ from pipeline.llm.asking import Answer
 S = TypeVar("S", bound=int)
 
 
-class Samples(NamedTuple):
+@dataclass(frozen=True)
+class Samples:
     """`count` samples under `root`; `inputs` are the digests of all that decides an answer."""
 
     root: Path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from decimal import Decimal
 from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from pipeline.core.errors import A11yBenchError
@@ -57,12 +56,15 @@ class Spending(NamedTuple):
 
 def spending(store: Store) -> list[Spending]:
     """In the order of track, repository, model and agent; none without a ledger."""
-    by_experiment = attrgetter("track", "repo", "key_model", "agent", "experiment")
+
+    def by_experiment(row: Request) -> tuple[str, str, str, str, str]:
+        return row.track, row.repo, row.key_model, row.agent, row.experiment
+
     grouped = groupby(sorted(requests(store.ledger), key=by_experiment), key=by_experiment)
     return [_spending(names, list(rows)) for names, rows in grouped]
 
 
-def _spending(names: tuple[str, ...], rows: list[Request]) -> Spending:
+def _spending(names: tuple[str, str, str, str, str], rows: list[Request]) -> Spending:
     failed = sum(row.status not in (OK, CACHED) for row in rows)
     tokens = sum(row.tokens_in + row.tokens_out for row in rows)
     return Spending(*names, len(rows), failed, tokens, per_holder(rows))

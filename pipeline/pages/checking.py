@@ -138,5 +138,7 @@ def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
             yield Finding(case.name, "examples", "there is none")
         return
     for name in dict.fromkeys(one.name for found in seen for one in found.assertions):
-        for wanted in sorted({"pass", "fail"} - tried.get(name, set())):
+        for wanted in ("fail", "pass"):
+            if wanted in tried.get(name, set()):
+                continue
             yield Finding(case.name, "examples", f"'{name}': no example expects it to {wanted}")

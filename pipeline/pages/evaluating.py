@@ -97,7 +97,7 @@ class Evaluation:
         requests = [self._request(one) for one in answers if first[self.unit(one).folder] is one]
         faults, doubts = {}, Doubts(self.limits)
         with Progress("running", len(requests)) as progress:
-            how = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
+            how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
             for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **how):
                 answer = by_name[request.name]
                 if looked.observed.machine:
@@ -118,7 +118,11 @@ class Evaluation:
         self.unit(answer).keep(files, {"doubt": doubt}, **self.inputs(answer))
 
     def _verdict(self, answer: PageAnswer, faults: dict[tuple[str, str, int], Observed]) -> PageVerdict:
-        seen, doubt = (faults[answer.key], "page") if answer.key in faults else self.kept(answer)
+        doubt: Doubt = "page"
+        if answer.key in faults:
+            seen = faults[answer.key]
+        else:
+            seen, doubt = self.kept(answer)
         about = PageVerdict(
             case=answer.case,
             model=answer.model,

@@ -152,7 +152,7 @@ class Generation:
         try:
             with self._opened(run, progress) as gateway:
                 requests = [self._request(gateway, run, key) for key in missing]
-                how = {"jobs": self.jobs, "hear": progress.hear, "admit": partial(self._admit, gateway)}
+                how: dict[str, Any] = {"jobs": self.jobs, "hear": progress.hear, "admit": partial(self._admit, gateway)}
                 for request, written in each(requests, interrupts=Interrupts(progress.stopping), **how):
                     if written.owed:
                         causes[request.key] = written.owed
@@ -167,8 +167,9 @@ class Generation:
     def _opened(self, run: Run, progress: Progress) -> AbstractContextManager[Gateway]:
         if self.gateway:
             return nullcontext(self.gateway)
-        how = {"say": partial(progress.step, "gateway"), "log": run.folder / "gateway.log", "given": self.given}
-        return open_gateway(self.models, self.store.ledger, **how)
+        say = partial(progress.step, "gateway")
+        log = run.folder / "gateway.log"
+        return open_gateway(self.models, self.store.ledger, say=say, log=log, given=self.given)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
         """One whose turn comes when the budget is reached is not asked."""

@@ -95,7 +95,7 @@ def money(answers: Iterable[PageAnswer]) -> Money:
     usages = [one.usage for one in answers]
     known = [one for one in usages if one.cost_usd is not None]
     return Money(
-        total(one.cost_usd for one in known),
+        total(one.cost_usd for one in usages if one.cost_usd is not None),
         sum(one.tokens_in or 0 for one in known),
         sum(one.tokens_out or 0 for one in known),
         len(usages) - len(known),

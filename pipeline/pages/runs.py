@@ -149,7 +149,9 @@ def load_run(store: Store, name: str = "") -> Run:
     if chosen not in {one for _, one in names}:
         raise unknown("run of pages", name, [one for _, one in names])
     about = read_json(store.pages(chosen) / "run.json")
-    said = {one: tuple(value) if isinstance(value, list) else value for one, value in about["asked"].items()}
+    said: dict[str, Any] = {
+        one: tuple(value) if isinstance(value, list) else value for one, value in about["asked"].items()
+    }
     cases = {one.name: one for one in load_cases(store.pages(chosen) / "cases")}
     return Run(store, chosen, about["case_set"], Asked(**said), tuple(cases[one] for one in about["cases"]))
 

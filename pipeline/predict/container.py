@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pipeline.core.briefing import prompt
 from pipeline.core.errors import InfrastructureError
@@ -45,11 +46,13 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
     patch can be made; InfrastructureError.
     """
     call, room, clone = ask.agent.call, ask.room, opened_clone(ask.clone)
+    if room is None:
+        raise ValueError("the request names no container to work in")
     sandbox = room.sandbox.sandbox()
     made = recipe(clone, room.environment, ask.base, room.manifests)
     ensure(sandbox, clone, made, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
-    given = {"tools": Path(room.tools), "reach": ask.base_url}
+    given: dict[str, Any] = {"tools": Path(room.tools), "reach": ask.base_url}
     with sandbox.open(made.image, cache="none", limits=limits, **given) as workspace:
         places = _brief(workspace, ask)
         base = _git(workspace, "rev-parse", "HEAD").strip()

@@ -94,10 +94,18 @@ def request(
     sandbox: Sandbox, clone: Clone, run: Run, instance: Instance, patience: Patience = PATIENT, attempt: int = 1
 ) -> Choose:
     """The request for an answered instance."""
-    own = {"environment": instance.environment, "manifests": instance.manifests, "base": instance.base.sha}
-    own["protected"] = instance.protected
-    where = {"clone": str(clone.place), "sandbox": handle(sandbox), "patience": patience}
-    return Choose(instance.instance_id, tuple(_proposals(run, instance, attempt)), **own, **where, attempt=attempt)
+    return Choose(
+        instance.instance_id,
+        tuple(_proposals(run, instance, attempt)),
+        environment=instance.environment,
+        manifests=instance.manifests,
+        base=instance.base.sha,
+        protected=instance.protected,
+        clone=str(clone.place),
+        sandbox=handle(sandbox),
+        patience=patience,
+        attempt=attempt,
+    )
 
 
 def choose(

@@ -120,11 +120,12 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
     chosen, there = wanted.subset.of(dataset), newest(store, experiment)
     before = read_json(there / "run.json") if there and not wanted.fresh else {}
-    if before and before.get("digest") != key and experiment.name:
+    if there and before and before.get("digest") != key and experiment.name:
         hint = "give another --name, or --fresh; `a11y-bench runs remove` takes a run away"
         raise UserError(f"other settings are named '{experiment.name}'", path=there / "run.json", hint=hint)
     goes_on = before.get("digest") == key
-    folder = there if goes_on else _folder(store, experiment) / datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    folder = there if there and goes_on else _folder(store, experiment) / started
     names = None if wanted.subset.is_all else [one.instance_id for one in chosen]
     said = {
         **_described(experiment, wanted),

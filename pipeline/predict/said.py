@@ -28,7 +28,7 @@ def error(data: bytes | None) -> tuple[str, str]:
     """The cause and the message of `error.json`; `provider` where it names none."""
     said = _object(data)
     cause, message = said.get("cause"), said.get("message", "")
-    return (cause if _is_word(cause) else "provider"), str(message)[:_MESSAGE]
+    return (str(cause) if _is_word(cause) else "provider"), str(message)[:_MESSAGE]
 
 
 def _object(data: bytes | None) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
 from pipeline.llm.models import DEMO, Model, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import host, regression
-from pipeline.predict.agents import load_agent
+from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
 from pipeline.predict.request import EX_TEMPFAIL, Answer, Ask, Failure, Left, Room
@@ -91,9 +91,23 @@ class Predictor:
         self.tester, self.engine, self.gateway = tester, engine, gateway
         self.subset, self.attempts, self.cap = subset, attempts, cap
         self.reference = agent in REFERENCES
-        self.agent = None if self.reference else load_agent(agent, settings)
-        self.model = None if self.reference else self._ready(model)
+        self._agent = None if self.reference else load_agent(agent, settings)
+        self._model = None if self.reference else self._ready(model)
         self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings(), name=name)
+
+    @property
+    def agent(self) -> Agent:
+        """The agent. Raises ValueError for a reference, which is none."""
+        if self._agent is None:
+            raise ValueError("a reference is no agent")
+        return self._agent
+
+    @property
+    def model(self) -> Model:
+        """The model. Raises ValueError for a reference, which asks none."""
+        if self._model is None:
+            raise ValueError("a reference asks no model")
+        return self._model
 
     def _ready(self, name: str) -> Model:
         """The model, when it and all others that the agent's settings name can be asked. Raises UserError."""
@@ -134,7 +148,7 @@ class Predictor:
         self.runtime()
         return self.postprocess()
 
-    def _lock(self):
+    def _lock(self) -> AbstractContextManager[None]:
         return self.store.lock("predict", self.repo, self.experiment.agent, self.experiment.model)
 
     def preprocess(self, *, fresh: bool = False) -> Run:
@@ -157,7 +171,7 @@ class Predictor:
                 elif missing:
                     self._ask(run, missing, progress)
             if self.tester:
-                self._choose(run)
+                self._choose(run, self.tester)
 
     def resume(self) -> Run:
         """The run that is there. Raises UserError."""
@@ -188,8 +202,14 @@ class Predictor:
     def _opened(self, run: Run, say: Callable[[str], None]) -> AbstractContextManager[Gateway]:
         if self.gateway:
             return nullcontext(self.gateway)
-        how = {"say": say, "log": run.folder / "gateway.log", "given": self.given}
-        return open_gateway(self.models, self.store.ledger, responses=self.store.responses, **how)
+        return open_gateway(
+            self.models,
+            self.store.ledger,
+            say=say,
+            log=run.folder / "gateway.log",
+            responses=self.store.responses,
+            given=self.given,
+        )
 
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
         """Ask, and write what comes of each task. One that begins when the budget is reached is not asked."""
@@ -208,7 +228,7 @@ class Predictor:
                     request.room.sandbox.sandbox().abort()
 
         interrupts = Interrupts(progress.stopping, abort)
-        how = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
+        how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
         for request, left in each(requests, hear=progress.hear, **how):
             given_up = self._given_up(gateway, request, left) if request.room else ""
             believed = request.room is None
@@ -222,15 +242,15 @@ class Predictor:
         told = gateway.given_up(self.experiment, request.key)
         return told or (GATEWAY_GONE if left.code == EX_TEMPFAIL and not gateway.is_up() else "")
 
-    def _choose(self, run: Run) -> None:
+    def _choose(self, run: Run, tester: Sandbox) -> None:
         clone = source(self.store, self.repo)
         requests = [
-            regression.request(self.tester, clone, run, one, attempt=attempt)
+            regression.request(tester, clone, run, one, attempt=attempt)
             for attempt in range(1, run.attempts + 1)
             for one in regression.missing(run, attempt)
         ]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
-            regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, self.tester.abort))
+            regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, tester.abort))
 
     def request(
         self,

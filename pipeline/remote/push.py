@@ -101,7 +101,11 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
         except UserError as error:
             say(f"{repo}: its clone is not sent: {error.message}")
             continue
-        folder = locate(clone.place).common
+        place = locate(clone.place)
+        if place is None:
+            say(f"{repo}: its clone is not sent: it is gone")
+            continue
+        folder = place.common
         if (folder / "objects/info/alternates").exists():
             say(f"{repo}: its clone is not sent: it borrows objects of another (git repack -a -d makes it whole)")
             continue

@@ -39,11 +39,11 @@ def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:
     Own code, since `scipy.stats.bootstrap` refuses a group of one. Groups of equal values give an interval of no width:
     a resample can not show what the sample lacks.
     """
-    groups = [np.asarray(group, dtype=float) for group in groups if len(group)]
-    if not groups:
+    samples = [np.asarray(group, dtype=float) for group in groups if len(group)]
+    if not samples:
         return None
     random = np.random.default_rng(SEED)
-    means = [group[random.integers(len(group), size=(RESAMPLES, len(group)))].mean(axis=1) for group in groups]
+    means = [group[random.integers(len(group), size=(RESAMPLES, len(group)))].mean(axis=1) for group in samples]
     return Interval(*map(float, np.quantile(np.mean(means, axis=0), (0.025, 0.975))))
 
 

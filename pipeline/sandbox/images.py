@@ -47,6 +47,10 @@ class Installed(NamedTuple):
     browser: str = ""
 
 
+#: what something kept is
+Kind = Literal["tools", "environment", "instance", "cache", "container", "leftover"]
+
+
 class Kept(NamedTuple):
     """Something that a sandbox keeps on its disk: `size` are the bytes of its own, without those of what it stands on.
 
@@ -54,7 +58,7 @@ class Kept(NamedTuple):
     epoch. What is `busy` is in use by somebody.
     """
 
-    kind: Literal["tools", "environment", "instance", "cache", "container", "leftover"]
+    kind: Kind
     name: str
     digest: str
     size: int

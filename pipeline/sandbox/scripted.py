@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Completed, Limits, stopped
-from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kind, Kit, Machine
 from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
@@ -57,7 +57,7 @@ class ScriptedImages:
     def kept(self) -> list[Kept]:
         """Every layer takes one byte."""
         used = {*self.opened, *(self.instances[digest] for digest in self.opened)}
-        made = [("environment", digest, "") for digest in self.environments]
+        made: list[tuple[Kind, str, str]] = [("environment", digest, "") for digest in self.environments]
         made += [("instance", digest, environment) for digest, environment in self.instances.items()]
         return [Kept(kind, digest, digest, 1, on, busy=digest in used) for kind, digest, on in made]
 

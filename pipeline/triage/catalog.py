@@ -193,15 +193,12 @@ class Shelf:
 
     def outcome(self, name: str) -> Instance | Rejection | None:
         """What stage 02 made of it."""
-        built = (
-            (self.store.dataset(self.repo), Instance),
-            (
-                self.store.qualification(self.repo) / "rejections.jsonl",
-                Rejection,
-            ),
-        )
-        found = (one for path, kind in built for one in read_records(path, kind) if one.instance_id == name)
-        return next(found, None)
+        rejected = self.store.qualification(self.repo) / "rejections.jsonl"
+        built: list[Instance | Rejection] = [
+            *read_records(self.store.dataset(self.repo), Instance),
+            *read_records(rejected, Rejection),
+        ]
+        return next((one for one in built if one.instance_id == name), None)
 
     def _changed(self, what: str, *paths: Path) -> bool:
         stats = [path.stat() if path.exists() else None for path in paths]
@@ -345,5 +342,5 @@ def _decided(records: Iterable[Review]) -> dict[str, Review]:
 def _states(dataset: Path, rejections: Path) -> Iterable[tuple[str, str]]:
     for one in read_records(rejections, Rejection):
         yield one.instance_id, f"rejected: {one.reason}"
-    for one in read_records(dataset, Instance):
-        yield one.instance_id, "qualified"
+    for built in read_records(dataset, Instance):
+        yield built.instance_id, "qualified"

@@ -65,7 +65,7 @@ def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
     asked = {"models": DEMO, "settings": DEMO.with_name("magentless.toml"), "given": GIVEN}
     predictor = Predictor(bench.store, REPO, "magentless", "scripted", **asked)
     info = predictor.model.entry["model_info"] | {"supports_vision": sees}
-    predictor.model = replace(predictor.model, entry=predictor.model.entry | {"model_info": info})
+    predictor._model = replace(predictor.model, entry=predictor.model.entry | {"model_info": info})
     run = open_run(bench.store, predictor.experiment)
     ask = predictor.request(_Gateway(), run, instance, open_clone(bench.library))  # type: ignore[arg-type]
     assert (list(ask.pictures), len(ask.task.pictures)) == ((["1.png", "4.jpg"], 4) if sees else ([], 0))

@@ -112,7 +112,7 @@ def classes(frames: Frames) -> pd.DataFrame:
     """How many instances are in each class of difficulty, size, statement and year."""
     rows = classified(frames.instances)
     counts = [rows.groupby(name, observed=True).size().rename("instances") for name in (*CLASSES, "year")]
-    parts = [part.rename_axis("value").reset_index().assign(**{"class": part.index.name}) for part in counts]
+    parts = [part.rename_axis("value").reset_index().assign(**{"class": str(part.index.name)}) for part in counts]
     told = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
     table = pd.concat([part.astype({"value": str}) for part in told], ignore_index=True)
     return table.assign(instances_pct=percent(table["instances"], len(rows)))

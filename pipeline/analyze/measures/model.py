@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
@@ -40,7 +41,7 @@ def named(rows: pd.DataFrame) -> pd.Series:
     return rows["model"] + " (" + rows["agent"] + ")"
 
 
-def _pair(pair: pd.DataFrame) -> dict[str, object]:
+def _pair(pair: pd.DataFrame) -> dict[str, Any]:
     first, second = (pair[name] for name in pair.columns)
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     return {
@@ -59,7 +60,7 @@ def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
     """For every k up to the fewest attempts at an instance, or up to a wanted one: UserError where that is more."""
     models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
     rows = frames.samples.merge(models, on=WHO)
-    return pd.DataFrame([row for who, group in rows.groupby(WHO) for row in _estimates(who, group, up_to)])
+    return pd.DataFrame([row for who, group in _by_model(rows) for row in _estimates(who, group, up_to)])
 
 
 def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> Iterator[dict[str, object]]:
@@ -67,8 +68,13 @@ def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> I
     fewest = int(counts["size"].min())
     for k in range(1, (up_to or fewest) + 1):
         each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
-        row = {"k": k, "instances": len(each), "attempts": fewest, "pass_at_k_pct": 100 * sum(each) / len(each)}
-        yield dict(zip(WHO, who, strict=True)) | row
+        row: dict[str, object] = {
+            "k": k,
+            "instances": len(each),
+            "attempts": fewest,
+            "pass_at_k_pct": 100 * sum(each) / len(each),
+        }
+        yield {**dict(zip(WHO, who, strict=True)), **row}
 
 
 def stages(frames: Frames) -> pd.DataFrame:
@@ -85,7 +91,12 @@ def stages(frames: Frames) -> pd.DataFrame:
 
 def _answered(frames: Frames, reached: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
     rows = frames.predictions[frames.predictions["judged"]].merge(reached[WHO].drop_duplicates(), on=WHO)
-    yield from rows.groupby(WHO)
+    yield from _by_model(rows)
+
+
+def _by_model(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    for (agent, model), group in rows.groupby(WHO):
+        yield (str(agent), str(model)), group
 
 
 def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
@@ -107,7 +118,7 @@ def causes(frames: Frames) -> pd.DataFrame:
 def by_principle(frames: Frames) -> pd.DataFrame:
     """Resolved by WCAG principle, over assigned criteria (an instance can count twice) and over instances."""
     rows = attempts(frames).merge(assignments(frames), "left", on="instance_id")
-    table = pd.concat([_scores(group).assign(agent=who[0], model=who[1]) for who, group in rows.groupby(WHO)])
+    table = pd.concat([_scores(group).assign(agent=who[0], model=who[1]) for who, group in _by_model(rows)])
     return table.assign(
         criteria_resolved_pct=percent(table["criteria_resolved"], table["criteria"]),
         instances_resolved_pct=percent(table["instances_resolved"], table["instances"]),

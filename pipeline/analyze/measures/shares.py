@@ -11,7 +11,7 @@ from pipeline.llm.prices import total
 ALL = "all"
 
 
-def percent(part: pd.Series, whole: pd.Series | int) -> pd.Series:
+def percent(part: pd.Series, whole: pd.Series | float) -> pd.Series:
     """100 * part / whole; not known (NA) where the whole is nothing."""
     whole = pd.Series(whole, index=part.index, dtype="Float64")
     return 100 * part.astype("Float64") / whole.mask(whole == 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from pandas.api.types import is_bool, is_integer
@@ -58,7 +58,7 @@ def _interval(low: str, high: str) -> str:
     return NOTHING if NOTHING in (low, high) else f"{low}–{high}"
 
 
-def _cell(value: object, column: Column) -> str:
+def _cell(value: Any, column: Column) -> str:
     if pd.isna(value):
         return NOTHING
     if is_bool(value):
@@ -72,7 +72,8 @@ def _cell(value: object, column: Column) -> str:
 
 def _money(value: Decimal) -> str:
     """Exact up to four decimals; a longer one is rounded there, and a smaller one keeps two digits."""
-    if value == 0 or value.as_tuple().exponent >= -4:
+    places = value.as_tuple().exponent
+    if value == 0 or (isinstance(places, int) and places >= -4):
         return f"{value:,f}"
     return f"{value:,.4f}" if value >= Decimal("0.001") else f"{float(value):.2g}"
 

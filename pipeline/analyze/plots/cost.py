@@ -27,7 +27,7 @@ def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
     figure = canvas(len(grid), head=1.1)
     axes = figure.subplots()
     form = ".2f" if grid.to_numpy().max() >= 0.1 else ".2g"
-    stacked(axes, names, {repo: list(grid[repo]) for repo in grid}, form)
+    stacked(axes, names, {str(repo): list(grid[repo]) for repo in grid}, form)
     axes.set_xlabel("USD")
     said = [(name, f"{total:.4g} USD") for name, total in zip(names, grid.sum(axis=1), strict=True)]
     return figure, f"Bars of cost in parts by repository. {listed(said)}."

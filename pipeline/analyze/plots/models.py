@@ -93,7 +93,7 @@ def outcomes(_frames: Frames, made: Tables) -> Drawing | None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     rows = table[[outcome.value for outcome in there]].to_dict("records")
     said = [
-        (name, ", ".join(f"{count} {end.replace('_', ' ')}" for end, count in row.items()))
+        (name, ", ".join(f"{count} {str(end).replace('_', ' ')}" for end, count in row.items()))
         for name, row in zip(names, rows, strict=True)
     ]
     return figure, f"Bars in parts. {listed(said)}."
@@ -124,14 +124,16 @@ def _ends(table: pd.DataFrame) -> str:
     parts = []
     for model, column in table.items():
         ends = column.groupby(column).groups
-        parts.append(f"{model}: {listed([(end.replace('_', ' '), ', '.join(names)) for end, names in ends.items()])}.")
+        told = [(str(end).replace("_", " "), ", ".join(map(str, names))) for end, names in ends.items()]
+        parts.append(f"{model}: {listed(told)}.")
     return " ".join(parts)
 
 
 def empty_patches(_frames: Frames, made: Tables) -> Drawing:
     """Bars of the share of empty answers, by repository and model, with the counts (the thesis's figure 5.3)."""
     table = made["repository_patches"] if len(made["repository_patches"]) <= LARGEST_GRID else made["patches"]
-    labels = [f"{row.predicted - row.non_empty} of {row.predicted}" for row in table.itertuples()]
+    empty = table["predicted"] - table["non_empty"]
+    labels = [f"{count} of {answers}" for count, answers in zip(empty, table["predicted"], strict=True)]
     names = [name.replace("\n", " ") for name in who(table)]
     if "repo" in table:
         names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
@@ -198,7 +200,8 @@ def structure(_frames: Frames, made: Tables) -> Drawing | None:
             style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6, "label": label}
             bars = axes.barh(places, table[column].astype(float), 0.38, **style)
             axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=7)
-        axes.set(xlabel=what, xlim=(0, 1.5 * table[[f"{what}_mean", f"gold_{what}_mean"]].astype(float).max(axis=None)))
+        most = table[[f"{what}_mean", f"gold_{what}_mean"]].to_numpy(dtype=float).max()
+        axes.set(xlabel=what, xlim=(0, 1.5 * most))
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(table)), names)
     panels[0].invert_yaxis()

@@ -35,7 +35,8 @@ from pipeline.analyze.reading import (
     sampled,
     spent,
 )
-from pipeline.analyze.reading.rows import Rows
+from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR
@@ -57,7 +58,9 @@ def read(store: Store, wanted: Wanted) -> Rows:
     there, and when there is nothing at all.
     """
     rows = Rows(_repositories(store, wanted.only))
-    runs, verdicts, assessments = {}, {}, {}
+    runs: dict[tuple[Who, Repo], Run] = {}
+    verdicts: judged.Verdicts = {}
+    assessments: assessed.Assessments = {}
     for repo in rows.repos:
         _missing(rows, store, repo)
         collected.read(rows, store, repo)

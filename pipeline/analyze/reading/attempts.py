@@ -48,7 +48,7 @@ def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
                 "predictions",
                 Context=_context(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
-                Seen=seen(run.metadata[name], known.files) if answer else {},
+                Seen=seen(run.metadata[name], known.files) if run and answer else {},
                 Verdict=verdict,
                 Assessment=said.assessments.get((*who, name)),
                 Spent=said.spending.of(who, name, answer),

@@ -33,9 +33,9 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mappi
             f"02 build: {_number(count, 'instance')} of {repo} would be decided anew: {why} (just build-run {repo})."
         )
     rejected = store.qualification(repo) / "rejections.jsonl"
-    for one in unique(each_record(rejected, Rejection), rejected):
-        checks.not_kept(one, known, rejected, path)
-        rows.add("rejections", Rejection=one, Context={"repo": repo})
+    for rejection in unique(each_record(rejected, Rejection), rejected):
+        checks.not_kept(rejection, known, rejected, path)
+        rows.add("rejections", Rejection=rejection, Context={"repo": repo})
     rows.known |= known
     return known
 

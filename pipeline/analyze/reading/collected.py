@@ -20,6 +20,6 @@ def read(rows: Rows, store: Store, repo: Repo) -> None:
         rows.add("candidates", Candidate=one)
         candidates.add(one.instance_id)
     rejected = folder / "rejections.jsonl"
-    for one in unique(each_record(rejected, Rejection), rejected):
-        checks.not_kept(one, candidates, rejected, path)
-        rows.add("rejections", Rejection=one, Context={"repo": repo})
+    for rejection in unique(each_record(rejected, Rejection), rejected):
+        checks.not_kept(rejection, candidates, rejected, path)
+        rows.add("rejections", Rejection=rejection, Context={"repo": repo})

@@ -77,7 +77,8 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
 
     Raises UserError for a broken row (with line and field), an experiment that stands twice, and a broken ledger.
     """
-    costs, requests = (list(filter(_of(rows), found)) for found in (_costs(store), _requests(store)))
+    is_ours = _of(rows)
+    costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, _requests(store)))
     paid = {((one.agent, one.model), parse_repo(one.repo)): one for one in costs}
     for whose in dict.fromkeys([*paid, *(key for key, run in runs.items() if run.experiment and requests)]):
         if row := _row(whose, paid.get(whose), runs.get(whose), requests):

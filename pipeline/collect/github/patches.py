@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import git
 from github import GithubException
 
 from pipeline.collect.github.rest import Rest
 from pipeline.collect.sources import Merged, Patches, Unavailable
 from pipeline.collect.sources.clone import clone_patches
 from pipeline.collect.whole import Span, whole
-from pipeline.core.git import ancestors, changed_files, has_commit, line_counts
+from pipeline.core.git import Clone, ancestors, changed_files, has_commit, line_counts
 from pipeline.core.patches import diff_counts, is_test_file, paths, select
 
 IsTest = Callable[[str], bool]
@@ -29,7 +28,7 @@ _MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40
 _REFUSED = {404: "base_missing", 422: "base_missing", 406: "too_large"}
 
 
-def clone_changes(clone: git.Repo, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
+def clone_changes(clone: Clone, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
     """From a clone, exact to the byte; `commits` tells how many its branch had. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge or not has_commit(clone, merge) or not has_commit(clone, f"{merge}^1"):

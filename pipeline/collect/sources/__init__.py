@@ -17,7 +17,7 @@ from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue, PullRequest
 
 if TYPE_CHECKING:
-    import git
+    from pipeline.core.git import Clone
 
 #: source -> (module with `open_source`, what it reads)
 SOURCES = {
@@ -89,7 +89,7 @@ class Source(Protocol):
     """One repository's merged pull requests."""
 
     #: where the patches come from and later stages read the sources, None where there is no clone
-    clone: git.Repo | None
+    clone: Clone | None
     #: what there is and can not be read
     problems: Sequence[UserError]
 

@@ -200,15 +200,16 @@ def conditions(code: Code) -> Iterator[Edit]:
 
 def constant(code: Code) -> Iterator[Edit]:
     """A state, or a condition, that never changes."""
-    found = [one.inner for one in _told(code) if _STATES.match(one.name) and one.value is not one.inner]
+    told = (one for one in _told(code) if _STATES.match(one.name) and one.value is not one.inner)
+    found: list[Node | None] = [one.inner for one in told]
     for node in code.begins("if_statement", "ternary_expression"):
         condition = node.child_by_field_name("condition")
         if condition is not None and condition.type == "parenthesized_expression":
             condition = condition.named_children[-1]
         found.append(condition)
-    for node in found:
-        if node is not None and node.type not in ("true", "false", "string"):
-            yield from (replaced((node, always)) for always in (b"true", b"false"))
+    for one in found:
+        if one is not None and one.type not in ("true", "false", "string"):
+            yield from (replaced((one, always)) for always in (b"true", b"false"))
 
 
 def operators(code: Code) -> Iterator[Edit]:

@@ -125,9 +125,9 @@ def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: 
     to a smaller one, and what was stopped is a sample, too. Gold goes before the first variant of its instance."""
     pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
     gold: dict[str, Named] = {}
-    for instance, found in chain.from_iterable(each.values() for each in drawn.values()):
-        gold[instance.instance_id] = Named(instance, found.made[0])
-        for made in found.made[1:]:
+    for instance, variants in chain.from_iterable(each.values() for each in drawn.values()):
+        gold[instance.instance_id] = Named(instance, variants.made[0])
+        for made in variants.made[1:]:
             pools[made.kind].append(Named(instance, made))
     for kind, pool in pools.items():
         random.Random(f"{asked.seed} {kind}").shuffle(pool)
@@ -159,7 +159,8 @@ def _audited(
     def write(verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]) -> list[VerdictAudit]:
         audits = [_audit(*drawn[name], turns, verdicts, checked, asked) for name in sorted(drawn)]
         there = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
-        store.replace_records(path, sorted([*there, *audits], key=lambda one: one.instance_id))
+        both: list[VerdictAudit] = sorted([*there, *audits], key=lambda one: one.instance_id)
+        store.replace_records(path, both)
         return audits
 
     with store.lock("audit", repo), log_file(path.with_suffix(".log")):

@@ -159,8 +159,8 @@ class _Reader:
             if not self.written and any("\n" in text for text in texts):
                 raise _Written
             return [_unescape(text) for text in texts if text]
-        lead = re.match(r"\n( *)", raw)
-        lines = re.split(rf"\n{lead[1]}(?=\S)", raw.rstrip(" ")) if lead else [raw]
+        broken = re.match(r"\n( *)", raw)
+        lines = re.split(rf"\n{broken[1]}(?=\S)", raw.rstrip(" ")) if broken else [raw]
         texts = [line.removesuffix("\n") for line in lines]
         if outermost and self.listed:
             texts = [re.sub(r"\A\s*,\s*\Z", "", text) for text in texts]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import patiently
 from pipeline.core.store import digest
@@ -141,6 +141,9 @@ class Examination:
             tested = self.tested = self.runs.request(self.instance, self.patch).perform(self.tell)
         if tested.unapplied:
             raise PatchFailed(*tested.unapplied)
+        if tested.run is None:
+            cause, _, message = tested.fault.partition(": ")
+            raise InfrastructureError(message, cause=cause)
         return tested.run
 
     def result(self, patch: str, part: Part) -> Any:

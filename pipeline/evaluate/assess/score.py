@@ -24,7 +24,7 @@ def scored(assessment: Assessment, verdict: Verdict, settings: Settings) -> Asse
 
 def hybrid(
     values: Mapping[PartName, float | None], weights: Mapping[PartName, float]
-) -> tuple[float | None, dict[str, Part]]:
+) -> tuple[float | None, dict[PartName, Part]]:
     """The weighted mean of the values that there are, and what each is worth; None without any that has a weight."""
     total = sum(weights[name] for name, value in values.items() if value is not None)
     parts = {name: _part(value, weights[name], total) for name, value in values.items()}
@@ -51,7 +51,8 @@ def _snapshot(assessment: Assessment, _: Verdict, __: Settings) -> float | None:
 
 def _judge(assessment: Assessment, _: Verdict, settings: Settings) -> float | None:
     """What the settings say of the rating; who can not tell says nothing."""
-    return settings.ratings.get(str(assessment.judge.score)) if assessment.judge else None
+    said = {str(rating): value for rating, value in settings.ratings.items()}
+    return said.get(str(assessment.judge.score)) if assessment.judge else None
 
 
 def _audit(assessment: Assessment, _: Verdict, __: Settings) -> float | None:

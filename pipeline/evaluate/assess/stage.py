@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pipeline import browser
 from pipeline.browser import Browser
-from pipeline.core.assessment import Assessment, SnapshotVerdict
+from pipeline.core.assessment import Assessment, AxeDelta, SnapshotVerdict
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
@@ -23,6 +23,7 @@ from pipeline.core.store import Store, read_records
 from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
 from pipeline.evaluate.assess import evidence, snapshots
+from pipeline.evaluate.assess.axe.audit import Audit
 from pipeline.evaluate.assess.axe.findings import delta
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
@@ -31,6 +32,7 @@ from pipeline.evaluate.assess.said import beside
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import SHIPPED, load_settings
 from pipeline.evaluate.assess.stories import part as stories
+from pipeline.evaluate.assess.updated import Updated
 from pipeline.evaluate.runs import How, patch_runs
 from pipeline.evaluate.stage import check
 from pipeline.execution import images
@@ -138,24 +140,29 @@ def _look(found: Sequence[Evidence]) -> list[Assessment]:
         return [_assessment(one, viewer) for one in found]
 
 
-def _seen(found: Evidence, viewer: Browser) -> SnapshotVerdict:
-    seen = snapshots.look(viewer, snapshots.failing(found.verdict), found.updated)
-    if seen.likeness == "cosmetic" and snapshots.is_blind(viewer, tuple(found.verdict.unfixed), found.base):
+def _seen(found: Evidence, viewer: Browser, updated: Updated) -> SnapshotVerdict:
+    seen = snapshots.look(viewer, snapshots.failing(found.verdict), updated)
+    unfixed = tuple(found.verdict.unfixed)
+    if seen.likeness == "cosmetic" and (found.base is None or snapshots.is_blind(viewer, unfixed, found.base)):
         why = "the assessment does not tell the base from gold"
         return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
     return seen
 
 
+def _compared(base: Audit, gold: Audit, patch: Audit) -> AxeDelta:
+    return delta(base.violations, gold.violations, patch.violations, patch.tests)
+
+
 def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
-    seen = _seen(found, viewer) if viewer and found.updated else None
+    seen = _seen(found, viewer, found.updated) if viewer and found.updated else None
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
     assessment = Assessment(
         **who,
         resolved=resolved,
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
-        axe=delta(*(one.violations for one in found.audits), found.audits[-1].tests) if found.audits else None,
+        axe=_compared(*found.audits) if found.audits else None,
         notes=found.notes,
         browser=viewer.version if viewer and seen else found.browser,
     )

@@ -14,7 +14,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
 from pipeline.pages.engine import Code, Job, Limits, look
 from pipeline.pages.hybrid import formulas
-from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
 
 #: messages that feedback tells
@@ -62,7 +62,7 @@ def _feedback(seen: Observed, renders: bool, seconds: float) -> tuple[Feedback, 
         why = seen.detail or seen.ended or "it shows nothing"
         return (Feedback(level="error", message=f"It does not render: {why}"),)
     console = seen.examples.get("console", ())
-    wrong = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
+    wrong: list[tuple[Level, str]] = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
     wrong += [("error", f"Console: {one['text']}") for one in console if one["type"] == "error"]
     wrong += [("warning", f"Console: {one['text']}") for one in console if one["type"] == "warning"]
     told = [Feedback(level=level, message=message) for level, message in wrong[:TOLD]]

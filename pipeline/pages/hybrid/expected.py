@@ -12,7 +12,7 @@ from fractions import Fraction
 from html.parser import HTMLParser
 
 from pipeline.pages.hybrid.formulas import likeness
-from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.hybrid.records import Feedback, Level, Part
 
 #: what is in there nobody is shown
 _UNSEEN = ("script", "style", "template", "title", "noscript")
@@ -77,5 +77,5 @@ def _ratio(one: str, other: str) -> Fraction:
 def _feedback(same: bool, there: int, words: int) -> Feedback:
     if same:
         return Feedback(level="success", message="It says exactly what was expected.")
-    level = "info" if there == words else "warning"
+    level: Level = "info" if there == words else "warning"
     return Feedback(level=level, message=f"It says {there} of the {words} words that were expected.")

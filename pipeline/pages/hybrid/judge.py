@@ -23,9 +23,11 @@ from pipeline.llm.asking import last_object
 from pipeline.llm.chat import Message
 from pipeline.llm.panel import Asked, Panel, Rubric
 from pipeline.pages.hybrid import formulas
-from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.hybrid.records import Feedback, Level, Part
 
 AGENT = "page-judge"
+#: score -> the level at which people are told
+LEVELS: dict[int, Level] = {3: "success", 2: "info", 1: "error"}
 #: raised whenever opinions are asked for or read differently
 VERSION = 1
 #: characters of an answer that a judge is shown at most
@@ -121,8 +123,9 @@ def part(opinion: Opinion) -> Part:
     if score is None:
         found = Feedback(level="info", message=f"The judge can not tell: {opinion.reasoning}")
     else:
-        level = {3: "success", 2: "info", 1: "error"}[opinion.score]
-        found = Feedback(level=level, message=f"The judge says {opinion.score} of 3: {opinion.reasoning}")
+        found = Feedback(
+            level=LEVELS[opinion.score], message=f"The judge says {opinion.score} of 3: {opinion.reasoning}"
+        )
     doubt = [Feedback(level="warning", message="The judge is not sure: a person should look.")]
     return Part(
         score=score,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pipeline.core.console import log_file
 from pipeline.core.progress import Progress
@@ -43,7 +44,7 @@ class Score:
 
     def perform(self, tell: Tell) -> Hybrid:
         tell(Event(self.name, "scoring"))
-        about = {"name": self.answer.case, "model": self.answer.model, "sample": self.answer.sample}
+        about: dict[str, Any] = {"name": self.answer.case, "model": self.answer.model, "sample": self.answer.sample}
         return evaluate(self.page, expected=self.expected, limits=self.limits, **about)
 
     def failed(self, error: Exception) -> Hybrid:
@@ -81,7 +82,11 @@ class Scoring:
     def _scored(self, requests: Sequence[Score]) -> list[Hybrid]:
         found: dict[str, Hybrid] = {}
         with Progress("scoring", len(requests)) as progress:
-            how = {"jobs": self.jobs, "hear": progress.hear, "interrupts": Interrupts(progress.stopping)}
+            how: dict[str, Any] = {
+                "jobs": self.jobs,
+                "hear": progress.hear,
+                "interrupts": Interrupts(progress.stopping),
+            }
             for request, scored in each(requests, **how):
                 found[request.name] = scored
                 progress.finish(request.name, f"{scored.overall_score}")

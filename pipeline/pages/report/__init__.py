@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -165,8 +164,7 @@ def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) ->
 
 
 def _with_neighbours(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:
-    row = [None, *samples, None]
-    return [(before, one, after) for (before, one), (_, after) in zip(pairwise(row), pairwise(row[1:]), strict=False)]
+    return list(zip([None, *samples], samples, [*samples[1:], None], strict=False))
 
 
 def _violations(verdict: PageVerdict) -> list[tuple[bool, Any]]:

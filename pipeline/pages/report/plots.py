@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
+from typing import TypeAlias
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.pages.measures import PassAtK, model_row, pass_at, rules
 from pipeline.pages.records import PageAnswer, PageVerdict
@@ -17,7 +19,8 @@ from pipeline.report.figures.style import GRID, LINES, WIDTH, Drawing, Plot, can
 MOST_RULES = 12
 #: k in the curve at most: more are too close to tell
 MOST_K = 50
-Answers, Verdicts = Sequence[PageAnswer], Sequence[PageVerdict]
+Answers: TypeAlias = Sequence[PageAnswer]
+Verdicts: TypeAlias = Sequence[PageVerdict]
 
 
 def plots(run: Run, answers: Answers, verdicts: Verdicts) -> list[Plot]:
@@ -39,29 +42,34 @@ def plots(run: Run, answers: Answers, verdicts: Verdicts) -> list[Plot]:
 
 def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
     ks = range(1, min(run.asked.samples, MOST_K) + 1)
-    lines = {
-        model: [one for one in pass_at(model, ks, verdicts) if one.value is not None] for model in run.asked.models
-    }
-    lines = {model: points for model, points in lines.items() if points}
+    lines = {model: points for model in run.asked.models if (points := _points(pass_at(model, ks, verdicts)))}
     if run.asked.samples < 2 or not lines:
         return None
     figure = Figure(figsize=(WIDTH, 3.2))
     axes = figure.subplots()
     for (model, points), (marker, line, color) in zip(lines.items(), cycle(LINES), strict=False):
-        at = [one.k for one in points]
-        axes.plot(at, [100 * one.value for one in points], line, color=color, marker=marker, markersize=4, label=model)
-        low, high = ([100 * one.interval[end] for one in points] for end in (0, 1))
-        axes.fill_between(at, low, high, color=color, alpha=0.12, linewidth=0)
+        at, shares, lows, highs = zip(*points, strict=True)
+        axes.plot(at, shares, line, color=color, marker=marker, markersize=4, label=model)
+        axes.fill_between(at, lows, highs, color=color, alpha=0.12, linewidth=0)
     axes.set(xlabel="k", ylabel="pass@k (%)", ylim=(-2, 102))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     axes.grid(color=GRID)
     legend(axes, len(lines))
     return figure, listed([(model, _ends(points)) for model, points in lines.items()])
 
 
-def _ends(points: Sequence[PassAtK]) -> str:
-    first, last = points[0], points[-1]
-    return f"{100 * first.value:.1f} % at k = {first.k}, {100 * last.value:.1f} % at k = {last.k}"
+def _points(found: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
+    """k with the percentage and its interval, where they are known."""
+    return [
+        (one.k, 100 * one.value, 100 * one.interval.low, 100 * one.interval.high)
+        for one in found
+        if one.value is not None and one.interval
+    ]
+
+
+def _ends(points: Sequence[tuple[int, float, float, float]]) -> str:
+    (first, at_first, *_), (last, at_last, *_) = points[0], points[-1]
+    return f"{at_first:.1f} % at k = {first}, {at_last:.1f} % at k = {last}"
 
 
 def _rules(verdicts: Verdicts) -> Drawing | None:
@@ -76,12 +84,15 @@ def _rules(verdicts: Verdicts) -> Drawing | None:
 
 def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
     rows = [model_row(one, answers, verdicts) for one in run.asked.models]
-    known = [row for row in rows if row.passed.share is not None and row.money.usd and not row.money.unknown]
-    if not known:
+    points = [
+        (row.model, float(row.money.usd) / row.samples, 100 * row.passed.share)
+        for row in rows
+        if row.passed.share is not None and row.money.usd and not row.money.unknown
+    ]
+    if not points:
         return None
     figure = Figure(figsize=(WIDTH, 3.2))
     axes = figure.subplots()
-    points = [(row.model, float(row.money.usd) / row.samples, 100 * row.passed.share) for row in known]
     for (model, usd, passed), (marker, _, color) in zip(points, cycle(LINES), strict=False):
         axes.plot([usd], [passed], marker, color=color, label=model)
     axes.set(xlabel="USD for a page", ylabel="pages that pass (%)", ylim=(-2, 102))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from pipeline.pages.measures import (
     ModelRow,
@@ -24,7 +25,8 @@ from pipeline.report.tables import Heading, Row, Table
 #: result -> the letter that stands for it in lists
 MARKS = {"passed": "P", "failed": "F", "error": "–"}
 NONE = "–"
-Answers, Verdicts = Sequence[PageAnswer], Sequence[PageVerdict]
+Answers: TypeAlias = Sequence[PageAnswer]
+Verdicts: TypeAlias = Sequence[PageVerdict]
 
 
 def tables(
@@ -84,7 +86,8 @@ def _model(row: ModelRow) -> Row:
 def _bar(share: Share) -> tuple[float, float, float] | None:
     if share.share is None or share.interval is None:
         return None
-    return tuple(round(100 * one, 1) for one in (share.share, *share.interval))
+    value, low, high = (round(100 * one, 1) for one in (share.share, *share.interval))
+    return value, low, high
 
 
 def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:

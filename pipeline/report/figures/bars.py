@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -12,7 +13,7 @@ from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill
 _NARROW = 0.08
 
 
-def plain(axes: Axes, names: Sequence[str], values: Sequence[float], labels: Sequence[str], **how: object) -> None:
+def plain(axes: Axes, names: Sequence[str], values: Sequence[float], labels: Sequence[str], **how: Any) -> None:
     """Bars from top to bottom, each with its label behind it; the axis leaves room for them."""
     bars = axes.barh(range(len(names)), values, color=how.pop("color", BLUE), edgecolor=EDGE, linewidth=0.6, **how)
     axes.bar_label(bars, labels, padding=4)
@@ -35,7 +36,7 @@ def stacked(
     widest = max((sum(values) for values in zip(*parts.values(), strict=True)), default=1) or 1
     for place, (name, values) in enumerate(parts.items()):
         color, hatch = fills[place % len(fills)]
-        style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6}
+        style: dict[str, Any] = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6}
         bars = axes.barh(range(len(names)), values, left=ends, label=name, **style)
         told = [format(value, form) if value > _NARROW * widest else "" for value in values]
         box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}

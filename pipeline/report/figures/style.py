@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from io import BytesIO
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -46,7 +47,7 @@ LINES = (
 EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 #: width in inches: a column of a report, readable on a phone and on paper
 WIDTH = 4.8
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",
     "font.size": 9,
     "font.family": "DejaVu Sans",
@@ -125,6 +126,6 @@ def wrapped(name: str, width: int = 22) -> str:
     return textwrap.fill(name, width)
 
 
-def listed(pairs: Iterator[tuple[object, object]] | list[tuple[object, object]]) -> str:
+def listed(pairs: Iterable[tuple[object, object]]) -> str:
     """`name: value` for a text alternative."""
     return "; ".join(f"{str(name).replace(chr(10), ' ')}: {value}" for name, value in pairs)

@@ -18,7 +18,7 @@ from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.engine import USER
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.limits import died, kill, reached, watched
-from pipeline.sandbox.docker.stream import start_command
+from pipeline.sandbox.docker.stream import client_of, start_command
 
 KILLED = -9
 
@@ -32,7 +32,7 @@ def execute(
     container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
 ) -> Completed:
     """Run a command in a running container, as the user `bench` unless told."""
-    api, started = container.client.api, time.monotonic()
+    api, started = client_of(container).api, time.monotonic()
     command = start_command(container, argv, environment=env, workdir=folder, user=user)
     with watched(container, limits, command) as watch:
         output = _read(iter(command), limits.output)
@@ -65,7 +65,7 @@ def read(container: Container, path: str, most: int) -> bytes | None:
     """A regular file's bytes; None when there is none or it has more than `most`."""
     with suppress(NotFound):
         chunks, found = container.get_archive(path)
-        if found["size"] <= most and not found["mode"] & NOT_REGULAR:
+        if found and found["size"] <= most and not found["mode"] & NOT_REGULAR:
             return tar.only_file(_read(chunks, most + ARCHIVE_OVERHEAD))
     return None
 

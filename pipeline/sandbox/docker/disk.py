@@ -19,10 +19,10 @@ from docker.errors import APIError, NotFound
 from pipeline.sandbox.docker.containers import CONFLICT, OWNER, is_alive, is_ours
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import DIGEST, IMAGES, LAYER, MADE_HERE, base_image
-from pipeline.sandbox.images import Kept
+from pipeline.sandbox.images import Kept, Kind
 
 #: the kinds of images, by the label of their layer
-KINDS = {"browser": "tools", "node": "tools", "environment": "environment", "instance": "instance"}
+KINDS: dict[str, Kind] = {"browser": "tools", "node": "tools", "environment": "environment", "instance": "instance"}
 #: what an engine says that measures for somebody else, and the seconds for which it is asked again
 MEASURING, PATIENT = "already running", 60
 
@@ -65,7 +65,8 @@ class Disk:
             chain = tuple(inspected[row["Id"]]["RootFS"]["Layers"])
             below = next((chains[part] for n in range(len(chain) - 1, 0, -1) if (part := chain[:n]) in chains), {})
             tag, digest = _tag(row), row["Labels"].get(DIGEST, "")
-            kind, size = KINDS[row["Labels"][LAYER]] if tag else "leftover", row["Size"] - below.get("Size", 0)
+            kind: Kind = KINDS[row["Labels"][LAYER]] if tag else "leftover"
+            size = row["Size"] - below.get("Size", 0)
             yield Kept(kind, tag or row["Id"], digest, size, _tag(below), row["Created"], row["Id"] in used)
 
     def _inspect(self, image: str) -> Row | None:

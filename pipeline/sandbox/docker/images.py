@@ -39,7 +39,7 @@ class DockerImages:
 
     def identity(self) -> Identity:
         base = self._engine.image(base_image())
-        return Identity("docker", self._engine.architecture, base.id if base else "")
+        return Identity("docker", self._engine.architecture, (base.id or "") if base else "")
 
     def kept(self) -> list[Kept]:
         self._engine.containers.settle()

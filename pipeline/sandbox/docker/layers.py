@@ -113,7 +113,7 @@ class Layers:
         deviations = tuple(node.deviations({str(a): str(b) for a, b in pairs}))
         base = self.engine.image(start)
         labels = base.labels if base else {}
-        ran = (base.id if base else "", deviations, labels.get(BROWSER, ""))
+        ran = ((base.id or "") if base else "", deviations, labels.get(BROWSER, ""))
         return self._managers(image, managers, say), Installed(found.version, tuple(map(str, managers)), *ran)
 
     def _node(self, package: Package, parent: str, say: Say) -> str:

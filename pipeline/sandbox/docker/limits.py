@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from docker.errors import APIError
 from docker.models.containers import Container
@@ -22,7 +23,7 @@ from docker.models.containers import Container
 from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.base import Limit, Limits
 from pipeline.sandbox.docker.faults import FAULTS
-from pipeline.sandbox.docker.stream import Attached, start_command
+from pipeline.sandbox.docker.stream import Attached, client_of, start_command
 
 #: seconds between two looks at a running command; the look at its processes takes the engine another one
 EVERY = 2.0
@@ -114,12 +115,13 @@ def kill(container: Container) -> None:
 
 def written(container: Container) -> int:
     """Bytes of the files that differ from the container's image. Takes the engine some milliseconds."""
-    found = container.client.api.containers(all=True, size=True, filters={"id": container.id})
+    found = client_of(container).api.containers(all=True, size=True, filters={"id": container.id})
     return sum(one.get("SizeRw", 0) for one in found)
 
 
 def _processes(container: Container) -> int:
-    return container.stats(stream=False)["pids_stats"].get("current", 0)
+    told: Any = container.stats(stream=False)
+    return told["pids_stats"].get("current", 0)
 
 
 def reached(container: Container, limits: Limits, code: int) -> Limit | None:
@@ -132,7 +134,7 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
         return "disk"
     try:
         look = start_command(container, LOOK)
-        said, looked = b"".join(look), container.client.api.exec_inspect(look.id)["ExitCode"]
+        said, looked = b"".join(look), client_of(container).api.exec_inspect(look.id)["ExitCode"]
     except APIError:
         return died(container)
     if looked == NOT_STARTED:

@@ -85,8 +85,8 @@ class Relay(threading.Thread):
             data = data[PLACE.size :]
             address = self._addresses[place]
             threading.Thread(target=self._carry, args=(number, outgoing, address), daemon=True).start()
-        if outgoing := self._outgoing.get(number):
-            outgoing.put(data)
+        if waiting := self._outgoing.get(number):
+            waiting.put(data)
 
     def _carry(self, number: int, outgoing: SimpleQueue[bytes], address: Address) -> None:
         """One connection, and all that goes out on it."""

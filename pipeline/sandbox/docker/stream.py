@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from docker import DockerClient
 from docker.models.containers import Container
 from docker.utils.socket import STDOUT, frames_iter
 
@@ -20,14 +21,21 @@ GATE = ("sh", "-c", 'read -r go && exec "$@" 2>&1 < /dev/null', "sh")
 GO = b"go\n"
 
 
+def client_of(container: Container) -> DockerClient:
+    """The engine of a container that the SDK gave. Raises ValueError for one that was made by hand."""
+    if container.client is None:
+        raise ValueError(f"{container.id} belongs to no engine")
+    return container.client
+
+
 class Attached:
     """A command that was started, as `id` for the engine. Iterating gives what it prints on standard output."""
 
     def __init__(self, container: Container, argv: Sequence[str], **options: Any) -> None:
-        api = container.client.api
+        api = client_of(container).api
         self.id = api.exec_create(container.id, list(argv), stdin=True, **options)["Id"]
         self._stream = api.exec_start(self.id, socket=True)
-        self._socket = getattr(self._stream, "_sock", self._stream)
+        self._socket: Any = getattr(self._stream, "_sock", self._stream)
 
     def __iter__(self) -> Iterator[bytes]:
         return (data for kind, data in frames_iter(self._stream, tty=False) if kind == STDOUT)

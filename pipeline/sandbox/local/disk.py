@@ -13,10 +13,10 @@ import filelock
 
 from pipeline.core.cache import lock
 from pipeline.core.store import Unit, write_bytes
-from pipeline.sandbox.images import Kept
+from pipeline.sandbox.images import Kept, Kind
 
 #: folder of the cache -> the kind of what is in it
-KINDS = {"environments": "environment", "instances": "instance", "npm": "tools"}
+KINDS: dict[str, Kind] = {"environments": "environment", "instances": "instance", "npm": "tools"}
 #: the file of a workspace that names its instance
 MARK = "instance"
 

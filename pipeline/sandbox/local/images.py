@@ -49,7 +49,7 @@ class LocalImages:
         scratch.mkdir()
         copy(manifests, folder / "tree")
         registry = node.registry()
-        env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, ca and str(ca))
+        env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, str(ca) if ca else None)
         limits, running = install.LIMITS, self._running
         run = partial(process.run, folder=folder / "tree", env=env, limits=limits, running=running)
         with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 from flask import Flask, Response, abort, g, redirect, request
 from markupsafe import Markup
+from werkzeug.wrappers import Response as BaseResponse
 
 from pipeline.core.decisions import author
 from pipeline.core.errors import UserError, unknown
@@ -64,7 +65,7 @@ class Viewer:
 
     def add_to(self, app: Flask) -> None:
         routes: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-            ("GET", "/", self.list),
+            ("GET", "/", self.listing),
             ("GET", "/statistics", self.statistics),
             ("GET", "/candidate/<name>", self.detail),
             ("POST", "/candidate/<name>", self.rate),
@@ -84,7 +85,7 @@ class Viewer:
             app.register_error_handler(status, self._refused)
 
     # -- reading ----------------------------------------------------------------------------------------------------
-    def list(self) -> Response:
+    def listing(self) -> Response:
         asked = {name: request.args.get(name, "") for name in FILTERS}
         words = request.args.get("q", "")
 
@@ -168,7 +169,7 @@ class Viewer:
         return Response(_text(texts), mimetype=kind)
 
     # -- writing ----------------------------------------------------------------------------------------------------
-    def rate(self, name: str) -> Response:
+    def rate(self, name: str) -> BaseResponse:
         """Append a rating, or the final value; what cannot stand, or was changed elsewhere, comes back as it was."""
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
@@ -188,7 +189,7 @@ class Viewer:
         said = "decided" if is_final else "saved"
         return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
 
-    def undo(self, name: str) -> Response:
+    def undo(self, name: str) -> BaseResponse:
         shelf, listed = self.catalog.get(name)
         if request.form.get("act") == "decide":
             undone = stage.undo_decision(self.store, shelf.repo, listed.row.instance_id)
@@ -197,14 +198,14 @@ class Viewer:
         said = "undone" if undone else "nothing"
         return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
 
-    def answered(self, key: str) -> Response:
+    def answered(self, key: str) -> BaseResponse:
         if key not in {one.key for one in queue(self.store)}:
             abort(404, "nobody asks for this any more")
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)
 
-    def name_reviewer(self) -> Response:
+    def name_reviewer(self) -> BaseResponse:
         name = " ".join(request.form.get("name", "").split())[:80]
         back = request.form.get("back", "/")
         answer = redirect(back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/", 303)

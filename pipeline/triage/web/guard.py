@@ -12,6 +12,7 @@ import secrets
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, abort, g, redirect, request
+from werkzeug.wrappers import Response as BaseResponse
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -38,7 +39,7 @@ def guard(app: Flask, token: str = "") -> None:
     app.config["MAX_CONTENT_LENGTH"] = MOST
 
     @app.before_request
-    def admit() -> Response | None:
+    def admit() -> BaseResponse | None:
         if token:
             if answer := _let_in(token):
                 return answer
@@ -59,7 +60,7 @@ def guard(app: Flask, token: str = "") -> None:
         return answer
 
 
-def _let_in(token: str) -> Response | None:
+def _let_in(token: str) -> BaseResponse | None:
     """Take the token from the address into a cookie, or require that it is there."""
     given = request.args.get("token", "")
     if given and hmac.compare_digest(given.encode(), token.encode()):

@@ -11,14 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-import git
-
 from pipeline.collect.history import pull_requests
 from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
 from pipeline.collect.sources.clone import paged, pick
 from pipeline.collect.sources.dataset.reading import Row, read
 from pipeline.core.errors import UserError
-from pipeline.core.git import has_commit, open_clone
+from pipeline.core.git import Clone, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.records import Issue
 
@@ -37,7 +35,7 @@ def open_source(repo: Repo, options: Options) -> DatasetSource:
 class DatasetSource:
     """The records of one repository; `problems` are those that can not be read."""
 
-    def __init__(self, repo: Repo, path: Path, clone: git.Repo | None = None, filtered: bool = False) -> None:
+    def __init__(self, repo: Repo, path: Path, clone: Clone | None = None, filtered: bool = False) -> None:
         self.repo, self.path, self.clone, self.filtered = repo, path, clone, filtered
         found = list(read(path, repo))
         self.problems = [one for one in found if isinstance(one, UserError)]

@@ -30,7 +30,9 @@ def read(text: str) -> Iterator[Locked]:
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
     """Who asks for whom: a package is found as Node finds it, in the nearest node_modules above. Raises ValueError."""
     data = json.loads(text)
-    held = {_place(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()}
+    held: dict[Place, tuple[dict[str, Any], tuple[str, ...]]] = {
+        _place(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()
+    }
     places = held or {place: (entry, ("requires",)) for place, entry in _nested(data, ())}
 
     def found(place: Place, name: str) -> tuple[str, ...]:

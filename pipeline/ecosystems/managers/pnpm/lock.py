@@ -33,7 +33,7 @@ def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
     """Who asks for whom: entries name each other by version, or as a whole. Raises ValueError for what is no YAML."""
     data = _load(text)
     held = entries(data, "snapshots") or entries(data, "packages")
-    packages = {key: Locked(*match.groups()) for key in held if (match := re.match(_PACKAGE, key))}
+    packages = {key: Locked(match[1], match[2]) for key in held if (match := re.match(_PACKAGE, key))}
 
     def found(name: str, version: Any) -> tuple[str, ...]:
         words = version.get("version") if isinstance(version, dict) else version

@@ -98,7 +98,8 @@ def _compared(base: Audited, gold: Audited, patch: Audited) -> AxeDelta:
         raise Silent(f"not audited, because a story of base and gold is not shown with the patch: {said}")
     if not both:
         raise Silent("not audited, because base and gold show none of the stories")
-    return delta(*(_of(both, one.violations) for one in (base, gold, patch)), len(both))
+    seen_at_base, seen_with_gold, seen = (_of(both, one.violations) for one in (base, gold, patch))
+    return delta(seen_at_base, seen_with_gold, seen, len(both))
 
 
 def _of(stories: set[str], violations: Found) -> Found:

@@ -51,8 +51,8 @@ def _files(archive: bytes, largest: int) -> dict[str, bytes]:
             size += member.size
             if size > largest:
                 raise NoSite(f"unpacked it has more than {largest} bytes")
-            if member.isreg():
-                found[posixpath.normpath(member.name)] = members.extractfile(member).read()
+            if member.isreg() and (content := members.extractfile(member)):
+                found[posixpath.normpath(member.name)] = content.read()
     return found
 
 
