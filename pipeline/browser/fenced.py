@@ -54,9 +54,12 @@ async def started() -> AsyncIterator[Browser]:
     with tempfile.TemporaryDirectory(prefix="a11y-bench-browser-", ignore_cleanup_errors=True) as folder:
         async with async_playwright() as play:
             context = await _launched(play, program, Path(folder))
-            process = await _process(context.browser)
+            browser = context.browser
+            if browser is None:
+                raise InfrastructureError("the browser ended as it started", cause="browser")
+            process = await _process(browser)
             try:
-                yield context.browser
+                yield browser
             finally:
                 await _end(context, process)
 
@@ -65,11 +68,17 @@ async def _launched(play: Playwright, program: str, home: Path) -> BrowserContex
     """The context of a profile of its own: only a launch with one leaves the choice of its folder's owner to us."""
     from playwright.async_api import Error
 
-    signals = dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False)
     script = fence(program, home, drop=not os.geteuid())
     try:
         return await play.chromium.launch_persistent_context(
-            home / "profile", executable_path=script, args=ARGUMENTS, chromium_sandbox=True, offline=True, **signals
+            home / "profile",
+            executable_path=script,
+            args=ARGUMENTS,
+            chromium_sandbox=True,
+            offline=True,
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
         )
     except Error as error:
         raise InfrastructureError(f"the browser does not start: {error.message}", cause="browser") from None

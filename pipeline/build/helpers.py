@@ -37,9 +37,8 @@ def split(candidate: Candidate, names: Collection[str]) -> Candidate:
     """The candidate with these files of its gold patch in its test patch: both together are what they were."""
     if not names:
         return candidate
-    kept, moved = (
-        select(candidate.fix_patch, lambda path, side=side: (path in names) is side) for side in (False, True)
-    )
+    kept = select(candidate.fix_patch, lambda path: path not in names)
+    moved = select(candidate.fix_patch, names.__contains__)
     return candidate.model_copy(update={"fix_patch": kept, "test_patch": candidate.test_patch + moved})
 
 

@@ -100,7 +100,8 @@ def _manifests() -> re.Pattern[str]:
 
 @cache
 def _configuration() -> re.Pattern[str]:
-    named = [pattern for one in (*all_runners().values(), *all_managers().values()) for pattern in one.protected]
+    runners = [pattern for one in all_runners().values() for pattern in one.protected]
+    named = runners + [pattern for one in all_managers().values() for pattern in one.protected]
     return _any([*_CONFIGURATION, *named])
 
 

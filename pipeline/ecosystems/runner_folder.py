@@ -163,7 +163,7 @@ class Parser(Table):
     def snapshot_form(self) -> SnapshotForm:
         """The reader of the runner's snapshot files. Of a parser that has `snapshots`."""
         form = self.snapshots.form if self.snapshots else ""
-        return import_module(folders.module("runner", form or self.runner, "snapshots"))  # type: ignore[return-value]
+        return import_module(folders.module("runner", form or self.runner, "snapshots"))
 
     def hook_files(self, configuration: str) -> Iterator[tuple[str, bytes]]:
         """The files that keep documents, by name. They stand on the runner's own `configuration` (a path, if any)."""

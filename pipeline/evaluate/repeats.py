@@ -46,7 +46,7 @@ def doubtful(runs: Sequence[TestRun], graded: Sequence[Graded]) -> frozenset[str
     ended = _ended(runs, graded)
     if not all(_asks(run, one) or one.outcome is Outcome.RESOLVED for run, one in ended):
         return frozenset()
-    failed, never = _broken(one for _, one in ended)
+    failed, never = _broken([one for _, one in ended])
     return frozenset() if never else frozenset(failed)
 
 

@@ -76,7 +76,11 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             name: sum(getattr(one, name) for one in found.values())
             for name in ("assertions", "by_value", "by_negation")
         }
-        named = {file: names and tuple(sorted(names)) for file, names in contradicted.items() if names != frozenset()}
+        named = {
+            file: None if names is None else tuple(sorted(names))
+            for file, names in contradicted.items()
+            if names != frozenset()
+        }
         return Made(falsified=_patch(workspace, changed), former=named, **numbers)
 
 

@@ -270,9 +270,10 @@ def _chain(root: Node) -> tuple[list[Node], list[tuple[Node | None, Node]], Node
     node = root
     while (above := node.parent) is not None:
         if above.type == "member_expression" and above.child_by_field_name("object") == node:
-            words.append(above.child_by_field_name("property"))
+            words += filter(None, [above.child_by_field_name("property")])
         elif above.type == "call_expression" and above.child_by_field_name("function") == node:
-            calls.append((words[-1] if words else None, above.child_by_field_name("arguments")))
+            arguments = above.child_by_field_name("arguments")
+            calls += [(words[-1] if words else None, arguments)] if arguments is not None else []
         else:
             break
         node = above
@@ -484,7 +485,9 @@ def _asserted(call: Node) -> str | None:
 
 def _assertion(call: Node, name: str, gold: _Gold) -> _Assertion:
     """A call of `assert`: its second argument is a value, its first one is compared with one."""
-    arguments = call.child_by_field_name("arguments").named_children
+    function, given = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    arguments = given.named_children if given is not None else []
+    named = function.child_by_field_name("property") if function is not None else None
     opposite, polled = _ASSERTED[name], _is_polled(call)
     changes: list[Change] = []
     if opposite is None and arguments and arguments[0].type == "binary_expression":
@@ -494,8 +497,8 @@ def _assertion(call: Node, name: str, gold: _Gold) -> _Assertion:
         changes += filter(None, [_valued(name, arguments[-1 if name == "propertyVal" else 1], polled, gold)])
     if not polled and opposite is None and arguments:
         changes.append(_change(arguments[0], f"!({_text(arguments[0])})", 2))
-    elif not polled and opposite:
-        changes.append(_change(call.child_by_field_name("function").child_by_field_name("property"), opposite, 2))
+    elif not polled and opposite and named is not None:
+        changes.append(_change(named, opposite, 2))
     only = arguments[1] if name in _EXACT and len(arguments) > 1 and not polled and name != "propertyVal" else None
     return _Assertion(call, tuple(changes), only)
 
@@ -525,12 +528,20 @@ def _is_test(call: Node) -> bool:
 def _block(node: Node) -> Node | None:
     """What an expectation belongs to: the test around it, else the outermost function."""
     outermost = None
-    while (node := node.parent) is not None:
-        if node.type == "call_expression" and _is_test(node):
-            return node
-        if node.type in _FUNCTIONS and not _is_group(node):
-            outermost = node
+    for above in _above(node):
+        if above.type == "call_expression" and _is_test(above):
+            return above
+        if above.type in _FUNCTIONS and not _is_group(above):
+            outermost = above
     return outermost
+
+
+def _above(node: Node) -> Iterator[Node]:
+    """The nodes around one, from the inside out."""
+    above = node.parent
+    while above is not None:
+        yield above
+        above = above.parent
 
 
 def _is_group(function: Node) -> bool:
@@ -541,10 +552,10 @@ def _is_group(function: Node) -> bool:
 
 def _is_polled(node: Node) -> bool:
     """Whether it is tried until it passes."""
-    while (node := node.parent) is not None:
-        if node.type == "call_expression" and (_POLLING.match(_called(node)) or ".poll(" in _text(node)[:12]):
-            return True
-    return False
+    return any(
+        above.type == "call_expression" and (_POLLING.match(_called(above)) or ".poll(" in _text(above)[:12])
+        for above in _above(node)
+    )
 
 
 def _is_awaited(top: Node, words: Collection[Node]) -> bool:
@@ -555,10 +566,9 @@ def _is_awaited(top: Node, words: Collection[Node]) -> bool:
 
 def _within_expect(node: Node) -> bool:
     """Whether it is part of what an expectation is given: that says what is wanted of it."""
-    while (node := node.parent) is not None:
-        if node.type == "call_expression" and (_is_expect(node) or _asserted(node)):
-            return True
-    return False
+    return any(
+        above.type == "call_expression" and (_is_expect(above) or bool(_asserted(above))) for above in _above(node)
+    )
 
 
 def _called(call: Node) -> str:

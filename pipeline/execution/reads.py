@@ -120,7 +120,7 @@ def _seen(lines: Sequence[dict[str, Any]], environment: Environment, root: str, 
     edges = [line["edge"] for line in lines if _is_pair(line.get("edge"))]
     return Seen(
         named=frozenset(map(asked, filter(None, [*said, *command, environment.configuration]))) & frozenset(tree),
-        loaded=frozenset(path for line in lines if (path := line.get("loaded")) in tree),
+        loaded=frozenset(path for line in lines if (path := line.get("loaded", "")) in tree),
         mapped=frozenset(
             (one, path) for one, word in pairs for path in targets(word, "", tree) if _is_file(path, word)
         ),

@@ -30,6 +30,7 @@ OLDER = {"example-pass": True, "example-fail": False}
 CODE = (".js", ".cjs", ".json")
 
 Expected = Literal["pass", "fail"]
+_EXPECTED: dict[str, Expected] = {"pass": "pass", "fail": "fail"}
 _SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _IS_EXPECTATION = re.compile(r"\bid\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
 #: `a `trigger` class`, `an id of "menu"`: what a prompt asks for by name
@@ -183,14 +184,17 @@ def _read(path: Path) -> Example:
     expected = data.get("assertions") if isinstance(data, dict) else None
     if not isinstance(expected, dict):
         return Example(path, fault="its expectations have no object 'assertions'")
-    told = {name: _expected(value) for name, value in expected.items()}
-    if wrong := [name for name, value in told.items() if value is None]:
-        return Example(path, fault=f"'{wrong[0]}' is expected neither to pass nor to fail")
+    told: dict[str, Expected] = {}
+    for name, value in expected.items():
+        if (known := _expected(value)) is None:
+            return Example(path, fault=f"'{name}' is expected neither to pass nor to fail")
+        told[name] = known
     passes = data.get("passes")
     return Example(path, told, passes if isinstance(passes, bool) else None)
 
 
 def _expected(value: object) -> Expected | None:
     """As the public harness reads them: booleans count, too, and case does not."""
-    told = {True: "pass", False: "fail"}.get(value) if isinstance(value, bool) else str(value).strip().lower()
-    return told if told in ("pass", "fail") else None
+    if isinstance(value, bool):
+        return "pass" if value else "fail"
+    return _EXPECTED.get(str(value).strip().lower())

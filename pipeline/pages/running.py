@@ -66,7 +66,8 @@ class Doubts:
     is its own."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits, self._known = limits, {}
+        self._limits = limits
+        self._known: dict[str, bool] = {}
 
     def settle(self, case: Case, seen: Observed) -> Doubt:
         if not seen.is_doubtful:
