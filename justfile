@@ -56,6 +56,11 @@ campaign FILE *ARGS:
 test *ARGS: check
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
 
+# branch coverage of the tests that need no container engine: a table of what is not covered, and coverage.json
+[group('project')]
+coverage *ARGS:
+    uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" --cov --cov-report=term --cov-report=json "$@"
+
 # the tests that need a container engine (just engine-start base-build)
 [group('project')]
 test-engine *ARGS:
