@@ -1,7 +1,8 @@
 """Asking a model for an answer that must parse: plain data in, plain data out, in whatever thread or process.
 
 An answer that can not be read is asked for once more, with what was wrong, and is then missing with its cause. What a
-provider or a budget owes is told apart: it may be asked for again. Writes nothing; the gateway books the money.
+provider or a budget owes is told apart: it may be asked for again. A question that is too long or refused is not.
+Writes nothing; the gateway books the money.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
-from pipeline.llm.chat import Message, chat, connect
+from pipeline.llm.chat import OWN, Message, chat, connect
 
 M = TypeVar("M", bound=BaseModel)
 #: from the text of an answer to what it says. Raises BadAnswer
@@ -65,7 +66,7 @@ def ask(request: Request, line: httpx.Client | None = None) -> Answer:
         try:
             return _read(request, gateway)
         except InfrastructureError as error:
-            return owed(error)
+            return Answer(missing=error.cause) if error.cause in OWN else owed(error)
 
 
 def owed(error: Exception) -> Answer:

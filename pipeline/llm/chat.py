@@ -15,6 +15,10 @@ from pipeline.llm.prices import Usage, usage_of
 
 #: seconds for an answer, with all that the gateway tries
 TIME_LIMIT = 1800
+#: the gateway's own word for why there is no answer (policy.py)
+CAUSE = "x-a11y-bench-cause"
+#: causes that are the request's own: asked again it would end alike
+OWN = ("context", "refused")
 
 Message = dict[str, str]
 
@@ -40,7 +44,8 @@ def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], *
 def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> Said:
     """What the model answers, with all that is told of it. `parameters` are those of OpenAI's protocol.
 
-    Raises InfrastructureError with the cause `budget_exceeded`, `provider_STATUS` or `gateway`.
+    Raises InfrastructureError with the cause `budget_exceeded`, `provider_STATUS`, `gateway`, or the gateway's own word
+    for it: `context`, `refused`, `configuration`.
     """
     headers = {"Authorization": f"Bearer {key}"}
     body = {"model": model, "messages": messages, **parameters}
@@ -49,9 +54,15 @@ def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **
     except httpx.TransportError as error:
         raise InfrastructureError(f"the gateway does not answer: {type(error).__name__}", cause="gateway") from None
     if not reply.is_success:
-        cause = BUDGET_EXCEEDED if BUDGET_EXCEEDED in reply.text else f"provider_{reply.status_code}"
-        raise InfrastructureError(f"the model gives no answer: status {reply.status_code}", cause=cause)
+        raise InfrastructureError(f"the model gives no answer: status {reply.status_code}", cause=_cause(reply))
     return _said(reply)
+
+
+def _cause(reply: httpx.Response) -> str:
+    if BUDGET_EXCEEDED in reply.text:
+        return BUDGET_EXCEEDED
+    told = reply.headers.get(CAUSE, "provider")
+    return f"provider_{reply.status_code}" if told == "provider" else told
 
 
 def _said(reply: httpx.Response) -> Said:

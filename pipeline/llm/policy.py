@@ -2,13 +2,15 @@
 
 A field that is not listed is dropped, in nested objects too, and the proxy's log says its name; a value that could
 reach out, cost what no price says, or is none of the protocol refuses the request (400) before it is sent or booked.
-Runs inside the proxy's environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, where this
-file lies beside the configuration): LiteLLM only.
+Why there is no answer is told here too, once for all who ask (CAUSES): a header repeats it to them. Runs inside the
+proxy's environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, where this file lies beside
+the configuration): LiteLLM only.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -122,6 +124,44 @@ OF_THE_PROXY = (
     *("litellm_call_id", "litellm_logging_obj", "litellm_trace_id"),
 )
 
+#: the header that says why there is no answer
+CAUSE = "x-a11y-bench-cause"
+#: cause, LiteLLM's names of errors, what a refused request is told, statuses: the first row decides of which one fits
+CAUSES = (
+    (
+        "context",
+        ("ContextWindowExceededError",),
+        "context.length|context.window|context.size|context.limit|(prompt|input|request).{0,20} too (long|large)",
+        (413,),
+    ),
+    (
+        "refused",
+        ("ContentPolicyViolationError", "RejectedRequestError"),
+        "content.filter|content.policy|content.management|safety.(system|policy)",
+        (),
+    ),
+    (
+        "configuration",
+        ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"),
+        "",
+        (400, 401, 402, 403, 404, 405, 415, 422),
+    ),
+)
+#: any other: the provider failed, or bears no more at the moment
+PROVIDER = "provider"
+#: statuses whose text is looked at, and how much of it: further on a provider may quote the prompt
+TOLD_BY_TEXT, TEXT_CHARS = (400, 413, 422), 300
+
+
+def cause_of(name: str, status: int | None, text: str) -> str:
+    """Why there is no answer, of an error's name, its status and what it says: `context` (too long for the model),
+    `refused` (for what it holds), `configuration` (key, name of the model, parameters) or `provider`."""
+    said = text[:TEXT_CHARS].lower() if status in TOLD_BY_TEXT else ""
+    for cause, names, words, _ in CAUSES:
+        if name in names or (words and re.search(words, said)):
+            return cause
+    return next((cause for cause, _, _, statuses in CAUSES if status in statuses), PROVIDER)
+
 
 class Refused(ValueError):
     """A request that is none of the protocol, or asks for what no request may have."""
@@ -199,12 +239,20 @@ class Policy(CustomLogger):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> None:
-        """Tell the client not to try again what was tried here, and hand the provider's Retry-After on, which LiteLLM
-        would rename."""
+        """Tell the client why there is no answer, not to try again what was tried here, and hand the provider's
+        Retry-After on, which LiteLLM would rename."""
         given = getattr(original_exception, "litellm_response_headers", None) or {}
         handed_on = {name: given[name] for name in ("retry-after",) if name in given}
-        headers = {"x-should-retry": "false", **handed_on}
+        told = {"x-should-retry": "false", CAUSE: cause_of_error(original_exception)}
+        headers = {**told, **handed_on}
         original_exception.headers = headers  # type: ignore[attr-defined]  # LiteLLM reads it
+
+
+def cause_of_error(error: Exception) -> str:
+    """The same of what LiteLLM, or the check above, raised."""
+    status = getattr(error, "status_code", None)
+    text = getattr(error, "message", None) or getattr(error, "detail", None) or error
+    return cause_of(type(error).__name__, status if isinstance(status, int) else None, str(text))
 
 
 def _body(data: Mapping[str, Any]) -> dict[str, Any]:

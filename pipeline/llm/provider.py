@@ -35,11 +35,12 @@ Reply = Callable[[str], Said]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is unusual about one answer: an HTTP status, a delay in seconds, an empty or a truncated reply, a stream
-    that breaks off, a number of the prompt's tokens that the provider had in its cache, an id that others have, or no
-    word on what it took."""
+    """What is unusual about one answer: an HTTP status and what it `says`, a delay in seconds, an empty or a truncated
+    reply, a stream that breaks off, a number of the prompt's tokens that the provider had in its cache, an id that
+    others have, or no word on what it took."""
 
     status: int = 200
+    says: str = "a fault on command"
     retry_after: int | None = None
     delay: float = 0
     empty: bool = False
@@ -184,7 +185,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: Body, fault: Fault) -> None:
         if fault.status != 200:
-            raise Refusal(fault.status, "a fault on command")
+            raise Refusal(fault.status, fault.says)
         if self.path not in ROUTES:
             raise Refusal(404, f"there is: {', '.join(ROUTES)}")
         answer = ROUTES[self.path](body, self.speaker.reply, fault)

@@ -24,7 +24,7 @@ from pipeline.core.records import PAGES
 from pipeline.core.store import Store, Unit, digest, write_bytes, write_records
 from pipeline.core.work import Event, Interrupts, Settled, Tell, each
 from pipeline.llm.asking import owed
-from pipeline.llm.chat import Message, connect, say
+from pipeline.llm.chat import OWN, Message, connect, say
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
@@ -81,7 +81,9 @@ class Write:
         return Written(said.text, said.finish, said.usage.tokens_in, said.usage.tokens_out, cost, latency)
 
     def failed(self, error: Exception) -> Written:
-        return Written(owed=owed(error).owed)
+        """A prompt that is too long for the model, or refused, is answered by nothing."""
+        cause = owed(error).owed
+        return Written(finish=cause) if cause in OWN else Written(owed=cause)
 
 
 class Generation:

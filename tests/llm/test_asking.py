@@ -9,6 +9,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import cloudpickle
+import httpx
 import pytest
 from pydantic import BaseModel
 
@@ -107,3 +108,16 @@ def test_a_request_is_answered_alike_in_another_process(say: Say) -> None:
 
 def _grade(text: str) -> Grade:
     return last_object(text, Grade, "grade")
+
+
+@pytest.mark.parametrize("cause", ["context", "refused"])
+def test_what_would_end_alike_is_not_owed(say: Say, cause: str) -> None:
+    """A question that no answer can come to is kept as missing: asked again it would be refused again, for ever."""
+    speaker, request = say("unheard")
+    speaker.fail(Fault(400))
+
+    def tell(reply: httpx.Response) -> None:
+        reply.headers["x-a11y-bench-cause"] = cause
+
+    with httpx.Client(base_url=request.base_url, event_hooks={"response": [tell]}) as line:
+        assert ask(request, line) == Answer(missing=cause)

@@ -60,6 +60,26 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
     assert bench.chat(bench.key(experiment)).headers["Retry-After"] == "700"
 
 
+@pytest.mark.parametrize(
+    ("fault", "cause"),
+    [
+        (Fault(400, "This model's maximum context length is 8192 tokens."), "context"),
+        (Fault(400, "content_filter: the prompt was refused"), "refused"),
+        (Fault(400, "Unsupported value: 'temperature' does not support 0.8"), "configuration"),
+        (Fault(401, "wrong key"), "configuration"),
+        (Fault(503), "provider"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_the_client_is_told_why_there_is_no_answer(
+    bench: Bench, experiment: Experiment, fault: Fault, cause: str
+) -> None:
+    """One place knows the words of every provider, and all that ask repeat it."""
+    bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 else 1))
+    answer = bench.chat(bench.key(experiment))
+    assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (fault.status, cause)
+
+
 def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experiment) -> None:
     """Half an answer must not pass for a whole one."""
     bench.upstream.fail(Fault(breaks=True))

@@ -27,11 +27,10 @@ class Cause(StrEnum):
 
 
 class Fault(StrEnum):
-    """What broke outside the agent: never a model's failure, worth a retry (but for the budget and the key)."""
+    """What broke outside the agent: never a model's failure, worth a retry once budget and configuration allow it."""
 
     BUDGET_EXCEEDED = "budget_exceeded"
-    AUTHENTICATION = "authentication"
-    UNKNOWN_MODEL = "unknown_model"
+    CONFIGURATION = "configuration"
     RATE_LIMITED = "rate_limited"
     UNREACHABLE = "unreachable"
     PROVIDER_ERROR = "provider_error"
@@ -59,22 +58,13 @@ MENDABLE = (
     Cause.INVALID_PATCH,
 )
 
-# status, cause: what a provider's refusal means when its text says nothing more exact
-FAULTS_BY_STATUS = (
-    (401, Fault.AUTHENTICATION),
-    (403, Fault.AUTHENTICATION),
-    (404, Fault.UNKNOWN_MODEL),
-    (429, Fault.RATE_LIMITED),
-)
-
-# word in the provider's error, cause: these are told by their text, whatever their status
-ERRORS_BY_TEXT = (
-    ("budget_exceeded", Fault.BUDGET_EXCEEDED),
-    ("context_length_exceeded", Cause.CONTEXT_OVERFLOW),
-    ("ContextWindowExceededError", Cause.CONTEXT_OVERFLOW),
-    ("content_policy_violation", Cause.NO_MODEL_RESPONSE),
-    ("content_filter", Cause.NO_MODEL_RESPONSE),
-)
+# the header in which the gateway says why there is no answer, and what its words mean here
+CAUSE_HEADER = "x-a11y-bench-cause"
+CAUSES_TOLD: dict[str, Cause | Fault] = {
+    "context": Cause.CONTEXT_OVERFLOW,
+    "refused": Cause.NO_MODEL_RESPONSE,
+    "configuration": Fault.CONFIGURATION,
+}
 
 
 class BadInput(Exception):

@@ -17,11 +17,12 @@ from typing import Any
 from urllib3 import HTTPResponse, PoolManager, Retry
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from magentless.causes import ERRORS_BY_TEXT, FAULTS_BY_STATUS, Cause, Ended, Fault, ProviderFailure
+from magentless.causes import CAUSE_HEADER, CAUSES_TOLD, Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
 
 ERROR_TEXT_CHARS = 200  # the beginning tells the kind; further on a provider may quote the prompt
-WORTH_ANOTHER_TRY = (408, 409, 425, 429, *range(500, 600))
+TOO_MANY = 429
+WORTH_ANOTHER_TRY = (408, 409, 425, TOO_MANY, *range(500, 600))
 LONGEST_PAUSE = 60  # seconds
 CONNECTIONS = 64  # that are kept open; more are opened where they are needed
 
@@ -103,14 +104,17 @@ class Wire:
         return _document(reply)
 
     def _meaning(self, reply: HTTPResponse) -> Ended | ProviderFailure:
+        """What the gateway says of it; at an address that says nothing, a budget and too many requests are told."""
         error = _error(reply)
         message = self._clean(f"status {reply.status}: {error.get('message', '')}")
-        text = f"{error.get('code')} {error.get('type')} {message[:ERROR_TEXT_CHARS]}"
-        told = next((cause for word, cause in ERRORS_BY_TEXT if word in text), None)
+        told = CAUSES_TOLD.get(reply.headers.get(CAUSE_HEADER, ""))
         if isinstance(told, Cause):
             return Ended(told, message)
-        by_status = dict(FAULTS_BY_STATUS).get(reply.status, Fault.PROVIDER_ERROR)
-        return ProviderFailure(told or by_status, message)
+        text = f"{error.get('code')} {error.get('type')} {message[:ERROR_TEXT_CHARS]}"
+        if Fault.BUDGET_EXCEEDED in text:
+            return ProviderFailure(Fault.BUDGET_EXCEEDED, message)
+        passing = Fault.RATE_LIMITED if reply.status == TOO_MANY else Fault.PROVIDER_ERROR
+        return ProviderFailure(told or passing, message)
 
     def _clean(self, message: str) -> str:
         for key in (self._endpoint.api_key, self._endpoint.shared_key):

@@ -32,16 +32,11 @@ OUTCOMES = {
     "TimeExceeded": "TIME_LIMIT",
     "RepeatedFormatError": "NO_MODEL_RESPONSE",
     "ContextOverflow": "CONTEXT_OVERFLOW",
+    "Refused": "NO_MODEL_RESPONSE",
 }
-#: what a refusal says -> its cause, the first that fits; a request that is too long is no fault of the provider's
-REFUSALS = (
-    ("budget_exceeded", "budget_exceeded"),
-    ("429", "rate_limited"),
-    ("401", "authentication"),
-    ("403", "authentication"),
-    ("404", "unknown_model"),
-)
-TOO_LONG = (400, 413)
+#: the header in which the gateway says why there is no answer, and of its words those that are the model's own end
+CAUSE = "x-a11y-bench-cause"
+OWN_ENDS = {"context": "ContextOverflow", "refused": "Refused"}
 #: the end of a picture's name -> its media type
 MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 
@@ -98,11 +93,11 @@ def load(folder: Path) -> list[dict]:
 
 
 def _refused(answer: requests.Response) -> Exception:
-    said = f"{answer.status_code} {answer.text[:500]}"
-    if answer.status_code in TOO_LONG and "budget_exceeded" not in said:
-        ended = {"exit_status": "ContextOverflow", "submission": ""}
+    said, told = f"{answer.status_code} {answer.text[:500]}", answer.headers.get(CAUSE, "provider")
+    if told in OWN_ENDS:
+        ended = {"exit_status": OWN_ENDS[told], "submission": ""}
         return InterruptAgentFlow({"role": "exit", "content": said, "extra": ended})
-    return ProviderFailure(next((cause for text, cause in REFUSALS if text in said), "provider_error"), said)
+    return ProviderFailure("budget_exceeded" if "budget_exceeded" in said else told, said)
 
 
 def run(told: argparse.Namespace) -> str:

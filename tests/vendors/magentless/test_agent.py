@@ -155,7 +155,7 @@ def test_the_first_sample_of_its_kind_is_greedy(make_checkout, run_agent):
 
 
 @pytest.mark.invariant(4)
-@pytest.mark.parametrize(("status", "cause"), [(500, "provider_error"), (401, "authentication"), (429, "rate_limited")])
+@pytest.mark.parametrize(("status", "cause"), [(500, "provider_error"), (401, "provider_error"), (429, "rate_limited")])
 def test_a_broken_provider_is_not_an_empty_patch(make_checkout, run_agent, status, cause):
     """An infrastructure fault is never a model failure: exit code 75, and error.json alone."""
     with repairing(FIX) as model:
