@@ -47,7 +47,7 @@ def _row(model: Any) -> dict[str, Any]:
         "kind": model.kind,
         "context": model.context,
         "price": [format(price, "f") for price in model.price[:3]],
-        "limit": model.limit,
+        "limit": model.limits.get("max_parallel_requests"),
         "missing": model.missing(os.environ),
     }
 

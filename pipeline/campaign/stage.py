@@ -231,9 +231,9 @@ class Conduct:
             predictor.predict()
             if owed := len(predictor.resume().owed()):
                 self.failed.append(f"{what}: {owed} answers are owed")
-            self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset)
+            self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset, predictor.gateway)
 
-    def _evaluate(self, repo: Repo, label: str, model: str, subset: Subset) -> None:
+    def _evaluate(self, repo: Repo, label: str, model: str, subset: Subset, gateway: Gateway | None = None) -> None:
         asked = self.campaign.evaluate
         limits, patience = Limits(seconds=asked.timeout), Patience(asked.tries)
         how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
@@ -241,16 +241,25 @@ class Conduct:
             self.store, repo, label, model, self.sandbox, subset=subset, limits=limits, patience=patience, **how
         )
         if asked.assess is not None and label not in REFERENCES:
-            self._assess(repo, label, model, limits, patience, **how)
+            self._assess(repo, label, model, limits, patience, gateway, **how)
 
-    def _assess(self, repo: Repo, label: str, model: str, limits: Limits, patience: Patience, **how: Any) -> None:
+    def _assess(
+        self,
+        repo: Repo,
+        label: str,
+        model: str,
+        limits: Limits,
+        patience: Patience,
+        gateway: Gateway | None,
+        **how: Any,
+    ) -> None:
         from pipeline.evaluate.answers import Subject
         from pipeline.evaluate.assess.stage import More, assess
         from pipeline.evaluate.runs import How
         from pipeline.llm.panel import Asked
 
         asked = self.campaign.evaluate
-        judge = Asked(asked.judge, asked.judge_samples, asked.judge_budget, self.models, self.given)
+        judge = Asked(asked.judge, asked.judge_samples, asked.judge_budget, self.models, self.given, gateway)
         parts = asked.assess or ()
         more = More("axe" in parts, "stories" in parts, judge if "judge" in parts else None)
         say_stage("04 assess", f"{label} with {model} on {repo}")

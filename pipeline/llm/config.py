@@ -119,7 +119,10 @@ def _most(model: Model, name: str) -> int:
     return said if type(said) is int else 0
 
 
-def limits(models: ModelList) -> dict[str, int]:
-    """The most requests in flight, by provider: the smallest that one of its models says."""
-    said = [(model.provider, model.limit) for model in models.models.values() if model.limit]
-    return {provider: min(limit for name, limit in said if name == provider) for provider, _ in said}
+def limits(models: ModelList) -> dict[str, dict[str, int]]:
+    """What each provider bears, by the names of LIMITS: the smallest that one of its models says."""
+    found: dict[str, dict[str, int]] = {}
+    for model in models.models.values():
+        of_provider = found.setdefault(model.provider, {})
+        of_provider.update((name, min(limit, of_provider.get(name, limit))) for name, limit in model.limits.items())
+    return {provider: said for provider, said in found.items() if said}

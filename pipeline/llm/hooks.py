@@ -56,8 +56,8 @@ def models() -> dict[str, Listed]:
     }
 
 
-def limits() -> dict[str, int]:
-    """The most requests in flight, by provider."""
+def limits() -> dict[str, dict[str, int]]:
+    """What each provider bears."""
     return _settings()["limits"]
 
 

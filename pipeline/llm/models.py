@@ -41,20 +41,22 @@ _SHAPES_NOTHING = (
 )
 #: fields of `model_info` that do: what the model may be shown
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
+#: fields of `litellm_params` that say what a provider bears: requests in flight, requests and tokens in a minute
+LIMITS = ("max_parallel_requests", "rpm", "tpm")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `limit` is the most
-    requests in flight to its provider; `scripted` says that no model answers, but a table of this project."""
+    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `limits` is what it
+    says of LIMITS; `scripted` says that no model answers, but a table of this project."""
 
     name: str
     kind: str
     price: Price
     scripted: bool
     environment: tuple[str, ...]
-    limit: int | None
+    limits: Mapping[str, int]
     entry: dict[str, Any]
 
     @property
@@ -172,8 +174,8 @@ def _model(place: _Place, entry: Any) -> Model:
     _check_key(place, parameters)
     found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in found if match)
-    limit = _limit(place, parameters)
-    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limit, entry)
+    limits = {one: _limit(place, parameters, one) for one in LIMITS if parameters.get(one) is not None}
+    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limits, entry)
 
 
 def _check_key(place: _Place, parameters: dict[str, Any]) -> None:
@@ -183,10 +185,11 @@ def _check_key(place: _Place, parameters: dict[str, Any]) -> None:
         raise place.error("litellm_params.api_key", "a secret has no place in a file", hint)
 
 
-def _limit(place: _Place, parameters: dict[str, Any]) -> int | None:
-    limit = parameters.get("max_parallel_requests")
-    if limit is not None and (type(limit) is not int or limit < 1):
-        raise place.error("litellm_params.max_parallel_requests", f"'{limit}' is no number of requests")
+def _limit(place: _Place, parameters: dict[str, Any], name: str) -> int:
+    limit = parameters[name]
+    if type(limit) is not int or limit < 1:
+        what = "tokens" if name == "tpm" else "requests"
+        raise place.error(f"litellm_params.{name}", f"'{limit}' is no number of {what}")
     return limit
 
 

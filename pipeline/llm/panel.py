@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -52,7 +53,8 @@ class Rubric(Generic[Q]):
 class Asked:
     """Who is asked, how often each question, and the most that this may cost for a repository, in USD.
 
-    `given` is the environment in which the providers' keys are; the process's own unless told.
+    `given` is the environment in which the providers' keys are; the process's own unless told. `gateway` is one that is
+    open already, which stays so.
     """
 
     model: str
@@ -60,6 +62,7 @@ class Asked:
     budget: Decimal | None = None
     models: Path = SHIPPED
     given: Mapping[str, str] | None = None
+    gateway: Gateway | None = None
 
 
 class Sampled(NamedTuple):
@@ -133,11 +136,18 @@ class Panel(Generic[Q]):
         left = [one for one in dict.fromkeys(questions) if self.samples(one).missing()]
         if not left:
             return {}
-        say = partial(progress.step, self.rubric.agent)
-        with open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given) as gateway:
+        with self._opened(progress, log) as gateway:
             causes = self.ask(gateway, left, progress, jobs, engine)
+            if self.asked.gateway:
+                gateway.settle(self.experiment)
         write_costs(self.store)
         return causes
+
+    def _opened(self, progress: Progress, log: Path) -> AbstractContextManager[Gateway]:
+        if self.asked.gateway:
+            return nullcontext(self.asked.gateway)
+        say = partial(progress.step, self.rubric.agent)
+        return open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given)
 
     def ask(
         self, gateway: Gateway, questions: Sequence[Q], progress: Progress, jobs: int, engine: str = "threads"

@@ -1,16 +1,19 @@
-"""Requests to one provider wait for their turn, so that it is asked no more at once than it bears.
+"""Requests to one provider wait for their turn, so that it is asked no more than it bears, at once and in a minute.
 
-ASGI, around the embedded proxy: LiteLLM's own limit refuses what is too much at once instead of letting it wait. A
-stream keeps its turn until it ends, a request that is tried again until it is answered. Also runs inside the proxy's
-environment: standard library only.
+ASGI, around the embedded proxy: LiteLLM's own limits refuse what is too much instead of letting it wait. A stream
+keeps its turn until it ends, a request that is tried again until it is answered; a minute counts what was begun in it.
+A request's tokens are taken as its characters / 4 and the most that it may be answered with, as providers reckon them
+before they answer. Also runs inside the proxy's environment: standard library only.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 Message = dict[str, Any]
@@ -18,30 +21,90 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
+#: seconds over which requests and tokens are counted
+MINUTE = 60.0
+#: fields of a request that say how long its answer is at most
+LENGTHS = ("max_completion_tokens", "max_tokens")
+CHARS_PER_TOKEN = 4
+
 
 class Turns:
-    """`provider_of` names the provider behind each model, `limits` the most requests in flight to a provider."""
+    """`provider_of` names the provider behind each model, `limits` what a provider bears, by LiteLLM's names for it:
+    `max_parallel_requests`, `rpm`, `tpm`."""
 
-    def __init__(self, app: App, provider_of: Mapping[str, str], limits: Mapping[str, int]) -> None:
+    def __init__(
+        self, app: App, provider_of: Mapping[str, str], limits: Mapping[str, Mapping[str, int]], minute: float = MINUTE
+    ) -> None:
         self._app, self._provider_of = app, provider_of
-        self._free = {provider: asyncio.Semaphore(limit) for provider, limit in limits.items()}
+        self._lanes = {provider: Lane(minute=minute, **said) for provider, said in limits.items()}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             return await self._app(scope, receive, send)
         body = await read_body(receive)
-        async with self._turn(body):
+        model, tokens = asked(body)
+        lane = self._lanes.get(self._provider_of.get(model, ""), FREE)
+        async with lane.turn(tokens):
             return await self._app(scope, replay(body, receive), send)
 
-    def _turn(self, body: bytes) -> AbstractAsyncContextManager[Any]:
-        return self._free.get(self._provider_of.get(_model(body), ""), nullcontext())
+
+class Lane:
+    """The way to one provider: so many requests at once, and so many requests and tokens in a minute."""
+
+    def __init__(
+        self,
+        max_parallel_requests: int | None = None,
+        rpm: int | None = None,
+        tpm: int | None = None,
+        minute: float = MINUTE,
+    ) -> None:
+        self._free = asyncio.Semaphore(max_parallel_requests) if max_parallel_requests else None
+        self._most = (rpm, tpm)
+        self._minute, self._begun, self._door = minute, deque[tuple[float, int]](), asyncio.Lock()
+
+    @asynccontextmanager
+    async def turn(self, tokens: int) -> AsyncIterator[None]:
+        """Waits for a turn, which lasts as long as the block."""
+        if self._free is None:
+            await self._pace(tokens)
+            yield
+            return
+        async with self._free:
+            await self._pace(tokens)
+            yield
+
+    async def _pace(self, tokens: int) -> None:
+        """First come, first served: the next one waits behind the door until there is room for this one."""
+        if self._most == (None, None):
+            return
+        async with self._door:
+            while (seconds := self._until(tokens, time.monotonic())) > 0:
+                await asyncio.sleep(seconds)
+            self._begun.append((time.monotonic(), tokens))
+
+    def _until(self, tokens: int, now: float) -> float:
+        """Seconds until there may be room; a request that is larger than a minute's tokens goes alone."""
+        while self._begun and now - self._begun[0][0] >= self._minute:
+            self._begun.popleft()
+        rpm, tpm = self._most
+        many = rpm is not None and len(self._begun) >= rpm
+        large = tpm is not None and sum(count for _, count in self._begun) + tokens > tpm
+        return self._begun[0][0] + self._minute - now if self._begun and (many or large) else 0
 
 
-def _model(body: bytes) -> str:
+#: to providers of which nothing is said
+FREE = Lane()
+
+
+def asked(body: bytes) -> tuple[str, int]:
+    """The model that is asked, empty for none, and the tokens that it may take in and give."""
     try:
-        return str(json.loads(body)["model"])
+        request = json.loads(body)
+        model = str(request["model"])
     except (ValueError, KeyError, TypeError):
-        return ""
+        return "", 0
+    said = [request[name] for name in LENGTHS if type(request.get(name)) is int]
+    return model, len(body) // CHARS_PER_TOKEN + max([0, *said])
 
 
 async def read_body(receive: Receive) -> bytes:

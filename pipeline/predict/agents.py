@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tokenize import TokenError
 from typing import NamedTuple, TypeVar
@@ -22,7 +23,7 @@ from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
-EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "settings", "agent", "base_url", "key")
+EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "contexts", "settings", "agent", "base_url", "key")
 PLACES = {False: (*EVERYWHERE, "python", "cache", "shared_key"), True: (*EVERYWHERE, "prompt", "statement")}
 #: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
 PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
@@ -55,7 +56,7 @@ class Call(BaseModel):
 
 class Manifest(Call):
     """An `agent.toml`. One without a command takes its whole call from the settings. `asks` are the settings that name
-    further models, as `retrieval.model`."""
+    further models, as `retrieval.model`: one for all, or a table by patterns of the model's name."""
 
     name: str
     summary: str
@@ -78,7 +79,11 @@ class Agent(NamedTuple):
     call: Call
     runs_code: bool = False
     version: str = ""
-    asks: tuple[str, ...] = ()
+    asks: tuple[Mapping[str, str], ...] = ()
+
+    def further(self, model: str) -> tuple[str, ...]:
+        """The models that it asks beside `model`."""
+        return tuple(filter(None, dict.fromkeys(chosen(model, by_pattern) for by_pattern in self.asks)))
 
     @property
     def digest(self) -> str:
@@ -126,23 +131,34 @@ def _decisive(path: Path) -> bytes:
         return data
 
 
-def _asked(manifest: Manifest, path: Path, chosen: Path) -> tuple[str, ...]:
-    """The further models that the settings name, the agent's own settings where these say nothing; empty is none."""
+def chosen(model: str, by_pattern: Mapping[str, str]) -> str:
+    """What stands beside the closest pattern of a model's name: the longest one, and its own name before all; empty
+    where none fits."""
+    fitting = [one for one in by_pattern if fnmatchcase(model, one)]
+    return by_pattern[max(fitting, key=lambda one: (one == model, len(one)))] if fitting else ""
+
+
+def _asked(manifest: Manifest, path: Path, settings: Path) -> tuple[Mapping[str, str], ...]:
+    """The further models that the settings name, by patterns of the model; tables over those of the agent's own."""
     found = []
     for key in manifest.asks:
-        said = [_look_up(one, key) for one in (chosen, path.parent / manifest.settings)]
-        found.append(next((one for one in said if one is not None), ""))
-    return tuple(filter(None, dict.fromkeys(found)))
+        said, own = (_look_up(one, key) for one in (settings, path.parent / manifest.settings))
+        both = isinstance(said, dict) and isinstance(own, dict)
+        merged = {**own, **said} if both else own if said is None else said
+        found.append(merged if isinstance(merged, dict) else {"*": merged or ""})
+    return tuple(found)
 
 
-def _look_up(path: Path, key: str) -> str | None:
-    """A text in a TOML file, None where there is none."""
+def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
+    """A text, or a table of texts, in a TOML file; None where there is neither."""
     try:
         value: object = tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"no readable TOML: {error}", path=path) from None
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return {name: text for name, text in value.items() if isinstance(text, str)}
     return value if isinstance(value, str) else None
 
 

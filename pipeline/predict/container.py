@@ -7,6 +7,7 @@ ignores, installed packages among them, are no part of it.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -88,6 +89,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
         "checkout": room.root,
         "out": out,
         "model": ask.model,
+        "contexts": json.dumps(ask.contexts),
         "agent": room.tools,
         "base_url": room.url,
         "key": ask.key,

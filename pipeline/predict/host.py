@@ -5,6 +5,7 @@ For agents that only read the checkout: nothing isolates their process but its e
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -56,6 +57,7 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
         "checkout": str(place / "checkout"),
         "out": str(place / "out"),
         "model": ask.model,
+        "contexts": json.dumps(ask.contexts),
         "settings": str(ask.agent.settings.absolute()),
         "agent": str(ask.agent.folder),
         "base_url": ask.base_url,

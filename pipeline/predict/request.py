@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -53,7 +53,8 @@ class Ask:
     """The request: a task, the commit it is about, the gateway and the keys of the task and of what serves several.
 
     `cache` is a folder in which an agent keeps what serves the run's other tasks: it can be made again, for the same
-    money. `pictures` are the statement's, by name, for a model that sees.
+    money. `contexts` are the tokens that the models take, where the list says it. `pictures` are the statement's, by
+    name, for a model that sees.
     """
 
     agent: Agent
@@ -68,6 +69,7 @@ class Ask:
     pictures: dict[str, bytes] = field(default_factory=dict, repr=False)
     room: Room | None = None
     attempt: int = 1
+    contexts: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -113,15 +113,15 @@ class Predictor:
         """The model, when it and all others that the agent's settings name can be asked. Raises UserError."""
         listed = load_models(self.models)
         model = listed.ready(name, self.given, "chat")
-        for further in self.agent.asks:
-            listed.ready(further, self.given)
+        self.further = [listed.ready(one, self.given) for one in self.agent.further(name)]
         return model
 
     def _settings(self) -> str:
         """A digest of the agent, its settings and what of the model's entry shapes answers; references have none."""
         if self.reference:
             return ""
-        return digest(self.agent.digest, self.agent.settings_digest, self.model.shaping)
+        shaping = [one.shaping for one in (self.model, *self.further)]
+        return digest(self.agent.digest, self.agent.settings_digest, *shaping)
 
     def _about(self) -> dict[str, Any]:
         """What people want to know of a run: the settings as they were, versions, the model's entry. No secret."""
@@ -280,6 +280,7 @@ class Predictor:
             cache=str(run.cache),
             room=room,
             attempt=attempt,
+            contexts={one.name: one.context for one in (self.model, *self.further) if one.context},
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:

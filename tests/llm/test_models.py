@@ -143,7 +143,7 @@ def test_models_of_one_key_share_a_limit() -> None:
     models = load_models(SHIPPED)
     assert models.get("GLM-4.6").provider == models.get("Qwen3-Embedding-4B").provider == "os.environ/DEEPINFRA_API_KEY"
     assert models.get("ollama-qwen2.5-coder").provider == "os.environ/OLLAMA_URL"
-    assert limits(models)["os.environ/ANTHROPIC_API_KEY"] == 16
+    assert limits(models)["os.environ/ANTHROPIC_API_KEY"] == {"max_parallel_requests": 16}
 
 
 def test_a_proxy_that_runs_already_has_the_providers_keys() -> None:

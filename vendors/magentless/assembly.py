@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from magentless.checkout import Checkout
-from magentless.inputs import Settings, Task
+from magentless.inputs import Contexts, Settings, Task
 from magentless.localize import Nearest
 from magentless.prompting import Prompter
 from magentless.provider import ChatModel, EmbeddingModel, Trajectory
@@ -32,12 +33,14 @@ class Parts:
         settings: Settings,
         endpoint: Endpoint,
         pictures: Sequence[str] = (),
+        contexts: Contexts = MappingProxyType({}),
     ) -> None:
+        settings = settings.model_copy(update={"retrieval": settings.retrieval.of(model, contexts)})
         self.wire = Wire(endpoint, settings.provider)
         self._trajectory: Trajectory = []
         chat = ChatModel(model, self.wire, self._trajectory, pictures)
         count = counter(model, settings.context.tokenizers)
-        limit = settings.context.limit(model) - PICTURE_TOKENS * len(pictures)
+        limit = settings.context.limit(model, contexts) - PICTURE_TOKENS * len(pictures)
         prompter = Prompter(task, settings, limit, count)
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 

@@ -46,11 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _work(args: argparse.Namespace) -> int:
     from magentless.agent import Agent
     from magentless.assembly import Parts
-    from magentless.inputs import load_pictures, load_settings, load_task
+    from magentless.inputs import load_pictures, load_settings, load_task, read_contexts
 
     started = time.monotonic()
     task, settings, pictures = load_task(args.task), load_settings(args.settings), load_pictures(args.pictures)
-    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures)
+    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures, read_contexts(args.contexts))
     outputs.clear(args.out)
     run = Agent(parts.session, parts.nearest(args.cache)).run()
     waited = parts.wire.clock.waited
@@ -83,5 +83,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="folder for patch, metadata and trajectory")
     parser.add_argument("--cache", type=Path, required=True, help="folder that lasts: vectors for the next tasks")
     parser.add_argument("--model", required=True, help="model name, sent as it is")
+    parser.add_argument("--contexts", default="{}", help="JSON: tokens that the models take, by name")
     parser.add_argument("--settings", type=Path, required=True, help="TOML file with values other than the defaults")
     return parser

@@ -10,11 +10,21 @@ import base64
 import hashlib
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    TypeAdapter,
+    ValidationError,
+)
 
 from magentless.causes import BadInput
 
@@ -24,6 +34,8 @@ DEFAULT_SETTINGS = Path(__file__).with_name("settings.toml")
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else tuple(value))]
+#: tokens that models take, by name, where the caller knows it
+Contexts = Mapping[str, int]
 Kind = TypeVar("Kind", bound=BaseModel)
 
 
@@ -86,12 +98,12 @@ class Output(Record):
 
 class Context(Record):
     default: PositiveInt
-    models: dict[str, PositiveInt]
+    most: PositiveInt
     tokenizers: dict[str, str]
 
-    def limit(self, model: str) -> int:
+    def limit(self, model: str, listed: Contexts) -> int:
         """The tokens that `model` takes, prompt and reply together."""
-        return self.models.get(model, self.default)
+        return min(listed.get(model, self.default), self.most)
 
 
 class Files(Record):
@@ -105,18 +117,23 @@ class Files(Record):
 
 
 class Retrieval(Record):
-    model: str
+    model: str | dict[str, str]
     chunk_tokens: PositiveInt
     overlap_tokens: NonNegativeInt
     batch: PositiveInt
     parallel: PositiveInt
-    default_limit: PositiveInt
-    limits: dict[str, PositiveInt]
+    limit: PositiveInt
 
-    @property
-    def limit(self) -> int:
-        """The tokens that the model takes of one text."""
-        return self.limits.get(self.model, self.default_limit)
+    def of(self, model: str, listed: Contexts) -> Retrieval:
+        """The same for one model that answers: which model embeds (empty: none), and the tokens that it takes."""
+        chosen = self.model if isinstance(self.model, str) else _closest(model, self.model)
+        return self.model_copy(update={"model": chosen, "limit": listed.get(chosen, self.limit)})
+
+
+def _closest(name: str, by_pattern: Mapping[str, str]) -> str:
+    """What stands beside the longest pattern of a name, and beside the name itself before all."""
+    fitting = [one for one in by_pattern if fnmatchcase(name, one)]
+    return by_pattern[max(fitting, key=lambda one: (one == name, len(one)))] if fitting else ""
 
 
 class Provider(Record):
@@ -154,6 +171,14 @@ class Settings(Record):
 def load_task(path: Path) -> Task:
     """The task in the JSON file `path`; raises BadInput."""
     return _checked(Task, path, json.loads)
+
+
+def read_contexts(text: str) -> Contexts:
+    """What `--contexts` says; raises BadInput."""
+    try:
+        return TypeAdapter(dict[str, PositiveInt]).validate_json(text)
+    except ValidationError as error:
+        raise BadInput(f"--contexts: {error.errors()[0]['msg']}") from None
 
 
 def load_pictures(folder: Path | None) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 from magentless.causes import BadInput
-from magentless.inputs import load_task
+from magentless.inputs import load_task, read_contexts
 
 from pipeline.llm.models import SHIPPED, load_models
+from pipeline.predict.agents import load_agent
 
 
 def task_data(**changes):
@@ -55,14 +56,39 @@ def test_given_settings_replace_single_defaults(make_settings):
     assert make_settings("[samples]\nsets = 2\n").digest() == defaults.digest()
 
 
-def test_limits_of_context_are_those_of_the_model_list(make_settings):
-    """What the gateway's list says of a model's context, the agent knows; a million tokens are the most it uses."""
-    listed = load_models(SHIPPED).models.values()
-    context, retrieval = make_settings().context, make_settings().retrieval
-    given = {one.name: min(one.context, 1_000_000) for one in listed if one.context}
-    assert context.models | retrieval.limits == given
+def test_limits_are_those_of_the_model_list(make_settings):
+    """The caller says them; a million tokens are the most that is used."""
+    context, listed = make_settings().context, {"big": 2_000_000, "small": 8192}
+    assert [context.limit(name, listed) for name in ("big", "small", "other")] == [1_000_000, 8192, 128_000]
 
 
-def test_a_model_may_have_a_context_of_its_own(make_settings):
-    context = make_settings('[context.models]\n"big" = 1000000\n').context
-    assert (context.limit("big"), context.limit("other")) == (1_000_000, 128_000)
+@pytest.mark.parametrize(
+    ("toml", "model", "expected"),
+    [
+        ("", "GLM-4.6", "Qwen3-Embedding-4B"),
+        ("", "ollama-qwen2.5-coder", "ollama-qwen3-embedding"),
+        ('model = ""', "ollama-qwen2.5-coder", ""),
+        ('model = "text-embedding-3-small"', "local", "text-embedding-3-small"),
+        ('model = {"gpt-*" = "text-embedding-3-small"}', "gpt-5", "text-embedding-3-small"),
+        ('model = {"gpt-*" = "small", "gpt-5" = ""}', "gpt-5", ""),
+        ('model = {"gpt-*" = "small"}', "local", "local-embedding"),
+    ],
+)
+def test_which_model_embeds_is_the_closest_patterns(make_settings, tmp_path, toml, model, expected):
+    """Agent and pipeline read it alike: the pipeline looks at the model before the first paid request."""
+    retrieval = make_settings(f"[retrieval]\n{toml}\n").retrieval.of(model, {expected: 512} if expected else {})
+    assert (retrieval.model, retrieval.limit) == (expected, 512 if expected else 2000)
+    asked = load_agent("magentless", tmp_path / "settings.toml").further(model)
+    assert asked == ((expected,) if expected else ())
+
+
+def test_every_model_of_the_list_has_one_that_embeds(make_settings):
+    listed = load_models(SHIPPED).models
+    found = {make_settings().retrieval.of(one.name, {}).model for one in listed.values() if one.kind == "chat"}
+    assert all(listed[name].kind == "embedding" for name in found)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"m": 0}', '{"m": "many"}'])
+def test_contexts_that_are_none_are_refused(text):
+    with pytest.raises(BadInput, match="--contexts"):
+        read_contexts(text)

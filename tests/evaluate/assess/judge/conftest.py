@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
@@ -60,7 +61,7 @@ class Court:
     speaker: Speaker
     gateway: Gateway
 
-    def panel(self, model: str = "scripted", parameters: dict[str, object] | None = None, **asked: int) -> Panel:
+    def panel(self, model: str = "scripted", parameters: dict[str, object] | None = None, **asked: Any) -> Panel:
         asked_of = Asked(model, models=DEMO, given=GIVEN, **asked)
         return Panel(self.store, factories.REPO, asked_of, parameters or {"temperature": 0.1})
 

@@ -8,6 +8,7 @@ import factories
 import pytest
 
 from pipeline.core.errors import UserError
+from pipeline.core.progress import Progress
 from pipeline.core.store import Store
 from pipeline.core.work import Event, each
 from pipeline.evaluate.assess.judge.panel import Panel
@@ -123,6 +124,16 @@ def test_its_money_is_its_own(court):
     key = authorization.removeprefix("Bearer ")
     booked = here.gateway.ledger.key(key_hash(key))
     assert (booked.agent, booked.model, booked.holder) == ("judge", "scripted", factories.REPO.instance_id(1))
+
+
+def test_a_gateway_that_is_open_serves_the_judge_too(court, monkeypatch):
+    """A campaign has one gateway for agents and judges: none is opened beside it, and it stays open."""
+    here = court(3)
+    monkeypatch.setattr("pipeline.llm.panel.open_gateway", lambda *_, **__: pytest.fail("another gateway"))
+    panel = here.panel(gateway=here.gateway)
+    with Progress("judging", 1) as progress:
+        assert panel.complete([question("patch")], progress, here.store.root / "gateway.log", 1) == {}
+    assert panel.samples(question("patch")).missing() == []
 
 
 @pytest.mark.rule("bad-input")

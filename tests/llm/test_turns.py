@@ -1,0 +1,71 @@
+"""Turns at a provider: so many at once, and so many requests and tokens in a minute, which is short here."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from pipeline.llm.turns import Turns, asked
+
+MINUTE = 0.3
+
+
+def seconds(limits: dict[str, int], *requests: dict[str, Any]) -> list[float]:
+    """When each request reached the application, from the first on; all came at once."""
+    begun: list[float] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        assert json.loads((await receive())["body"])["model"] == "m"
+        begun.append(time.monotonic())
+
+    async def all_at_once() -> None:
+        turns = Turns(app, {"m": "key"}, {"key": limits}, MINUTE)
+        await asyncio.gather(*(turns({"type": "http", "method": "POST"}, sends(one), None) for one in requests))
+
+    asyncio.run(all_at_once())
+    return [one - begun[0] for one in begun]
+
+
+def sends(request: dict[str, Any]) -> Any:
+    body = json.dumps({"model": "m", **request}).encode()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+@pytest.mark.rule("provider-limit")
+@pytest.mark.parametrize(
+    ("limits", "request_", "waves"),
+    [
+        ({}, {}, [0, 0, 0, 0]),
+        ({"rpm": 2}, {}, [0, 0, 1, 1]),
+        ({"rpm": 1}, {}, [0, 1, 2, 3]),
+        ({"tpm": 250}, {"max_tokens": 100}, [0, 0, 1, 1]),
+        ({"tpm": 50}, {"max_tokens": 100}, [0, 1, 2, 3]),
+        ({"rpm": 3, "tpm": 10_000, "max_parallel_requests": 1}, {}, [0, 0, 0, 1]),
+    ],
+)
+def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: Any, waves: list[int]) -> None:
+    """Nothing is refused, and nothing goes before its turn; one that is larger than a minute's tokens goes alone."""
+    found = seconds(limits, *[request_] * len(waves))
+    assert [int((one + 0.02) / MINUTE) for one in found] == waves
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"no JSON", ("", 0)),
+        (b"[]", ("", 0)),
+        (b'{"model": "m"}', ("m", 3)),
+        (b'{"model": "m", "max_tokens": 10}', ("m", 18)),
+        (b'{"model": "m", "max_tokens": "10"}', ("m", 8)),
+    ],
+)
+def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
+    assert asked(body) == expected
