@@ -15,11 +15,11 @@ from magentless.localize import Localisation, Nearest, localize
 from magentless.places import Finder, Places
 from magentless.prompting import REPAIR, template
 from magentless.provider import Messages
-from magentless.repair import Sample, repair
+from magentless.repair import Sample, Windows, repair
 from magentless.run import FileSet, Run
 from magentless.selection import select
 from magentless.session import Session, said
-from magentless.views import view
+from magentless.views import view, window
 from magentless.words import identifiers
 
 
@@ -60,24 +60,23 @@ class Agent:
             files.places = finder.edit_locations(related, files.number)
         except Ended as end:
             files.notes, files.places = [f"lines: {end}"], related
-        views = [
-            view(path, finder.texts[path], spans, self._words, self._settings.files)
-            for path, spans in files.places.items()
-        ]
+        seen = {path: (finder.texts[path], spans) for path, spans in files.places.items()}
+        views = [view(path, *one, self._words, self._settings.files) for path, one in seen.items()]
         try:
             prompt = self._session.prompter.prompt(REPAIR, views)
         except Ended as end:
             files.cause, files.detail = end.cause, end.detail
             return []
         files.shown = tuple(list(files.places)[index] for index in prompt.shown)
-        return self._samples(files.number, prompt.text)
+        windows = {path: window(*seen[path], self._words, self._settings.files) for path in files.shown}
+        return self._samples(files.number, prompt.text, windows)
 
-    def _samples(self, number: int, prompt: str) -> list[Sample]:
+    def _samples(self, number: int, prompt: str, windows: Windows) -> list[Sample]:
         per_set = self._settings.samples.per_set
         with ThreadPoolExecutor(per_set) as threads:
-            return list(threads.map(lambda index: self._sample(number, index, prompt), range(per_set)))
+            return list(threads.map(lambda index: self._sample(number, index, prompt, windows), range(per_set)))
 
-    def _sample(self, number: int, index: int, prompt: str) -> Sample:
+    def _sample(self, number: int, index: int, prompt: str, windows: Windows) -> Sample:
         """One repair, asked for again with the reason while it cannot be used; of all attempts the furthest."""
         messages = [said("user", prompt)]
         attempts: list[Sample] = []
@@ -85,17 +84,17 @@ class Agent:
             reasked = [f"{one.cause}: {one.detail}" for one in attempts]
             heat, place = self._settings.samples.heat(index), number * self._settings.samples.per_set + index
             attempts.append(Sample(place, number, heat, reasked=reasked))
-            messages = self._attempt(attempts[-1], messages)
+            messages = self._attempt(attempts[-1], messages, windows)
             if attempts[-1].cause not in MENDABLE:
                 break
         return furthest(attempts)
 
-    def _attempt(self, sample: Sample, messages: Messages) -> Messages:
+    def _attempt(self, sample: Sample, messages: Messages, windows: Windows) -> Messages:
         """Fills in the sample; the messages with which it can be asked for again."""
         reply = ""
         try:
             reply = self._session.converse(REPAIR, messages, sample.number, sample.temperature)
-            repair(sample, reply, self._session.checkout)
+            repair(sample, reply, self._session.checkout, windows)
         except Ended as end:
             sample.cause, sample.detail = end.cause, end.detail
         reason = template("reask").substitute(reason=sample.detail)

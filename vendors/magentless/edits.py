@@ -1,4 +1,4 @@
-"""The search/replace edits in a model's reply.
+"""The search/replace edits in a model's reply, as models write them.
 
     ### path/to/file.tsx
     <<<<<<< SEARCH
@@ -7,53 +7,111 @@
     lines in their place
     >>>>>>> REPLACE
 
-Code fences and their language play no role. A path holds for all blocks up to the next path. A block that is not
-closed (a reply cut short) is no edit. Paths are text here: nothing is opened or evaluated.
+Code fences and their language play no role. A path may be a heading, stand alone, in bold, behind a label, in a
+comment, behind the fence or behind SEARCH, with `./` before it; it holds for all blocks up to the next path. Marks have
+six to eight signs, and their word may be missing. A block that is not closed (a reply cut short) is no edit. Paths are
+text here: nothing is opened or evaluated. Whole files in place of edits are rewritten.py's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-PATH_LINE = re.compile(r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*([^\s`*]*[/.][^\s`*]*?)[`*:,]*(?:\s.*)?$")
-SEARCH, DIVIDER, REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
+#: the path of the prompt's example, which is no answer
+EXAMPLE = "path/to/file.tsx"
+HEADING = re.compile(r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*([^\s`*]*[/.][^\s`*]*?)[`*:,]*(?:\s.*)?$")
+#: what may stand before a path that is no heading: a bullet, the sign of a comment, a label
+BEFORE = re.compile(
+    r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?:(?:in\s+)?(?:file(?:name)?|path)\s*:?[`*\"']*\s+)?",
+    re.I,
+)
+#: what does not make a path of a word without a slash
+BULLETS = "-+•0123456789.) "
+#: one path and nothing else but what closes a comment, bold or a label
+ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*:?[`*]*(?:\s*(?:\*/|-->))?$")
+#: a path behind a fence's language: ```tsx src/a.tsx, ```tsx:src/a.tsx, ```tsx title="src/a.tsx"
+FENCE = re.compile(
+    r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
+)
+SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*([^\s<>]*)$")
+DIVIDER = re.compile(r"={6,8}$")
+REPLACE = re.compile(r">{6,8}\s*(?:REPLACE|UPDATED)?$")
+#: what the repair prompt writes above a window, and the number before a line where a prompt numbers them
+WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
+NUMBER = re.compile(r"\s*(\d+)\s*[|:] ?")
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines to find in a file and the lines that take their place, without line ends."""
+    """Lines to find in a file and the lines that take their place, without line ends; `way` is how they were come by
+    where the reply has no such lines itself."""
 
     path: str
     search: tuple[str, ...]
     replace: tuple[str, ...]
+    way: str = ""
 
     @property
     def makes_file(self) -> bool:
         """An empty SEARCH asks for a new file."""
         return not any(line.strip() for line in self.search)
 
+    @property
+    def unnumbered(self) -> Edit | None:
+        """The same without line numbers that were copied with the lines; None where there are none."""
+        marks = [NUMBER.match(line) for line in self.search if line.strip()]
+        numbers = [int(mark[1]) for mark in marks if mark]
+        if not numbers or len(numbers) < len(marks) or sorted(set(numbers)) != numbers:
+            return None
+        search, new = (tuple(NUMBER.sub("", line, count=1) for line in part) for part in (self.search, self.replace))
+        return replace(self, search=search, replace=new)
+
 
 def parse_edits(reply: str) -> list[Edit]:
     """The edits that change something, in the reply's order. Without a path line, an edit's path is empty."""
-    return [edit for edit in _edits(reply) if edit.search != edit.replace]
+    return [edit for edit in _edits(reply) if edit.search != edit.replace and edit.path != EXAMPLE]
+
+
+def path_of(line: str) -> str:
+    """The path in a line that names a file and does nothing else; empty for any other line."""
+    line = line.strip()
+    if found := HEADING.match(line) or FENCE.match(line):
+        return clean(found[1])
+    before = BEFORE.match(line)
+    found = before and ALONE.match(line, before.end())
+    told = found and ("/" in found[2] or line[: before.end()].lstrip(BULLETS))
+    return clean(found[2]) if found and told else ""
+
+
+def clean(path: str) -> str:
+    """A path without `./` before it."""
+    return re.sub(r"^(?:\./)+", "", path)
 
 
 def _edits(reply: str) -> Iterator[Edit]:
     path, section = "", ""
     search: list[str] = []
-    replace: list[str] = []
+    new: list[str] = []
     for line in (line.rstrip("\r") for line in reply.split("\n")):
         mark = line.strip()
-        if mark == SEARCH:
-            section, search, replace = SEARCH, [], []
-        elif mark == DIVIDER and section == SEARCH:
-            section = REPLACE
-        elif mark == REPLACE and section == REPLACE:
-            yield Edit(path, tuple(search), tuple(replace))
+        if (found := SEARCH.match(mark)) and (not found[1] or "." in found[1]):
+            path = clean(found[1]) or path
+            section, search, new = "search", [], []
+        elif section == "search" and DIVIDER.match(mark):
+            section = "replace"
+        elif section == "replace" and REPLACE.match(mark):
+            yield Edit(path, _lines(search), _lines(new))
             section = ""
         elif section:
-            (search if section == SEARCH else replace).append(line)
-        elif found := PATH_LINE.match(mark):
-            path = found[1]
+            (search if section == "search" else new).append(line)
+        else:
+            path = path_of(mark) or path
+
+
+def _lines(lines: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a part, without the heads of windows, and without a fence of its own."""
+    kept = [line for line in lines if not WINDOW.match(line.strip())]
+    fenced = len(kept) > 1 and kept[0].strip().startswith("```") and kept[-1].strip() == "```"
+    return tuple(kept[1:-1] if fenced else kept)

@@ -1,8 +1,9 @@
 """Where an edit's SEARCH lines stand in a file, and the file after the edit.
 
-Three ways of comparing lines, strictest first; the first that finds the lines decides, and it must find them once:
-exact; with any white space inside a line as one blank and none at its end; and without indentation too (the replacement
-is then shifted by the difference).
+The lines that the model was shown are looked at first, then all. Three ways of comparing lines, strictest first; the
+first that finds the lines decides, and it must find them once: exact; with any white space inside a line as one blank
+and none at its end; and without indentation too (the replacement is then shifted by the difference). Where none does,
+numbers that were copied with the lines are left out.
 Line ends and a missing final line end stay as the file has them.
 """
 
@@ -11,12 +12,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from magentless.causes import Cause, Ended
 from magentless.edits import Edit
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 INNER_SPACE = re.compile(r"(?<=\S)\s+")
+#: what is added to a way where line numbers were left out
+NUMBERED = ", without line numbers"
 LINE_END = re.compile(r"\r?\n$")
 
 # name of the way, what of a line is compared
@@ -27,39 +31,65 @@ WAYS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 
 
+#: whether each line of a file was shown; empty where that is not known
+Shown = Sequence[bool]
+
+
 @dataclass(frozen=True)
 class Match:
-    """Where the lines were found (index of the first), and by which way."""
+    """Where the lines of an edit were found (index of the first), and by which way."""
 
     way: str
     start: int
+    edit: Edit
 
 
-def apply_edit(text: str, edit: Edit) -> tuple[str, str]:
-    """The text after the edit, and the way in which it matched. Raises Ended (SEARCH_MISMATCH)."""
+class Applied(NamedTuple):
+    """The text after an edit, the way in which it matched, and which lines are known to the model now."""
+
+    text: str
+    way: str
+    shown: Shown = ()
+
+
+def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
+    """The text after the edit. Raises Ended (SEARCH_MISMATCH)."""
     lines = LINE.findall(text)
     bare = [LINE_END.sub("", line) for line in lines]
-    found = find(bare, edit)
-    end = found.start + len(edit.search)
-    replace = edit.replace
-    if found.way == "indentation":
-        replace = shifted(replace, edit.search, bare[found.start : end])
+    found = find(bare, edit, shown)
+    start, edit = found.start, found.edit
+    end, replace = start + len(edit.search), edit.replace
+    if found.way.startswith("indentation"):
+        replace = shifted(replace, edit.search, bare[start:end])
     new = [line + _line_end(lines) for line in replace]
     if new and end == len(lines) and not lines[-1].endswith("\n"):
         new[-1] = replace[-1]
-    return "".join([*lines[: found.start], *new, *lines[end:]]), found.way
+    known = [*shown[:start], *[True] * len(new), *shown[end:]] if shown else ()
+    return Applied("".join([*lines[:start], *new, *lines[end:]]), edit.way or found.way, known)
 
 
-def find(lines: Sequence[str], edit: Edit) -> Match:
+def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
     """The one place of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
-    for way, compared in WAYS:
-        wanted = [compared(line) for line in edit.search]
-        starts = _starts([compared(line) for line in lines], wanted)
-        if len(starts) == 1:
-            return Match(way, starts[0])
-        if starts:
-            raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines occur {len(starts)} times ({way})")
+    for one, note in ((edit, ""), (edit.unnumbered, NUMBERED)):
+        if one and (found := _found(lines, one, shown)):
+            return Match(found[0] + note, found[1], one)
     raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines do not occur")
+
+
+def _found(lines: Sequence[str], edit: Edit, shown: Shown) -> tuple[str, int] | None:
+    """The way and the place. Raises Ended where there are several."""
+    count = len(edit.search)
+    all_starts = {
+        way: _starts([compared(line) for line in lines], [compared(line) for line in edit.search])
+        for way, compared in WAYS
+    }
+    windows = {way: [one for one in starts if all(shown[one : one + count])] for way, starts in all_starts.items()}
+    for way, starts in [*(windows.items() if shown else ()), *all_starts.items()]:
+        if len(starts) > 1:
+            raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines occur {len(starts)} times ({way})")
+        if starts:
+            return way, starts[0]
+    return None
 
 
 def shifted(replace: Sequence[str], search: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:

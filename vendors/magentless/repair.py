@@ -5,14 +5,22 @@ An edit that cannot be applied ends its attempt: half a change is not the change
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from magentless.causes import FUNNEL, Cause, Ended
 from magentless.checkout import Checkout
 from magentless.edits import Edit, parse_edits
-from magentless.matching import apply_edit
+from magentless.matching import Shown, apply_edit
+from magentless.rewritten import pieces, rewritten
 from magentless.syntax import collapsed, errors
+from magentless.views import lines_of
+
+#: the indices of the lines that were shown, by path
+Windows = Mapping[str, Sequence[int]]
+NONE: Windows = MappingProxyType({})
 
 
 @dataclass
@@ -46,14 +54,19 @@ class Sample:
         return {name: getattr(self, name) for name in names} | {"files": sorted(self.files)}
 
 
-def repair(sample: Sample, reply: str, checkout: Checkout) -> None:
-    """Takes the reply as far as it goes. Raises Ended where that is not a patch."""
+def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NONE) -> None:
+    """Takes the reply as far as it goes; `windows` are the lines that it was shown. Raises Ended where that is not a
+    patch."""
+    texts = {path: lines_of(text) for path, text in checkout.texts(windows).items()}
     edits = parse_edits(reply)
+    if not edits:
+        edits = rewritten(reply, {path: pieces(lines, windows[path]) for path, lines in texts.items()})
     if not edits:
         raise Ended(Cause.NO_EDITS, "repair: the reply has no complete edit that changes anything")
     sample.reached = "edited"
+    shown = {path: _marks(lines, windows[path]) for path, lines in texts.items()}
     for edit in edits:
-        _apply(edit, sample, checkout)
+        _apply(edit, sample, checkout, shown)
     sample.reached = "matched"
     _refuse_blank(sample, checkout)
     sample.patch = checkout.diff(sample.files)
@@ -62,12 +75,17 @@ def repair(sample: Sample, reply: str, checkout: Checkout) -> None:
     sample.reached = "parses"
 
 
-def _apply(edit: Edit, sample: Sample, checkout: Checkout) -> None:
+def _marks(lines: Sequence[str], shown: Sequence[int]) -> Shown:
+    indices = set(shown)
+    return [index in indices for index in range(len(lines))]
+
+
+def _apply(edit: Edit, sample: Sample, checkout: Checkout, shown: dict[str, Shown]) -> None:
     text = sample.files.get(edit.path, checkout.text(edit.path))
     if text is not None:
         if edit.makes_file:
             raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: SEARCH is empty, and the file exists")
-        sample.files[edit.path], way = apply_edit(text, edit)
+        sample.files[edit.path], way, shown[edit.path] = apply_edit(text, edit, shown.get(edit.path, ()))
     elif edit.makes_file and checkout.may_be_new(edit.path):
         sample.files[edit.path], way = "".join(f"{line}\n" for line in edit.replace), "new file"
     else:

@@ -19,11 +19,18 @@ from magentless.words import identifiers
 
 def view(path: str, text: str, spans: Sequence[Span], issue_words: set[str], settings: Files) -> str:
     """The file under its path, as the repair prompt shows it."""
+    lines, shown = lines_of(text), window(text, spans, issue_words, settings)
+    if len(shown) == len(lines) and not spans:
+        return f"### {path}\n{text}"
+    return f"### {path}\n" + "\n".join(_runs(lines, shown))
+
+
+def window(text: str, spans: Sequence[Span], issue_words: set[str], settings: Files) -> list[int]:
+    """Indices of the lines of a file that are shown, ascending."""
     lines = lines_of(text)
     if not spans and len(lines) <= settings.whole_file_lines:
-        return f"### {path}\n{text}"
-    shown = shown_lines(lines, spans or _hits(lines, issue_words), settings)
-    return f"### {path}\n" + "\n".join(_runs(lines, shown))
+        return list(range(len(lines)))
+    return shown_lines(lines, spans or _hits(lines, issue_words), settings)
 
 
 def numbered(path: str, text: str, spans: Sequence[Span], settings: Files) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from magentless.edits import Edit, parse_edits
+from magentless.edits import EXAMPLE, Edit, parse_edits, path_of
+from magentless.prompting import template
 
 BLOCK = "### src/a.tsx\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n"
 EDIT = Edit("src/a.tsx", ("old",), ("new",))
@@ -40,7 +41,7 @@ def test_a_deletion_and_a_new_file_are_edits():
     assert parse_edits(reply) == [Edit("src/a.tsx", ("old",), ()), Edit("src/a.tsx", (), ("new",))]
 
 
-@pytest.mark.parametrize("end", ["=======", "=======\nnew\n>>>>>>>", "old"])
+@pytest.mark.parametrize("end", ["=======", "=======\nnew\n>>>>>", "old"])
 def test_a_block_cut_short_is_no_edit(end):
     assert parse_edits(f"### a.ts\n<<<<<<< SEARCH\nold\n{end}") == []
 
@@ -55,3 +56,89 @@ def test_windows_line_ends_in_the_reply():
 
 def test_without_a_path_line_the_path_is_empty():
     assert parse_edits(BLOCK.partition("\n")[2])[0].path == ""
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "**src/a.tsx**\n```tsx\n{}\n```",
+        "src/a.tsx\n```tsx\n{}\n```",
+        "`src/a.tsx`:\n{}",
+        "1. `./src/a.tsx`\n{}",
+        "File: src/a.tsx\n{}",
+        "**File:** `src/a.tsx`\n{}",
+        "In file src/a.tsx:\n{}",
+        "### ./src/a.tsx\n{}",
+        "```tsx\n// src/a.tsx\n{}\n```",
+        "```css\n/* src/a.tsx */\n{}\n```",
+        "<!-- src/a.tsx -->\n{}",
+        "```tsx src/a.tsx\n{}\n```",
+        "```tsx:src/a.tsx\n{}\n```",
+        '```tsx title="src/a.tsx"\n{}\n```',
+    ],
+)
+def test_a_path_stands_where_models_write_it(reply):
+    assert parse_edits(reply.format(BLOCK.partition("\n")[2])) == [EDIT]
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("a.tsx", ""),
+        ("`a.tsx`", "a.tsx"),
+        ("The fix is in src/a.tsx", ""),
+        ("e.g.", ""),
+        ("React.useId", ""),
+        ("src/app/[id]/page.tsx", "src/app/[id]/page.tsx"),
+        ("packages/ui/src/a.test.tsx:", "packages/ui/src/a.test.tsx"),
+        ("and/or", ""),
+        ("```tsx", ""),
+    ],
+)
+def test_only_a_line_that_is_a_path_is_one(line, path):
+    assert path_of(line) == path
+
+
+@pytest.mark.parametrize(
+    ("search", "divider", "replace"),
+    [
+        ("<<<<<< SEARCH", "======", ">>>>>> REPLACE"),
+        ("<<<<<<<< SEARCH", "========", ">>>>>>>> REPLACE"),
+        ("<<<<<<<", "=======", ">>>>>>>"),
+        ("<<<<<<< SEARCH", "=======", ">>>>>>>"),
+        ("<<<<<<<SEARCH", "=======", ">>>>>>>REPLACE"),
+        ("<<<<<<< SEARCH src/a.tsx", "=======", ">>>>>>> REPLACE"),
+        ("<<<<<<< SEARCH: ./src/a.tsx", "=======", ">>>>>>> REPLACE"),
+        ("<<<<<<< ORIGINAL", "=======", ">>>>>>> UPDATED"),
+    ],
+)
+def test_marks_as_models_write_them(search, divider, replace):
+    head = "" if "a.tsx" in search else "### src/a.tsx\n"
+    assert parse_edits(f"{head}{search}\nold\n{divider}\nnew\n{replace}\n") == [EDIT]
+
+
+def test_fences_and_heads_of_windows_inside_a_block_are_no_lines():
+    block = BLOCK.replace("old", "```tsx\n[lines 1-20 of 80]\nold\n```").replace("new", "```\nnew\n```")
+    assert parse_edits(block) == [EDIT]
+
+
+def test_the_example_of_the_prompt_is_no_answer():
+    """A small model gives it back before its own edits, or in their place."""
+    example = BLOCK.replace("src/a.tsx", EXAMPLE)
+    assert parse_edits(example + BLOCK) == [EDIT]
+    assert f"### {EXAMPLE}\n" in template("repair").template
+
+
+@pytest.mark.parametrize(
+    ("search", "replace", "expected"),
+    [
+        (("    5 |   <a>", "    6 | </b>"), ("    5 |   <i>", "  <u>"), (("  <a>", "</b>"), ("  <i>", "  <u>"))),
+        (("5: a", "", "6: b"), ("5: c",), (("a", "", "b"), ("c",))),
+        (("5 | a", "b"), (), None),
+        (("6 | a", "5 | b"), (), None),
+        (("a",), (), None),
+    ],
+)
+def test_copied_line_numbers_can_be_left_out(search, replace, expected):
+    found = Edit("a", search, replace).unnumbered
+    assert (found and (found.search, found.replace)) == expected

@@ -11,7 +11,7 @@ TEXT = "<ul>\n  <li>\n    one\n  </li>\n</ul>\n"
 
 
 def applied(text: str, search: str, replace: str) -> tuple[str, str]:
-    return apply_edit(text, Edit("a.tsx", tuple(search.splitlines()), tuple(replace.splitlines())))
+    return apply_edit(text, Edit("a.tsx", tuple(search.splitlines()), tuple(replace.splitlines())))[:2]
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,49 @@ def test_lines_longer_than_the_file_are_refused():
 )
 def test_line_ends_stay_as_the_file_has_them(text, search, replace, expected):
     assert applied(text, search, replace)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        ([1, 1, 0, 0], "x\nb\na\nc\n"),
+        ([0, 0, 1, 1], "a\nb\nx\nc\n"),
+        ([0, 1, 0, 1], None),
+        ([1, 0, 1, 0], None),
+        ([], None),
+    ],
+    ids=["first", "second", "neither", "both", "unknown"],
+)
+def test_lines_are_looked_for_in_what_was_shown_first(shown, expected):
+    """What occurs again where the model could not see it is no reason to refuse what it saw once."""
+    edit = Edit("a.tsx", ("a",), ("x",))
+    if expected:
+        assert apply_edit("a\nb\na\nc\n", edit, [bool(one) for one in shown]).text == expected
+    else:
+        with pytest.raises(Ended, match="2 times"):
+            apply_edit("a\nb\na\nc\n", edit, [bool(one) for one in shown])
+
+
+def test_a_looser_match_in_what_was_shown_comes_before_an_exact_one_elsewhere():
+    done = apply_edit("  a\nb\na\n", Edit("a.tsx", ("a",), ("x",)), [True, True, False])
+    assert (done.text, done.way) == ("  x\nb\na\n", "indentation")
+
+
+def test_what_an_edit_wrote_is_known_to_the_next():
+    done = apply_edit("a\nb\n", Edit("a.tsx", ("a",), ("x", "y")), [True, False])
+    assert list(done.shown) == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("search", "replace", "way"),
+    [
+        ("    3 |     one", "    3 |     two", "exact, without line numbers"),
+        ("3: one", "two", "indentation, without line numbers"),
+    ],
+)
+def test_copied_line_numbers_are_left_out_where_they_do_not_occur(search, replace, way):
+    assert applied(TEXT, search, replace) == (TEXT.replace("one", "two"), way)
+
+
+def test_numbers_that_are_the_files_own_stay():
+    assert applied("1: a\n2: b\n", "1: a", "1: c") == ("1: c\n2: b\n", "exact")

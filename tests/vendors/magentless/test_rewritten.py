@@ -1,0 +1,78 @@
+"""Pieces of files that a reply gives anew in place of edits."""
+
+from __future__ import annotations
+
+import pytest
+from magentless.causes import Ended
+from magentless.edits import EXAMPLE
+from magentless.repair import repair
+from magentless.rewritten import pieces, rewritten
+
+from .conftest import BUTTON
+
+TSX, CSS = "src/IconButton.tsx", "src/theme.css"
+FIXED = BUTTON.replace("url} />", "url} alt={label} />")
+SHOWN = {TSX: [tuple(BUTTON.splitlines())], CSS: [(".icon {", "  outline: none;", "}")]}
+
+
+def fenced(text: str, info: str = "tsx") -> str:
+    return f"```{info}\n{text}```\n"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"Here it is:\n\n{fenced(FIXED)}",
+        f"### {TSX}\n{fenced(FIXED)}",
+        f"**{TSX}**\n\n{fenced(FIXED)}Done.",
+        fenced(FIXED, f"tsx {TSX}"),
+        fenced(f"// {TSX}\n{FIXED}"),
+        fenced(f"### ./{TSX}\n{FIXED}"),
+    ],
+)
+def test_a_file_that_comes_again_is_taken_as_its_difference(reply, sample, checkout):
+    repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
+    assert sample.edits == [{"path": TSX, "match": "rewritten"}]
+    assert (sample.files, sample.reached) == ({TSX: FIXED}, "parses")
+
+
+def test_a_window_that_comes_again_is_taken_for_its_lines(sample, checkout):
+    """Of a file that was shown in part, the rest stays."""
+    window = "".join(FIXED.splitlines(keepends=True)[3:6])
+    repair(sample, fenced(window), checkout, {TSX: [0, 3, 4, 5]})
+    assert sample.files == {TSX: FIXED}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        fenced("<img src={icon.url} alt={label} />\n"),
+        fenced(BUTTON),
+        f"### src/Other.tsx\n{fenced(FIXED)}",
+        f"### {EXAMPLE}\n{fenced(FIXED)}",
+        fenced("import React from 'react';\n\n// ... rest of the file\n"),
+        fenced(FIXED.replace("  <button", "  // existing code\n  <button")),
+        f"{FIXED}",
+        "```tsx\n" + FIXED,
+    ],
+    ids=["a snippet", "as it was", "another file", "the example", "left out", "left out inside", "no fence", "cut"],
+)
+def test_what_is_not_plainly_a_piece_is_none(reply, sample, checkout):
+    with pytest.raises(Ended, match="NO_EDITS"):
+        repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
+
+
+def test_a_spread_is_nothing_left_out():
+    before = ("const a = {", "  b,", "  c,", "};")
+    (edit,) = rewritten(fenced("const a = {\n  ...rest,\n  b,\n  c,\n};\n"), {"a.ts": [before]})
+    assert edit.replace[1] == "  ...rest,"
+
+
+def test_edits_come_before_blocks(sample, checkout):
+    edit = f"### {CSS}\n<<<<<<< SEARCH\n  outline: none;\n=======\n  outline: auto;\n>>>>>>> REPLACE\n"
+    repair(sample, fenced(FIXED) + edit, checkout, {TSX: range(7), CSS: range(3)})
+    assert list(sample.files) == [CSS]
+
+
+def test_pieces_are_the_runs_that_were_shown():
+    assert pieces("abcdef", [0, 1, 4]) == [("a", "b"), ("e",)]
