@@ -41,7 +41,7 @@ class Parts:
         chat = ChatModel(model, self.wire, self._trajectory, pictures)
         count = counter(model, settings.context.tokenizers)
         limit = settings.context.limit(model, contexts) - PICTURE_TOKENS * len(pictures)
-        prompter = Prompter(task, settings, limit, count)
+        prompter = Prompter(task, settings, limit, count, model)
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
     def nearest(self, cache: Path) -> Nearest | None:

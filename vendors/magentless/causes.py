@@ -18,6 +18,7 @@ class Cause(StrEnum):
     NO_LOCALISATION = "NO_LOCALISATION"
     NO_MODEL_RESPONSE = "NO_MODEL_RESPONSE"
     CONTEXT_OVERFLOW = "CONTEXT_OVERFLOW"
+    CUT_ANSWER = "CUT_ANSWER"
     NO_EDITS = "NO_EDITS"
     HALLUCINATED_FILE = "HALLUCINATED_FILE"
     SEARCH_MISMATCH = "SEARCH_MISMATCH"
@@ -41,6 +42,7 @@ CAUSES = (
     (Cause.NO_LOCALISATION, "the model named no file"),
     (Cause.NO_MODEL_RESPONSE, "the reply was empty or refused"),
     (Cause.CONTEXT_OVERFLOW, "not even the shortest prompt fits the model's context"),
+    (Cause.CUT_ANSWER, "the reply was cut at its limit of tokens"),
     (Cause.NO_EDITS, "the reply has no edit that changes anything"),
     (Cause.HALLUCINATED_FILE, "a path that is not in the repository, or leads out of it"),
     (Cause.SEARCH_MISMATCH, "searched lines that do not occur in the file, or more than once"),
@@ -51,6 +53,7 @@ CAUSES = (
 
 # a repair that ended like this may be asked for once more, with the reason
 MENDABLE = (
+    Cause.CUT_ANSWER,
     Cause.NO_EDITS,
     Cause.HALLUCINATED_FILE,
     Cause.SEARCH_MISMATCH,

@@ -37,6 +37,7 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is
 #: tokens that models take, by name, where the caller knows it
 Contexts = Mapping[str, int]
 Kind = TypeVar("Kind", bound=BaseModel)
+Told = TypeVar("Told")
 
 
 class Record(BaseModel):
@@ -94,6 +95,11 @@ class Samples(Record):
 class Output(Record):
     localize: PositiveInt
     repair: PositiveInt
+    reasoning: dict[str, NonNegativeInt]
+
+    def of(self, part: str, model: str) -> int:
+        """The tokens of a reply of `model`, with what it thinks before."""
+        return getattr(self, part) + _closest(model, self.reasoning, 0)
 
 
 class Context(Record):
@@ -107,6 +113,7 @@ class Context(Record):
 
 
 class Files(Record):
+    suspicious: PositiveInt
     top: PositiveInt
     whole_file_lines: PositiveInt
     max_file_lines: PositiveInt
@@ -123,17 +130,23 @@ class Retrieval(Record):
     batch: PositiveInt
     parallel: PositiveInt
     limit: PositiveInt
+    instructions: dict[str, str]
+
+    @property
+    def instruction(self) -> str:
+        """What stands before a question to this model, as it was trained."""
+        return _closest(self.model, self.instructions, "") if isinstance(self.model, str) else ""
 
     def of(self, model: str, listed: Contexts) -> Retrieval:
         """The same for one model that answers: which model embeds (empty: none), and the tokens that it takes."""
-        chosen = self.model if isinstance(self.model, str) else _closest(model, self.model)
+        chosen = self.model if isinstance(self.model, str) else _closest(model, self.model, "")
         return self.model_copy(update={"model": chosen, "limit": listed.get(chosen, self.limit)})
 
 
-def _closest(name: str, by_pattern: Mapping[str, str]) -> str:
+def _closest(name: str, by_pattern: Mapping[str, Told], default: Told) -> Told:
     """What stands beside the longest pattern of a name, and beside the name itself before all."""
     fitting = [one for one in by_pattern if fnmatchcase(name, one)]
-    return by_pattern[max(fitting, key=lambda one: (one == name, len(one)))] if fitting else ""
+    return by_pattern[max(fitting, key=lambda one: (one == name, len(one)))] if fitting else default
 
 
 class Provider(Record):

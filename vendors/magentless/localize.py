@@ -1,8 +1,9 @@
 """First step: which files. Agentless, arXiv 2407.01489, section 3.1.1.
 
 The model names suspicious files of the pruned tree, and folders that are irrelevant; of the files in the other folders
-those are retrieved that are nearest to the issues. The suspicious files come first, then the retrieved ones, until
-there are `top`. What one part does not give the other may: only when both give nothing is it an end.
+those are retrieved that are nearest to the issues. What both name comes first, then the suspicious files, at most five,
+then the retrieved ones, until there are `top`. What one part does not give the other may: only when both give nothing
+is it an end.
 """
 
 from __future__ import annotations
@@ -51,11 +52,17 @@ def localize(session: Session, nearest: Nearest | None) -> Localisation:
             found.irrelevant = _irrelevant(session, paths, found)
             found.retrieved = nearest([path for path in paths if not below(path, found.irrelevant)])[:top]
         found.suspicious = asked.result()
-    merged = list(dict.fromkeys([*found.suspicious, *found.retrieved]))[:top]
+    merged = _merged(found.suspicious, found.retrieved)[:top]
     found.files = list(session.checkout.texts(merged))
     if not found.files:
         raise _end(found)
     return found
+
+
+def _merged(suspicious: Sequence[str], retrieved: Sequence[str]) -> list[str]:
+    """Both lists as one: what both name comes first, then what the model named."""
+    both = [path for path in suspicious if path in retrieved]
+    return list(dict.fromkeys([*both, *suspicious, *retrieved]))
 
 
 def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:
@@ -70,7 +77,7 @@ def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> 
     except Ended as end:
         found.note("files", end)
         return []
-    return names[: session.settings.files.top]
+    return names[: session.settings.files.suspicious]
 
 
 def _irrelevant(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:

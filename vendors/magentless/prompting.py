@@ -56,13 +56,14 @@ class Prompter:
     settings: Settings
     limit: int
     count: Count
+    model: str = ""
 
     def prompt(self, step: Step, material: Sequence[str]) -> Prompt:
         """The prompt with as much of the material as fits, the most important first.
 
         Raises Ended (CONTEXT_OVERFLOW) when no version of the prompt fits.
         """
-        room = self.limit - getattr(self.settings.output, step.part) - FRAME_TOKENS
+        room = self.limit - self.settings.output.of(step.part, self.model) - FRAME_TOKENS
         sizes = [self.count(piece + step.joint) for piece in material]
         for statement in statements(self.task):
             shown = fitting(sizes, room - self.count(self._filled(step, statement, "")))
@@ -72,7 +73,7 @@ class Prompter:
         raise Ended(Cause.CONTEXT_OVERFLOW, f"{step.name}: room for {room} tokens")
 
     def _filled(self, step: Step, statement: str, material: str) -> str:
-        preamble, top = self.settings.preamble.of(step.part), self.settings.files.top
+        preamble, top = self.settings.preamble.of(step.part), self.settings.files.suspicious
         return template(step.name).substitute(preamble=preamble, statement=statement, material=material, top=top)
 
 
@@ -82,17 +83,26 @@ def template(name: str) -> Template:
     return Template((TEMPLATES / f"{name}.md").read_text(encoding="utf-8"))
 
 
-def question(task: Task, preamble: str, most: int, count: Count) -> str:
-    """What files are compared with in retrieval: as much of the statement as `most` tokens hold, titles at least."""
-    texts = [preamble + text for text in statements(task)]
+def question(task: Task, before: str, most: int, count: Count) -> str:
+    """What files are compared with in retrieval: as much of the statement as `most` tokens hold, titles at least.
+    `before` stands in front of it."""
+    texts = [before + text for text in statements(task, delimited=False)]
     return next((text for text in texts if count(text) <= most), texts[-1])
 
 
-def statements(task: Task) -> Iterator[str]:
-    """What the prompt says of the issues, from the fullest version to the barest."""
-    hints = f"\n\nFrom the discussion:\n\n{task.hints}" if task.hints.strip() else ""
+def statements(task: Task, *, delimited: bool = True) -> Iterator[str]:
+    """What the prompt says of the issues, from the fullest version to the barest; between marks for a model that
+    answers, so that what others wrote cannot pass for a question of ours."""
+    hints = "From the discussion:\n\n" + task.hints.strip() if task.hints.strip() else ""
     for hint, body_chars in ((hints, None), ("", None), ("", SHORT_BODY_CHARS), ("", 0)):
-        yield "\n\n".join(_issue(issue, body_chars) for issue in task.statement) + hint
+        issues = [_issue(issue, body_chars) for issue in task.statement]
+        parts = [*(("issue", one) for one in issues), *([("discussion", hint)] if hint else [])]
+        yield "\n\n".join(_delimited(*part) if delimited else part[1] for part in parts)
+
+
+def _delimited(mark: str, text: str) -> str:
+    """A text between marks, which it cannot close itself."""
+    return f"<{mark}>\n{text.replace(f'</{mark}>', f'< /{mark}>')}\n</{mark}>"
 
 
 def fitting(sizes: Sequence[int], room: float) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
 """The models behind the gateway, every request recorded: one that answers in text, and one that embeds texts.
 
 Names go out exactly as they are given. What a model thinks aloud between <think> marks is recorded and is not part of
-its answer. Embedded texts are the repository's own and are not recorded.
+its answer; of an answer that was cut at its limit whole lines count, where lines are asked for, and else nothing.
+Embedded texts are the repository's own and are not recorded.
 """
 
 from __future__ import annotations
@@ -13,19 +14,24 @@ from typing import Any, NamedTuple
 from magentless.causes import Cause, Ended, Fault, ProviderFailure
 from magentless.wire import Wire
 
-THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+#: what is thought aloud, and the marks around it: some servers swallow the first, some models forget the second
+THOUGHT, OPENED, CLOSED = re.compile(r"<think>.*?</think>", re.DOTALL), "<think>", "</think>"
+#: reasons for which an answer ends: at its limit, by a filter, and by itself
+CUT, FILTERED, WHOLE = "length", "content_filter", "stop"
 
 Messages = list[dict[str, str]]
 Trajectory = list[dict[str, Any]]
 
 
 class Ask(NamedTuple):
-    """One question: what for (`step`, and which of its samples), how hot, and how long the answer may be."""
+    """One question: what for (`step`, and which of its samples), how hot, how long the answer may be, and whether each
+    of its lines tells something by itself."""
 
     step: str
     sample: int
     temperature: float
     max_tokens: int
+    in_lines: bool = False
 
 
 class ChatModel:
@@ -46,11 +52,28 @@ class ChatModel:
         reply, finish = _first_choice(answer)
         made = {"reply": reply, "finish_reason": finish, "usage": answer.get("usage") or {}}
         self._trajectory.append({"step": question.step, "sample": question.sample, **request, **made})
-        text = THOUGHT.sub("", reply)
-        if not text.strip():
+        text = spoken(reply, finish)
+        if finish == FILTERED or not text.strip():
             detail = f"{question.step}: the answer is empty (finish reason: {finish})"
             raise Ended(Cause.NO_MODEL_RESPONSE, detail)
+        if finish == CUT:
+            return _whole_lines(question, text)
         return text
+
+
+def spoken(reply: str, finish: str | None) -> str:
+    """A reply without what was thought aloud. A thought that ends without its mark, by itself, held the answer too."""
+    text = THOUGHT.sub("", reply).rpartition(CLOSED)[2]
+    before, opened, thought = text.partition(OPENED)
+    return before + thought if opened and finish == WHOLE else before
+
+
+def _whole_lines(question: Ask, text: str) -> str:
+    """The lines of an answer that was cut, but for the last one. Raises Ended where less than all is nothing."""
+    lines = text.rpartition("\n")[0] if question.in_lines else ""
+    if not lines.strip():
+        raise Ended(Cause.CUT_ANSWER, f"{question.step}: the answer was cut after {question.max_tokens} tokens")
+    return lines
 
 
 def shown(messages: Messages, pictures: Sequence[str]) -> list[dict[str, Any]]:

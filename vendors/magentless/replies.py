@@ -38,9 +38,16 @@ def places(reply: str, files: Mapping[str, Sequence[Element]], lengths: Mapping[
         if (name := _path(line)) in files:
             path = name
             found.setdefault(path, [])
+        elif _foreign(name):
+            path = ""
         elif path:
             found[path].extend(_spans(line, files[path], lengths[path]))
     return {path: list(dict.fromkeys(spans)) for path, spans in found.items()}
+
+
+def _foreign(name: str) -> bool:
+    """Whether a word is a path that was not on offer, whose lines are nobody's."""
+    return "/" in name and "." in name.rpartition("/")[2] and not name.startswith("<")
 
 
 def _spans(line: str, elements: Sequence[Element], length: int) -> Iterator[Span]:

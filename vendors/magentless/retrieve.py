@@ -24,7 +24,7 @@ class Retriever:
         chosen, preamble = settings.retrieval, settings.preamble.of("index")
         count = counter(chosen.model, settings.context.tokenizers)
         self._model = model
-        self._question = question(task, preamble, chosen.limit, count)
+        self._question = question(task, chosen.instruction + preamble, chosen.limit, count)
         self._index = Index(checkout, model, VectorCache(cache), chosen, preamble, count)
 
     def nearest(self, paths: Sequence[str]) -> list[str]:

@@ -26,8 +26,8 @@ class Session:
 
     def converse(self, step: Step, messages: Messages, sample: int, temperature: float) -> str:
         """The answer to a conversation. Raises Ended and ProviderFailure."""
-        most = getattr(self.settings.output, step.part)
-        return self.model.ask(Ask(step.name, sample, temperature, most), messages)
+        most = self.settings.output.of(step.part, self.model.name)
+        return self.model.ask(Ask(step.name, sample, temperature, most, step.part == "localize"), messages)
 
 
 def said(role: str, text: str) -> dict[str, str]:

@@ -16,6 +16,9 @@ from magentless.inputs import Files
 from magentless.replies import Span
 from magentless.words import identifiers
 
+#: how much of an element's first line an outline shows
+HEAD_CHARS = 120
+
 
 def view(path: str, text: str, spans: Sequence[Span], issue_words: set[str], settings: Files) -> str:
     """The file under its path, as the repair prompt shows it."""
@@ -42,9 +45,10 @@ def numbered(path: str, text: str, spans: Sequence[Span], settings: Files) -> st
 
 
 def outline(path: str, text: str, elements: Iterable[Element]) -> str:
-    """The elements under the file's path, each with its lines."""
-    rows = [f"{name} (lines {start}-{end})" for name, start, end in elements]
-    return "\n".join([f"### {path} ({len(lines_of(text))} lines)", *(rows or ["(no elements)"])])
+    """The elements under the file's path, each with its lines and how it begins."""
+    lines = lines_of(text)
+    rows = [f"{name} (lines {start}-{end}): {lines[start - 1].strip()[:HEAD_CHARS]}" for name, start, end in elements]
+    return "\n".join([f"### {path} ({len(lines)} lines)", *(rows or ["(no elements)"])])
 
 
 def lines_of(text: str) -> list[str]:

@@ -82,7 +82,7 @@ class Answering:
     """A model that answers by a function; `asked` holds the questions and their conversations."""
 
     def __init__(self, answer: Callable[[str, str], str]) -> None:
-        self._answer, self.asked = answer, []
+        self._answer, self.asked, self.name = answer, [], "scripted"
 
     def ask(self, question: Ask, messages: Messages) -> str:
         self.asked.append((question, messages))

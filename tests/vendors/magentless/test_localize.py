@@ -34,6 +34,20 @@ def test_suspicious_files_come_first_then_retrieved_ones(found):
     assert result.notes == []
 
 
+def test_what_the_model_and_retrieval_both_name_comes_first(found):
+    result = found(answers(files="```\nsrc/theme.css\nsrc/Menu.tsx\n```"), nearest=lambda paths: ["src/Menu.tsx"])
+    assert result.files == ["src/Menu.tsx", "src/theme.css"]
+
+
+def test_the_model_names_a_few_files_and_retrieval_the_rest(make_checkout, make_session):
+    from magentless.checkout import Checkout
+
+    paths = [f"src/{number}.ts" for number in range(9)]
+    session = make_session(Checkout(make_checkout(dict.fromkeys(paths, "x\n"))), answers(files="\n".join(paths)))
+    assert localize(session, None).files == paths[: session.settings.files.suspicious] == paths[:5]
+    assert localize(session, lambda among: paths[7:]).files == [*paths[:5], *paths[7:]]
+
+
 def test_without_retrieval_folders_are_not_asked_for(found):
     assert found(answers(folders=""), nearest=None).files == ["src/theme.css"]
 

@@ -22,7 +22,10 @@ def test_elements_are_shown_with_their_lines_and_named_back(finder):
     one = finder(f"```\n{TSX}\nIconButton\n```")
     assert one.related() == {TSX: [(3, 7)]}
     ((question, messages),) = one._session.model.asked
-    assert f"### {TSX} (7 lines)\nIconButton (lines 3-7)" in messages[0]["content"]
+    assert (
+        f"### {TSX} (7 lines)\nIconButton (lines 3-7): export const IconButton = ({{ icon, label }}) => ("
+        in messages[0]["content"]
+    )
     assert question.step == "elements"
 
 

@@ -55,9 +55,9 @@ def completion(content: str | None, **choice: Any) -> dict[str, Any]:
     }
 
 
-def ask(way: Wire, trajectory: Trajectory | None = None) -> str:
+def ask(way: Wire, trajectory: Trajectory | None = None, *, in_lines: bool = False) -> str:
     model = ChatModel("m", way, [] if trajectory is None else trajectory)
-    return model.ask(Ask("repair", 0, 0.0, 10), [{"role": "user", "content": "prompt"}])
+    return model.ask(Ask("repair", 0, 0.0, 10, in_lines), [{"role": "user", "content": "prompt"}])
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,40 @@ def test_no_answer_is_an_outcome_and_is_recorded(body):
     assert len(trajectory) == 1
 
 
-def test_thoughts_are_recorded_and_are_no_answer():
-    with answering(200, completion("<think>first\n</think>then", finish_reason="stop")) as way:
-        assert ask(way, trajectory := []) == "then"
-    assert trajectory[0]["reply"].startswith("<think>")
+@pytest.mark.parametrize(
+    ("reply", "finish", "said"),
+    [
+        ("<think>first\n</think>then", "stop", "then"),
+        ("first\n</think>then", "stop", "then"),
+        ("<think>a</think>b<think>c</think>d", "stop", "bd"),
+        ("<think>first, then the answer", "stop", "first, then the answer"),
+        ("so far\n<think>and cut", "length", "so far"),
+    ],
+)
+def test_thoughts_are_recorded_and_are_no_answer(reply, finish, said):
+    """Some servers swallow the first mark, and some models forget the second."""
+    with answering(200, completion(reply, finish_reason=finish)) as way:
+        assert ask(way, trajectory := [], in_lines=True) == said
+    assert trajectory[0]["reply"] == reply
+
+
+@pytest.mark.trap("cut-answer-votes")
+def test_an_answer_that_was_cut_is_none():
+    """Half a change, applied as if it were whole, votes with the others."""
+    with answering(200, completion("### a.ts\n<<<", finish_reason="length")) as way, pytest.raises(Ended) as end:
+        ask(way)
+    assert (end.value.cause, "after 10 tokens" in end.value.detail) == (Cause.CUT_ANSWER, True)
+
+
+def test_of_a_list_that_was_cut_the_whole_lines_count():
+    with answering(200, completion("a.ts\nline: 12\nline: 4", finish_reason="length")) as way:
+        assert ask(way, in_lines=True) == "a.ts\nline: 12"
+
+
+def test_an_answer_that_was_filtered_is_none():
+    body = completion("### a.ts", finish_reason="content_filter")
+    with answering(200, body) as way, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
+        ask(way)
 
 
 def test_half_a_character_is_no_crash():

@@ -62,3 +62,15 @@ def test_a_file_without_places_is_named_all_the_same():
     assert found == {"m.tsx": [(3, 3)]}
     assert places("```\nm.tsx\n```", {"m.tsx": []}, {"m.tsx": 0}) == {"m.tsx": []}
     assert places("line: 3", {"m.tsx": MENU}, {"m.tsx": 70}) == {}
+
+
+def test_lines_below_a_path_that_was_not_on_offer_are_nobodys():
+    """They would be taken for lines of the file before."""
+    reply = "```\nm.tsx\nline: 3\nsrc/imagined.css\nline: 9\n```"
+    assert places(reply, {"m.tsx": MENU}, {"m.tsx": 70}) == {"m.tsx": [(3, 3)]}
+
+
+def test_an_element_is_read_as_it_was_listed():
+    assert places("m.tsx\nMenu (lines 10-60): function Menu() {", {"m.tsx": MENU}, {"m.tsx": 70}) == {
+        "m.tsx": [(10, 60)]
+    }
