@@ -8,6 +8,7 @@ Stands on the stages, as `campaign` does: a check runs stages 03 and 04, a rebui
     audit/                    the error of our verdicts, measured: variants of gold whose right verdict is known
     stats                     what datasets are made of
     forms                     forms of other benchmarks
+    foreign/                  folders that other programs run, graded by our verdict
     agree, foreign_names      a foreign benchmark's transitions beside ours, each difference with its class
     lock, rebuild             the list that is published, and the dataset made again from it
 """

@@ -1,4 +1,4 @@
-"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `stats`, `lock`, `rebuild`."""
+"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `grade`, `stats`, `lock`, `rebuild`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pipeline.core.options import (
     repo_argument,
     repos_argument,
     sandbox_option,
+    subset_options,
     tries_option,
     trust_local_option,
 )
@@ -80,26 +81,97 @@ def check(
 
 @command.command()
 @repos_argument
-@click.option("--format", "form", required=True, help="multi-swe-bench or swe-bench.")
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The file to write.")
+@click.option(
+    "--format",
+    "form",
+    required=True,
+    help="multi-swe-bench or swe-bench; harbor, inspect, swe-bench-5 or hugging-face (folders).",
+)
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The file, or folder, to write.")
+@subset_options
 @force_option
 @data_option
-def export(repos: Any, form: str, output: Path, force: bool, store: Any) -> None:
+def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store: Any) -> None:
     """Write them in another benchmark's form.
 
     \b
-    JSON Lines; Multi-SWE-bench's with our fields beside its own. `collect --source dataset` reads both forms.
-    The file holds other people's code: it is for your own use, not to be published.
-    Example: a11y-bench dataset export grommet/grommet --format multi-swe-bench --output grommet.jsonl
+    JSON Lines of multi-swe-bench (with our fields beside its own) and swe-bench: `collect --source dataset` reads both.
+    Folders of harbor, inspect and swe-bench-5 are run by these programs, and graded by `dataset grade --serve`;
+    hugging-face is read by datasets.load_dataset.
+    They hold other people's code and the solutions: for your own use, not to be published.
+    Example: a11y-bench dataset export grommet/grommet --format harbor --output tasks --limit 10
     """
     from pipeline.core.console import say
     from pipeline.core.dataset import built, read_dataset
     from pipeline.dataset.files import write_new
+    from pipeline.dataset.foreign.folders import FOLDERS, write_folder
     from pipeline.dataset.forms import lines
 
-    instances = [one for repo in built(store, repos) for one in read_dataset(store, repo)]
-    write_new(output, lines(form, instances), replace=force)
+    instances = [one for repo in built(store, repos) for one in subset.of(read_dataset(store, repo))]
+    if form in FOLDERS:
+        write_folder(form, instances, output, replace=force)
+    else:
+        write_new(output, lines(form, instances), replace=force)
     say(f"{len(instances)} instances: {output}")
+
+
+@command.command()
+@click.argument("instance", required=False)
+@click.argument("patch", type=click.File("rb"), required=False)
+@click.option("--serve", is_flag=True, help="Grade over HTTP, until it is stopped.")
+@click.option("--address", default="127.0.0.1:8765", show_default=True, help="HOST:PORT to serve at.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Of an exported folder."
+)
+@sandbox_option
+@trust_local_option
+@tries_option
+@jobs_option
+@data_option
+def grade(
+    instance: str | None,
+    patch: Any,
+    serve: bool,
+    address: str,
+    token_file: Path | None,
+    sandbox: str,
+    trust_local: bool,
+    tries: int,
+    jobs: int,
+    store: Any,
+) -> None:
+    """Give the verdict on one PATCH (a file, or -) for INSTANCE, or serve verdicts to other harnesses.
+
+    \b
+    The verdict is stage 04's, and kept like any other; it enters no table.
+    Example: a11y-bench dataset grade grommet__grommet-7428 fix.diff
+             a11y-bench dataset grade --serve --address 0.0.0.0:8765 --token-file tasks/grader.token
+    Exit code: 0 resolved, 1 not, 75 not evaluated.
+    """
+    import json
+
+    from pipeline.core.cache import cache_root
+    from pipeline.core.console import say
+    from pipeline.core.retry import Patience
+    from pipeline.dataset.foreign.grader import Grader, described, server
+    from pipeline.evaluate.runs import How
+    from pipeline.sandbox import open_sandbox
+    from pipeline.sandbox.base import DEFAULT
+
+    if serve == bool(instance and patch) or (serve and not token_file):
+        raise click.UsageError("name an INSTANCE and a PATCH, or --serve with the --token-file of an exported folder")
+    how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
+    grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
+    if not serve:
+        found = described(grader.grade(instance, patch.read().decode()))
+        click.echo(json.dumps(found, indent=2))
+        raise SystemExit(0 if found["resolved"] else 75 if found["outcome"] == "not_evaluated" else 1)
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise click.BadParameter(f"'{address}' is no HOST:PORT", param_hint="--address")
+    with server(grader, host, int(port), token_file.read_text(encoding="utf-8").strip()) as serving:
+        say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C ends it)")
+        serving.serve_forever()
 
 
 @command.command()

@@ -1,0 +1,188 @@
+"""What is written for whom: one function from instances to the files of a folder each. Writes the folder.
+
+The grader's token lies in the folder and in the scripts that its harness brings into a container after the agent has
+ended; who has the folder has the solutions, too.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.briefing import statement
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.records import Instance
+from pipeline.core.store import write_bytes
+from pipeline.dataset.forms import swe_bench
+from pipeline.sandbox.docker.names import REPO, instance_image
+
+HERE = Path(__file__).parent
+TOKEN = "grader.token"
+ABOUT = """\
+# Instances of A11y-Bench, for {program}
+
+{how}
+
+A verdict takes `a11y-bench dataset grade --serve --token-file {token}` on the machine that has the dataset. The images
+are those that its build has made. This folder holds other people's code, and the solutions: do not publish it.
+"""
+#: of an image that an engine made here: seconds in which an agent and the grader work, processors, memory
+SECONDS, GRADING_SECONDS, CPUS, MEMORY_MB = 3600, 7200, 2, 8192
+
+Files = Iterator[tuple[str, bytes]]
+
+
+def harbor(instances: Iterable[Instance], token: str) -> Files:
+    """A task directory each; the tests' script is brought in when the agent has ended."""
+    for one in instances:
+        root = one.instance_id
+        yield f"{root}/instruction.md", _instruction(one)
+        yield f"{root}/task.toml", _task_toml(one).encode()
+        yield f"{root}/environment/Dockerfile", f"FROM {instance_image(one.image)}\nWORKDIR {REPO}\n".encode()
+        yield (
+            f"{root}/solution/solve.sh",
+            f"#!/bin/sh\ncd {REPO} && git -c 'safe.directory=*' apply /solution/gold.patch\n".encode(),
+        )
+        yield f"{root}/solution/gold.patch", one.fix_patch.encode()
+        yield f"{root}/tests/test.sh", _script(one, "harbor", token)
+    yield "README.md", _about("Harbor", "    harbor run --path . --agent oracle")
+
+
+def _task_toml(instance: Instance) -> str:
+    quoted = json.dumps
+    return f"""\
+schema_version = "1.0"
+
+[metadata]
+benchmark = "a11y-bench"
+instance_id = {quoted(instance.instance_id)}
+repository = {quoted(str(instance.repository))}
+base_commit = {quoted(instance.base.sha)}
+
+[agent]
+timeout_sec = {SECONDS}.0
+
+[verifier]
+timeout_sec = {GRADING_SECONDS}.0
+
+[environment]
+docker_image = {quoted(instance_image(instance.image))}
+cpus = {CPUS}
+memory_mb = {MEMORY_MB}
+"""
+
+
+def inspect(instances: Iterable[Instance], token: str) -> Files:
+    """One task of Inspect's, with a sample and a compose file for each instance."""
+    rows = []
+    for one in instances:
+        rows.append(
+            {
+                "instance_id": one.instance_id,
+                "repo": str(one.repository),
+                "base_commit": one.base.sha,
+                "statement": statement(one.task()),
+            }
+        )
+        service = {"image": instance_image(one.image), "command": ["sleep", "infinity"], "working_dir": REPO}
+        limits = {"init": True, "network_mode": "none", "cpus": CPUS, "mem_limit": f"{MEMORY_MB}m"}
+        compose = {"services": {"default": service | limits | {"x-local": True}}}
+        yield f"compose/{one.instance_id}.yaml", (json.dumps(compose, indent=2) + "\n").encode()
+    yield "instances.jsonl", _lines(rows)
+    yield "a11y_bench.py", (HERE / "scorer.py").read_text(encoding="utf-8").replace("@ROOT@", REPO).encode()
+    yield "README.md", _about("Inspect", "    inspect eval a11y_bench.py --model openai/gpt-5")
+
+
+def swe_bench_5(instances: Iterable[Instance], token: str) -> Files:
+    """A task repository of SWE-bench 5. Its one test is our verdict, so that its own parsers decide nothing."""
+    yield "sweb.yaml", _yaml({"datasets": ["local/a11y-bench"], "splits": ["test"]})
+    for one in instances:
+        root, row = f"tasks/{one.instance_id}", swe_bench(one)
+        name = f"swebench/sweb.eval.x86_64.{one.instance_id}:latest".lower().replace("__", "_1776_")
+        plain = ("instance_id", "repo", "base_commit", "version", "created_at", "environment_setup_commit")
+        about = {name: row[name] for name in plain} | {"image": name, "split": "test", "datasets": ["local/a11y-bench"]}
+        yield f"{root}/task.yaml", _yaml(about | {"log_parser": "parse_log_pytest", "eval_type": "pass_and_fail"})
+        yield f"{root}/tests.json", _json({"FAIL_TO_PASS": ["a11y-bench-verdict"], "PASS_TO_PASS": []})
+        yield f"{root}/problem_statement.md", _instruction(one)
+        if one.hints.strip():
+            yield f"{root}/hints.md", one.hints.encode()
+        yield f"{root}/gold.patch", one.fix_patch.encode()
+        yield f"{root}/test.patch", one.test_patch.encode()
+        yield f"{root}/eval.sh", _script(one, "swe-bench", token)
+        made = f"FROM {instance_image(one.image)}\nUSER root\nRUN ln -s {REPO} /testbed\nWORKDIR /testbed\n"
+        yield f"{root}/Dockerfile", made.encode()
+    yield "README.md", _about("SWE-bench 5", "    swebench images build --help")
+
+
+def hugging_face(instances: Iterable[Instance], token: str) -> Files:
+    """SWE-bench's fields as Parquet, which `datasets.load_dataset(FOLDER)` reads."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    rows = [swe_bench(one) for one in instances]
+    data = BytesIO()
+    parquet.write_table(pa.Table.from_pylist(rows), data, compression="zstd")
+    yield "data/test-00000-of-00001.parquet", data.getvalue()
+    head = (
+        "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: data/test-*.parquet\n---\n\n"
+    )
+    how = '    datasets.load_dataset("FOLDER", split="test")'
+    yield "README.md", head.encode() + _about("Hugging Face datasets", how)
+
+
+#: form -> the files of its folder
+FOLDERS: dict[str, Callable[[Iterable[Instance], str], Files]] = {
+    "harbor": harbor,
+    "inspect": inspect,
+    "swe-bench-5": swe_bench_5,
+    "hugging-face": hugging_face,
+}
+
+
+def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, replace: bool) -> None:
+    """Write a form's folder. Raises UserError for a form that is not in the table, and where other files are."""
+    if form not in FOLDERS:
+        raise unknown("format", form, list(FOLDERS))
+    there = folder / TOKEN
+    if folder.exists() and any(folder.iterdir()) and not replace:
+        raise UserError("there is something already", path=folder, hint="name another folder, or add --force")
+    token = there.read_text(encoding="utf-8").strip() if there.is_file() else secrets.token_urlsafe(32)
+    for name, data in FOLDERS[form](instances, token):
+        write_bytes(folder / name, data)
+        if data.startswith(b"#!"):
+            (folder / name).chmod(0o755)
+    write_bytes(there, f"{token}\n".encode())
+    there.chmod(0o600)
+
+
+def _script(instance: Instance, way: str, token: str) -> bytes:
+    text = (HERE / "grade.sh").read_text(encoding="utf-8")
+    for place, value in (("WAY", way), ("INSTANCE", instance.instance_id), ("TOKEN", token), ("ROOT", REPO)):
+        text = text.replace(f"@{place}@", value)
+    return text.encode()
+
+
+def _instruction(instance: Instance) -> bytes:
+    return statement(instance.task()).encode()
+
+
+def _about(program: str, how: str) -> bytes:
+    return ABOUT.format(program=program, how=how, token=TOKEN).encode()
+
+
+def _lines(rows: Iterable[Any]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _yaml(value: Any) -> bytes:
+    import yaml
+
+    return yaml.safe_dump(value, sort_keys=True, allow_unicode=True).encode()

@@ -1,0 +1,138 @@
+"""The verdict on one patch: for a program that asks, or over HTTP for containers of other harnesses.
+
+Every patch is run as stage 04 runs it and kept as stage 04 keeps it, so that the same patch is run once. Writes to
+`04_evaluation`'s runs only: a verdict given here is in no table. Over HTTP a token is asked for, since an agent may
+reach the address; what is not evaluated is an error there, and never a verdict.
+
+    POST /grade/INSTANCE      the patch; answers with the verdict as JSON: outcome, cause, resolved
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import suppress
+from functools import partial
+from hmac import compare_digest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import A11yBenchError, UserError
+from pipeline.core.git import require_commit
+from pipeline.core.names import parse_instance_id
+from pipeline.core.records import Instance, Outcome, Prediction, Verdict
+from pipeline.core.store import Store
+from pipeline.core.trust import require_trust
+from pipeline.evaluate.grade import of_tested, sign, without_run
+from pipeline.evaluate.runs import How, PatchRuns, patch_runs
+from pipeline.execution import images
+from pipeline.execution.run import PatchRun
+from pipeline.sandbox.images import Directory
+
+#: whose verdicts these are, where records ask
+WHO = ("graded", "graded")
+#: bytes of a patch at most
+LARGEST = 50_000_000
+
+
+class Grader:
+    """Grades patches for the instances of a data directory. Threads share it; `jobs` patches run at once."""
+
+    def __init__(self, store: Store, how: How, *, trust_local: bool = False, jobs: int = 1) -> None:
+        self._store, self._how, self._trust_local = store, how, trust_local
+        self._turns, self._keeping = threading.Semaphore(jobs), threading.Lock()
+        how.sandbox.images.serve(Directory.here(store.root))
+
+    def instance(self, name: str) -> Instance:
+        """Raises UserError for one that is not there."""
+        repo, _ = parse_instance_id(name)
+        found = next((one for one in read_dataset(self._store, repo) if one.instance_id == name), None)
+        if found is None:
+            raise UserError(f"{name} is not in the dataset of {repo}")
+        return found
+
+    def grade(self, name: str, patch: str) -> Verdict:
+        """The verdict. Raises UserError for an unknown instance, or code that is not trusted in the local sandbox."""
+        instance = self.instance(name)
+        clone = images.source(self._store, instance.repository)
+        require_commit(clone, instance.base.sha)
+        require_trust(self._how.sandbox.name, self._trust_local, instance.base.sha, trusted_patch=False)
+        prediction = Prediction(instance_id=name, model_name_or_path=WHO[1], model_patch=patch, agent=WHO[0])
+        graded = without_run(prediction)
+        if graded is None:
+            with self._turns:
+                runs = patch_runs(self._store, instance.repository, self._how, clone)
+                graded = of_tested(instance, self._tested(runs, instance, patch))
+        return sign(instance, *WHO, "", prediction, graded)
+
+    def _tested(self, runs: PatchRuns, instance: Instance, patch: str) -> PatchRun:
+        if tested := runs.kept(instance, patch):
+            return tested
+        request = runs.request(instance, patch)
+        try:
+            tested = request.perform(lambda event: None)
+        except Exception as error:  # the instance's border: what broke is said in the verdict
+            tested = request.failed(error)
+        with self._keeping:
+            runs.keep(instance, patch, tested)
+        return tested
+
+
+def described(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as other programs need it."""
+    told = {"instance_id": verdict.instance_id, "outcome": str(verdict.outcome), "cause": verdict.cause}
+    return told | {"resolved": verdict.outcome is Outcome.RESOLVED, "law": verdict.law}
+
+
+def server(grader: Grader, host: str, port: int, token: str) -> ThreadingHTTPServer:
+    """A server that grades until it is shut down; port 0 takes a free one."""
+    made = ThreadingHTTPServer((host, port), partial(_Handler, grader, token))
+    made.daemon_threads = True
+    return made
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request: a patch, a verdict."""
+
+    def __init__(self, grader: Grader, token: str, *connection: Any) -> None:
+        self._grader, self._token = grader, token
+        super().__init__(*connection)
+
+    def do_POST(self) -> None:
+        told = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        place, _, name = self.path.rpartition("/")
+        if not compare_digest(told.encode(), self._token.encode()):
+            self._say(401, {"error": "no token of this grader"})
+        elif place != "/grade":
+            self._say(404, {"error": "there is: /grade/INSTANCE"})
+        else:
+            self._grade(name)
+
+    def _grade(self, name: str) -> None:
+        try:
+            size = int(self.headers.get("Content-Length", ""))
+            if not 0 <= size <= LARGEST:
+                raise ValueError
+            patch = self.rfile.read(size).decode()
+        except ValueError:
+            self._say(400, {"error": f"a patch of {LARGEST} bytes at most is expected, as text, with its length"})
+            return
+        try:
+            found = described(self._grader.grade(name, patch))
+        except A11yBenchError as error:
+            self._say(404 if isinstance(error, UserError) else 503, {"error": str(error)})
+            return
+        self._say(503 if found["outcome"] == Outcome.NOT_EVALUATED else 200, found)
+
+    def _say(self, status: int, value: dict[str, Any]) -> None:
+        data = json.dumps(value).encode()
+        with suppress(ConnectionError):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay silent: what is graded is kept."""

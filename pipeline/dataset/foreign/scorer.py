@@ -1,0 +1,85 @@
+"""The instances of this folder as a task of Inspect's (inspect_ai), scored by the verdict of A11y-Bench.
+
+    inspect eval a11y_bench.py --model openai/gpt-5
+
+Needs inspect_ai alone, and a grader at A11Y_BENCH_GRADER (http://127.0.0.1:8765 unless told), which
+`a11y-bench dataset grade --serve` is. Without a verdict a sample is in error, never wrong.
+"""
+
+import asyncio
+import json
+import os
+import urllib.request
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.agent import react
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import CORRECT, INCORRECT, Score, accuracy, scorer, stderr
+from inspect_ai.tool import bash
+from inspect_ai.util import sandbox
+
+HERE = Path(__file__).parent
+ROOT = "@ROOT@"
+GIT = ["git", "-c", "safe.directory=*"]
+DIFF = ("--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+INDEX = {"GIT_INDEX_FILE": "/tmp/a11y-bench-index"}
+
+
+def samples() -> list[Sample]:
+    """One for each line of instances.jsonl, each in its own image."""
+    rows = [json.loads(line) for line in (HERE / "instances.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        Sample(
+            id=row["instance_id"],
+            input=f"The repository is in {ROOT}. Resolve this report by changing its sources:\n\n{row['statement']}",
+            target="resolved",
+            metadata={"repo": row["repo"], "base_commit": row["base_commit"]},
+            sandbox=("docker", str(HERE / "compose" / f"{row['instance_id']}.yaml")),
+        )
+        for row in rows
+    ]
+
+
+async def _git(*words: str) -> str:
+    done = await sandbox().exec([*GIT, *words], cwd=ROOT, env=INDEX)
+    if not done.success:
+        raise RuntimeError(f"git {words[0]}: {done.stderr}")
+    return done.stdout
+
+
+async def difference() -> str:
+    """What the checkout differs from its first commit in."""
+    first = (await _git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
+    await _git("read-tree", first)
+    await _git("add", "--all")
+    return await _git("diff", *DIFF, first)
+
+
+def verdict(instance: str, patch: str) -> dict:
+    """The grader's verdict on a patch."""
+    base = os.environ.get("A11Y_BENCH_GRADER", "http://127.0.0.1:8765").rstrip("/")
+    token = (HERE / "grader.token").read_text(encoding="utf-8").strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    asked = urllib.request.Request(f"{base}/grade/{instance}", patch.encode(), headers, method="POST")
+    with urllib.request.urlopen(asked) as answer:
+        return json.loads(answer.read())
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def graded():
+    """The verdict on what the agent left."""
+
+    async def score(state, target):
+        patch = await difference()
+        found = await asyncio.to_thread(verdict, str(state.sample_id), patch)
+        value = CORRECT if found["resolved"] else INCORRECT
+        return Score(value=value, answer=patch, explanation=f"{found['outcome']} {found['cause']}".strip())
+
+    return score
+
+
+@task
+def a11y_bench() -> Task:
+    """All instances, for any model; `--solver` takes another agent."""
+    return Task(dataset=samples(), solver=react(tools=[bash(timeout=180)]), scorer=graded())

@@ -1,0 +1,114 @@
+"""What is written for other programs: the files that each wants, and that each reads where it is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from factories import make_instance
+
+from pipeline.core.errors import UserError
+from pipeline.dataset.foreign.folders import FOLDERS, TOKEN, write_folder
+
+NAME = "acme__ui-7"
+#: a Python in which the programs are installed, if there is one
+OTHERS = os.environ.get("A11Y_BENCH_FOREIGN_PYTHON", "")
+#: what each program does with a folder F whose one instance is N
+LOADERS = {
+    "harbor": """
+import typing, typing_extensions
+typing.override = typing_extensions.override  # its models read well in an older Python, too
+from harbor.models.task.task import Task
+assert Task.is_valid_dir(f"{F}/{N}") and Task(f"{F}/{N}").config.environment.docker_image
+""",
+    "inspect": """
+import sys
+sys.path.insert(0, F)
+import a11y_bench
+(sample,) = a11y_bench.a11y_bench().dataset
+assert sample.id == N and sample.sandbox.type == "docker"
+""",
+    "swe-bench-5": """
+from swebench.harness.log_parsers import PARSER_REGISTRY
+from swebench.task.checks import check_task_repo
+from swebench.task.repo import load_task_repo
+assert not check_task_repo(F), check_task_repo(F)
+(task,) = load_task_repo(F)
+assert PARSER_REGISTRY[task["log_parser"]]("PASSED a11y-bench-verdict", None) == {task["FAIL_TO_PASS"][0]: "PASSED"}
+""",
+    "hugging-face": """
+import datasets
+(row,) = datasets.load_dataset(F, split="test")
+assert row["instance_id"] == N
+""",
+}
+
+
+def written(form: str, folder: Path) -> Path:
+    write_folder(form, [make_instance(7)], folder / form, replace=False)
+    return folder / form
+
+
+@pytest.mark.rule("export")
+@pytest.mark.parametrize("form", FOLDERS)
+def test_a_folder_says_what_it_is_and_keeps_its_token(tmp_path: Path, form: str) -> None:
+    folder = written(form, tmp_path)
+    token = (folder / TOKEN).read_text()
+    assert "do not publish it" in (folder / "README.md").read_text()
+    assert (folder / TOKEN).stat().st_mode & 0o077 == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    write_folder(form, [make_instance(7)], folder, replace=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before and len(token) > 40
+
+
+@pytest.mark.rule("export")
+def test_nothing_is_written_over_another_folder(tmp_path: Path) -> None:
+    written("harbor", tmp_path)
+    with pytest.raises(UserError, match="something already"):
+        written("harbor", tmp_path)
+    with pytest.raises(UserError, match="unknown format"):
+        write_folder("terminal", [], tmp_path / "x", replace=False)
+
+
+@pytest.mark.invariant(1)
+def test_what_an_agent_of_harbors_works_in_has_neither_solution_nor_token(tmp_path: Path) -> None:
+    """The tests' folder and the solution are brought in later, or never."""
+    folder = written("harbor", tmp_path)
+    token, instance = (folder / TOKEN).read_text().strip(), make_instance(7)
+    shown = [folder / NAME / "instruction.md", *(folder / NAME / "environment").iterdir()]
+    for path in shown:
+        text = path.read_text()
+        assert token not in text and instance.fix_patch not in text and instance.test_patch not in text
+    config = tomllib.loads((folder / NAME / "task.toml").read_text())
+    assert config["environment"]["docker_image"].startswith("a11y-bench/instance:")
+    assert token in (folder / NAME / "tests" / "test.sh").read_text()
+    assert os.access(folder / NAME / "tests" / "test.sh", os.X_OK)
+
+
+def test_one_test_of_swe_bench_is_the_verdict(tmp_path: Path) -> None:
+    """Its own parser reads what the grader says, and nothing that the tests print."""
+    task = written("swe-bench-5", tmp_path) / "tasks" / NAME
+    assert json.loads((task / "tests.json").read_text()) == {"FAIL_TO_PASS": ["a11y-bench-verdict"], "PASS_TO_PASS": []}
+    assert (
+        yaml.safe_load((task / "task.yaml").read_text())["image"] == "swebench/sweb.eval.x86_64.acme_1776_ui-7:latest"
+    )
+    assert "@" not in "".join(line for line in (task / "eval.sh").read_text().splitlines() if line.startswith("WAY"))
+
+
+@pytest.mark.parametrize("form", FOLDERS)
+def test_the_program_that_it_is_for_reads_it(tmp_path: Path, form: str) -> None:
+    """Harbor, Inspect, SWE-bench 5 and datasets, in an environment of their own."""
+    if not OTHERS:
+        pytest.skip("A11Y_BENCH_FOREIGN_PYTHON names no Python with harbor, inspect_ai, swebench and datasets")
+    folder = written(form, tmp_path)
+    code = f"F, N = {str(folder)!r}, {NAME!r}\n{LOADERS[form]}"
+    given = {**os.environ, "HF_HOME": str(tmp_path / "cache"), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([OTHERS, "-c", code], capture_output=True, text=True, env=given)
+    if "No module named" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
