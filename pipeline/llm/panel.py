@@ -129,30 +129,48 @@ class Panel(Generic[Q]):
         how = {"model": self.asked.model, "settings": self.experiment.settings}
         return Samples(self.root, self.rubric.inputs(question) | how, self.asked.samples)
 
+    def left(self, questions: Sequence[Q]) -> list[Q]:
+        """Those that lack samples, each once."""
+        return [one for one in dict.fromkeys(questions) if self.samples(one).missing()]
+
     def complete(
-        self, questions: Sequence[Q], progress: Progress, log: Path, jobs: int, engine: str = "threads"
+        self,
+        questions: Sequence[Q],
+        progress: Progress,
+        log: Path,
+        jobs: int,
+        engine: str = "threads",
+        gateway: Gateway | None = None,
     ) -> dict[Q, str]:
-        """Ask for all that is missing; the gateway writes `log`. Returns why questions still lack samples."""
-        left = [one for one in dict.fromkeys(questions) if self.samples(one).missing()]
+        """Ask for all that is missing, and count each of `left` in `progress`; through a gateway that is open, or one
+        of its own, which writes `log`. Returns why questions still lack samples."""
+        left = self.left(questions)
         if not left:
             return {}
-        with self._opened(progress, log) as gateway:
-            causes = self.ask(gateway, left, progress, jobs, engine)
+        with self._opened(progress, log, gateway) as there:
+            progress.leave(self.rubric.agent)
+            causes = self.ask(there, left, progress, jobs, engine, progress.finish)
             if self.asked.gateway:
-                gateway.settle(self.experiment)
+                there.settle(self.experiment)
         write_costs(self.store)
         return causes
 
-    def _opened(self, progress: Progress, log: Path) -> AbstractContextManager[Gateway]:
-        if self.asked.gateway:
-            return nullcontext(self.asked.gateway)
+    def _opened(self, progress: Progress, log: Path, gateway: Gateway | None) -> AbstractContextManager[Gateway]:
+        if there := gateway or self.asked.gateway:
+            return nullcontext(there)
         say = partial(progress.step, self.rubric.agent)
         return open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given)
 
     def ask(
-        self, gateway: Gateway, questions: Sequence[Q], progress: Progress, jobs: int, engine: str = "threads"
+        self,
+        gateway: Gateway,
+        questions: Sequence[Q],
+        progress: Progress,
+        jobs: int,
+        engine: str = "threads",
+        finish: Callable[[str, str], None] = lambda *_: None,
     ) -> dict[Q, str]:
-        """The same through a gateway that is open, without `costs.csv`."""
+        """Ask for what questions lack, without `costs.csv`; `finish` is told each that is done with, and how."""
 
         def hear(event: Event) -> None:
             progress.hear(event)
@@ -161,8 +179,15 @@ class Panel(Generic[Q]):
                 self.samples(question).keep(number, answer)
 
         requests = [self.request(gateway, one) for one in questions]
-        done = each(requests, jobs=jobs, engine=engine, hear=hear, interrupts=Interrupts(progress.stopping))
-        return {request.question: answers[-1].owed for request, answers in done if answers and answers[-1].owed}
+        causes: dict[Q, str] = {}
+        for request, answers in each(
+            requests, jobs=jobs, engine=engine, hear=hear, interrupts=Interrupts(progress.stopping)
+        ):
+            last = answers[-1] if answers else Answer()
+            if last.owed:
+                causes[request.question] = last.owed
+            finish(request.name, last.owed or last.missing or "answered")
+        return causes
 
     def request(self, gateway: Gateway, question: Q) -> Sample[Q]:
         """What is missing of a question, with a key of its own."""

@@ -1,4 +1,4 @@
-"""`a11y-bench triage`: `list`, `rate`, `import`."""
+"""`a11y-bench triage`: `serve`, `list`, `rate`, `import`, `ask`, `export`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import click
 
 from pipeline.core.options import Usd, data_option, engine_option, jobs_option, repo_argument
 
+list_option = click.option(
+    "--list", "path", type=click.Path(path_type=Path, dir_okay=False), help="The model list [default: ours]."
+)
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
 
@@ -26,12 +29,14 @@ def command(context: click.Context) -> None:
 @command.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address; one of a network asks for a token.")
 @click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@list_option
 @data_option
-def serve(store: Any, host: str, port: int) -> None:
-    """Serve the Task Instance Viewer: read candidates, rate them, decide, export."""
+def serve(store: Any, host: str, port: int, path: Path | None) -> None:
+    """Serve the Task Instance Viewer: read candidates, rate them, ask models, decide, export."""
+    from pipeline.llm.models import SHIPPED
     from pipeline.triage.web.serve import serve as run
 
-    run(store, host, port)
+    run(store, host, port, path or SHIPPED)
 
 
 @command.command("list")
@@ -106,7 +111,7 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
 @click.argument("models", nargs=-1, required=True)
 @click.option("--pr", "numbers", type=int, multiple=True, help="Of these pull requests only.")
 @click.option("--budget", type=Usd(), help="The most that each model may cost for REPO, in USD, from its first day.")
-@click.option("--list", "path", type=click.Path(path_type=Path, dir_okay=False), help="The model list [default: ours].")
+@list_option
 @click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
 @jobs_option
 @engine_option

@@ -103,7 +103,7 @@ def opinions(
     """
     root = store.root / "04_evaluation" / "pages" / "opinions"
     panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)
-    with Progress("judging", len(questions)) as progress:
+    with Progress("judging", len(panel.left(questions))) as progress:
         owed = panel.complete(questions, progress, log, jobs)
     return {one: _part(panel, one, owed.get(one, "")) for one in questions}
 

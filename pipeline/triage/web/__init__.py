@@ -2,6 +2,7 @@
 
     guard                     who may ask: host, origin, token, the policy of every answer
     app                       the application: reading, rating, deciding, exporting
+    asks                      models that are asked from a page, one after the other
     serve                     it on a port
 
 Flask serves it: one thread a request fits files under locks, its templates are the report floor's Jinja, and it

@@ -6,11 +6,14 @@ name and no proof; every line has it with the time.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Flask, Response, abort, g, redirect, request
@@ -19,6 +22,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from pipeline.core.decisions import author
 from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import parse_repo
 from pipeline.core.patches import paths
 from pipeline.core.ratings import Review, lacking
 from pipeline.core.record import digest
@@ -26,11 +30,16 @@ from pipeline.core.review_requests import ReviewAnswer, answer, queue
 from pipeline.core.reviews import FIELDS, Standing
 from pipeline.core.store import Store, now
 from pipeline.core.wcag import CRITERIA
+from pipeline.llm.models import SHIPPED
+from pipeline.llm.panel import Asked
 from pipeline.report import agreement
 from pipeline.report.page import environment
 from pipeline.triage import exchange, form, sides, stage
+from pipeline.triage.asking import Asking
 from pipeline.triage.catalog import FILTERS, Catalog, Listed, Shelf
 from pipeline.triage.marks import marked
+from pipeline.triage.raters.panel import Estimate
+from pipeline.triage.web import asks
 from pipeline.triage.web.guard import guard
 
 #: candidates on one page of the list; lines of a patch that a page shows
@@ -47,19 +56,27 @@ STATIC = {
 }
 
 
-def make_app(store: Store, token: str = "") -> Flask:
+def make_app(store: Store, token: str = "", asker: Asker | None = None) -> Flask:
     """The application over a data directory; with a `token` it may be served to others."""
     app = Flask(__name__, static_folder=None, template_folder=None)
     guard(app, token)
-    Viewer(store).add_to(app)
+    Viewer(store, asker or Asker(asks.Asks())).add_to(app)
     return app
+
+
+class Asker(NamedTuple):
+    """Which models the viewer may ask: the jobs, a list, and the environment in which the models' keys are."""
+
+    jobs: asks.Asks
+    models: Path = SHIPPED
+    given: Mapping[str, str] = os.environ
 
 
 class Viewer:
     """The pages, over one catalog. Threads share it."""
 
-    def __init__(self, store: Store) -> None:
-        self.store, self.catalog = store, Catalog(store)
+    def __init__(self, store: Store, asker: Asker) -> None:
+        self.store, self.catalog, self.asker = store, Catalog(store), asker
         self.templates = environment("pipeline.triage.web")
         self.templates.globals |= {"criteria": CRITERIA, "link": _link}
 
@@ -73,6 +90,9 @@ class Viewer:
             ("GET", "/queue", self.queue),
             ("POST", "/queue/<key>", self.answered),
             ("GET", "/agreement", self.agreement),
+            ("GET", "/ask", self.ask),
+            ("POST", "/ask", self.asked),
+            ("GET", "/ask/state", self.ask_state),
             ("GET", "/export", self.export),
             ("GET", "/export/<form>", self.exported),
             ("POST", "/reviewer", self.name_reviewer),
@@ -131,6 +151,34 @@ class Viewer:
             return self._part("agreement", measured=measured, checks=checks, size=size, seed=seed)
 
         return self._page("Agreement", body)
+
+    def ask(self, wrong: str = "", status: int = 200) -> Response:
+        """Who can be asked about a repository, what that will cost, and what came of those that were asked."""
+
+        def body() -> str:
+            found, why = asks.Wanted(request.values.get("repo", "")), wrong
+            estimates: list[tuple[Estimate, Decimal]] = []
+            try:
+                found = _wanted()
+                estimates = [(one.estimate(), one.spent()) for one in self._askings(found)]
+            except UserError as error:
+                why = why or str(error)
+            return self._part(
+                "ask",
+                wanted=found,
+                wrong=why,
+                estimates=estimates,
+                budget=request.form.get("budget", ""),
+                repos=[str(shelf.repo) for shelf in self.catalog.shelves()],
+                models=list(asks.priced(self.asker.models, self.asker.given)),
+                jobs=self.asker.jobs.jobs(),
+            )
+
+        return self._page("Ask models", body, status=status)
+
+    def ask_state(self) -> Response:
+        """How far those are that are asked: a part of the page."""
+        return Response(self._part("asks", jobs=self.asker.jobs.jobs()), mimetype="text/html")
 
     def export(self) -> Response:
         def body() -> str:
@@ -204,6 +252,15 @@ class Viewer:
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)
+
+    def asked(self) -> BaseResponse:
+        """Let models rate, each within a budget; what can not be asked comes back with a message."""
+        try:
+            for one in self._askings(_wanted(), asks.budget(request.form.get("budget", ""))):
+                self.asker.jobs.start(one)
+        except UserError as error:
+            return self.ask(str(error), 422)
+        return redirect("/ask", 303)
 
     def name_reviewer(self) -> BaseResponse:
         name = " ".join(request.form.get("name", "").split())[:80]
@@ -294,6 +351,11 @@ class Viewer:
         token = g.get("form_token", "")
         return self.templates.get_template(f"{name}.html.j2").render(**{"form_token": token, **context})
 
+    def _askings(self, wanted: asks.Wanted, budget: Decimal | None = None) -> list[Asking]:
+        models, given = self.asker.models, self.asker.given
+        asked = [Asked(name, 1, budget, models, given) for name in wanted.models]
+        return [Asking(self.store, parse_repo(wanted.repo), one, wanted.numbers) for one in asked]
+
     def _own(self, standing: Standing) -> Review | None:
         name = self._reviewer()
         return next((one for one in standing.reviews if one.rater == name), None)
@@ -347,6 +409,12 @@ def _asked() -> exchange.Asked:
     return exchange.Asked(
         statuses, form=forms if forms in exchange.FORMS else "python", with_errors="errors" in given, **chosen
     )
+
+
+def _wanted() -> asks.Wanted:
+    """Who is to be asked about what, as the address or a form says. Raises UserError."""
+    given = request.values
+    return asks.wanted(given.get("repo", ""), given.getlist("model"), given.get("pr", ""))
 
 
 def _link(**changes: Any) -> Markup:

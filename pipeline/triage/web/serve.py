@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import secrets
 from ipaddress import ip_address
+from pathlib import Path
 
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
-from pipeline.triage.web.app import make_app
+from pipeline.triage.web.app import Asker, make_app
+from pipeline.triage.web.asks import Asks
 
 #: requests that are worked on side by side
 THREADS = 8
 
 
-def serve(store: Store, host: str, port: int) -> None:
-    """Serve until SIGINT or SIGTERM. Raises UserError for an address that cannot be used."""
+def serve(store: Store, host: str, port: int, models: Path) -> None:
+    """Serve until SIGINT or SIGTERM; models of the list `models` can be asked. Raises UserError for an address that
+    cannot be used."""
     from waitress.server import create_server
 
     token = "" if is_loopback(host) else secrets.token_urlsafe(24)
     try:
-        server = create_server(make_app(store, token), host=host, port=port, threads=THREADS, ident=None)
+        app = make_app(store, token, Asker(Asks(), models))
+        server = create_server(app, host=host, port=port, threads=THREADS, ident=None)
     except OSError as error:
         raise UserError(f"{host}:{port} can not be used: {error.strerror}", hint="choose another --port") from None
     place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"

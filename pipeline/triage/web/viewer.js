@@ -1,4 +1,5 @@
-// Drafts that survive a reload and the end of the server, keys, and a live preview. The pages work without any of it.
+// Drafts that survive a reload and the end of the server, keys, how far models are, and a live preview. The pages work
+// without any of it.
 (() => {
   "use strict";
   const form = document.getElementById("rate");
@@ -40,7 +41,6 @@
       form.querySelectorAll("select[name^=S]").forEach((one) => (one.value = "yes"));
       keep();
     });
-    document.getElementById("wrong")?.focus();
   }
 
   // -- single keys, which can be switched off ----------------------------------------------------------------------------
@@ -60,6 +60,21 @@
     aim.focus();
     if (!aim.matches("input[type=search]")) aim.click();
   });
+
+  // -- how far the models are that are asked -----------------------------------------------------------------------------
+  const asks = document.getElementById("asks");
+  const busy = () => asks.querySelectorAll("[data-busy]").length;
+  const look = async () => {
+    const before = busy();
+    const answer = await fetch("/ask/state").catch(() => null);
+    if (answer?.ok && !asks.contains(document.activeElement)) {
+      asks.innerHTML = await answer.text();
+      if (busy() < before) document.getElementById("asks-said").textContent = asks.querySelector("article:not([data-busy]) h3").textContent;
+    }
+    if (busy()) setTimeout(look, 3000);
+  };
+  if (asks && busy()) setTimeout(look, 1000);
+  document.getElementById("wrong")?.focus();
 
   // -- the preview of an export --------------------------------------------------------------------------------------------
   const chosen = document.getElementById("export");

@@ -19,6 +19,7 @@ from typing import Any
 import factories
 import pytest
 from playwright.sync_api import Error, expect
+from raters_bench import GIVEN
 
 from pipeline import browser
 from pipeline.browser import axe
@@ -32,6 +33,7 @@ from pipeline.core.store import Store, read_records, write_records
 from pipeline.core.trust import DEMO
 from pipeline.demo import stage as demo
 from pipeline.demo.history import build_history
+from pipeline.llm.models import DEMO as MODELS
 
 pytestmark = pytest.mark.engine("browser")
 REPO = factories.REPO
@@ -46,6 +48,9 @@ PAGES = [
     "/candidate/acme__ui-2",
     "/queue",
     "/agreement",
+    "/ask",
+    "/ask?repo=acme/ui&model=scripted",
+    "/ask?repo=acme/ui&model=scripted&pr=9",
     "/export",
 ]
 #: a desk, a phone, and a desk at 400 % (1280 by 1024 pixels, a quarter each way)
@@ -62,8 +67,9 @@ class Server:
         self.store, self.url = store, f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        words = ("triage", "serve", "--port", str(self.port), "--data", str(self.store.root))
-        self.process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL)
+        words = ("triage", "serve", "--port", str(self.port), "--list", str(MODELS), "--data", str(self.store.root))
+        surroundings = os.environ | GIVEN
+        self.process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL, env=surroundings)
         for _ in range(600):
             try:
                 urllib.request.urlopen(self.url, timeout=5).close()

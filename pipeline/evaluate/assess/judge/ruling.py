@@ -19,7 +19,7 @@ from pipeline.evaluate.assess.said import Said
 def rule(panel: Panel, assessed: Sequence[Assessed], log: Path, jobs: int, engine: str = "threads") -> list[Said]:
     """What the judge says of each prediction. The gateway writes `log`."""
     questions = [_question(one) for one in assessed if one.verdict.outcome in RAN]
-    with Progress("judging", len(questions)) as progress:
+    with Progress("judging", len(panel.left(questions))) as progress:
         owed = panel.complete(questions, progress, log, jobs, engine)
     return [_said(panel, one, owed) if one.verdict.outcome in RAN else _silent(one) for one in assessed]
 
