@@ -249,6 +249,9 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
 @click.option("--github", is_flag=True, help="Issues from GitHub (GITHUB_TOKEN); without --path, the clone, too.")
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--dataset", type=click.Path(path_type=Path), help="The foreign benchmark whose records are listed.")
+@click.option(
+    "--ratings", type=click.Path(path_type=Path, dir_okay=False), help="Statements that reviewers wrote anew."
+)
 @json_option
 @sandbox_option
 @trust_local_option
@@ -260,6 +263,7 @@ def rebuild(
     github: bool,
     issues: Path | None,
     dataset: Path | None,
+    ratings: Path | None,
     as_json: bool,
     sandbox: str,
     trust_local: bool,
@@ -285,7 +289,7 @@ def rebuild(
     settings = Settings(open_sandbox(sandbox, cache_root()))
     place = path or (clone_of(store, repo) if github else None)
     source = source_of(repo, entries, place, issues, dataset, github=github)
-    found = make_again(store, source, repo, entries, settings, jobs=jobs, trust_local=trust_local)
+    found = make_again(store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local)
     present.differences(found, len(entries), as_json=as_json)
     if found:
         raise SystemExit(1)

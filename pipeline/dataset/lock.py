@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
-from pipeline.core.records import Environment, Instance, StatementSource, Versioned
+from pipeline.core.records import Candidate, Environment, Instance, StatementSource, Versioned
 
 #: between a test's file and its name in it
 SEPARATOR = " > "
@@ -33,6 +33,7 @@ class Lock(Versioned):
     fix_patch: str = Field(description="SHA-256 of its bytes")
     test_patch: str = Field(description="SHA-256 of its bytes")
     statement_source: StatementSource
+    statement: str = Field(default="", description="SHA-256 of the statement that reviewers wrote anew; else empty")
     origin: str = Field(default="", description="the foreign benchmark whose record it is: its base and patches")
     node: str
     manager: str
@@ -58,6 +59,7 @@ def lock(instance: Instance) -> Lock:
         fix_patch=_sha256(instance.fix_patch),
         test_patch=_sha256(instance.test_patch),
         statement_source=instance.statement_source,
+        statement=statement_of(instance),
         origin=instance.origin,
         node=environment.node,
         manager=f"{environment.manager} {environment.manager_version}".strip(),
@@ -72,6 +74,11 @@ def lock(instance: Instance) -> Lock:
         tests=_by_file(instance),
         quarantine=tuple(sorted(instance.quarantine)),
     )
+
+
+def statement_of(one: Candidate | Instance) -> str:
+    """SHA-256 of the statement that reviewers wrote anew; empty where they did not."""
+    return _sha256(one.statement) if one.statement_source == "review" else ""
 
 
 def _sha256(text: str) -> str:

@@ -1,7 +1,8 @@
 """`dataset rebuild`: the dataset that a list tells of, made again by stages 01 and 02, and where it differs.
 
 Reads the list and a clone, or GitHub; writes `01_raw/` and `02_dataset/`. What was built before and is not stale is not
-built again. A list holds no texts: issues come from GitHub or a file, and the records say *chosen by hand*.
+built again. A list holds no texts: issues come from GitHub or a file, statements that reviewers wrote anew from a file
+of ratings, and the records say *chosen by hand*.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from pipeline.build.stage import Outcome, build
 from pipeline.collect.sources import Options, Source, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.cache import once
+from pipeline.core.console import say
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, read_records
-from pipeline.dataset.lock import Lock, facts, lock
+from pipeline.dataset.lock import Lock, facts, lock, statement_of
+from pipeline.triage import exchange
+from pipeline.triage.stage import add
 
 #: what stands for a fact that one side does not have
 ABSENT = "-"
@@ -77,13 +82,36 @@ def source_of(
     return open_source("github" if github else "git", repo, Options(clone, issues))
 
 
+def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None) -> None:
+    """Add what a file of ratings says of listed candidates, and say which statements are still not those of the list.
+    Raises UserError with file, line and field."""
+    candidates = {one.instance_id: one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    wanted = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
+    if ratings:
+        add(store, repo, [one for one in exchange.read(ratings) if one.instance_id in wanted])
+    rated = standings(store, repo)
+    told = {name: restated(candidates[name], rated.get(name)) for name in wanted}
+    if other := [name for name, digest in wanted.items() if digest and digest != statement_of(told[name])]:
+        what = "the ratings say another" if ratings else "name the ratings by --ratings"
+        say(f"{', '.join(other)}: a statement that reviewers wrote anew, which no list holds: {what}")
+
+
 def rebuild(
-    store: Store, source: Source, repo: Repo, entries: Sequence[Lock], settings: Settings, **how: Any
+    store: Store,
+    source: Source,
+    repo: Repo,
+    entries: Sequence[Lock],
+    settings: Settings,
+    *,
+    ratings: Path | None = None,
+    **how: Any,
 ) -> list[Difference]:
-    """Make the instances again; `how` goes to the build. Raises UserError when the source lacks a pull request."""
+    """Make the instances again, with the statements that a file of ratings has; `how` goes to the build. Raises
+    UserError when the source lacks a pull request, or for ratings that can not be read."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}
     collect_from(store, repo, source, sorted(listed))
+    rate(store, repo, entries, ratings)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
     candidates = {one.number for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
     for scope in sorted({entry.scope for entry in entries}):

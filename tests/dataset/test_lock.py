@@ -36,6 +36,15 @@ def test_an_entry_holds_facts() -> None:
 
 
 @pytest.mark.rule("lists-not-datasets")
+def test_a_reworked_statement_is_a_digest() -> None:
+    """Reviewers quote what others wrote: their text is not published, and is still told apart from another one."""
+    text = "Arrow keys do not move the focus."
+    one = lock(make_instance(statement_source="review", statement=text))
+    assert one.statement == hashlib.sha256(text.encode()).hexdigest() and text not in one.model_dump_json()
+    assert facts(one)["statement"] == one.statement and lock(make_instance(statement=text)).statement == ""
+
+
+@pytest.mark.rule("lists-not-datasets")
 def test_no_text_of_other_people_is_in_it(tiny: Bench) -> None:
     """Datasets hold other people's code: the project publishes lists."""
     instances = [tiny.instance(name) for name in QUALIFIED]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,10 @@ def locks(tiny: Bench, *names: str) -> list[Lock]:
     return [lock(tiny.instance(name)) for name in names]
 
 
-def again(bench: Bench, entries: list[Lock], **source: Any) -> list[Difference]:
+def again(bench: Bench, entries: list[Lock], ratings: Path | None = None, **source: Any) -> list[Difference]:
     opened = open_source(source.pop("name", "git"), REPO, Options(source.pop("path", bench.library)))
     settings = Settings(bench.sandbox, limits=LIMITS)
-    return rebuild(bench.store, opened, REPO, entries, settings, trust_local=True)
+    return rebuild(bench.store, opened, REPO, entries, settings, ratings=ratings, trust_local=True)
 
 
 @pytest.mark.rule("rebuild")
@@ -70,6 +71,25 @@ def test_it_goes_on_where_it_was(tiny: Bench, bench: Bench) -> None:
     opened = len(bench.sandbox.opened)
     assert again(bench, locks(tiny, "menu")) == []
     assert len(bench.sandbox.opened) == opened
+
+
+@pytest.mark.rule("rebuild")
+def test_a_reworked_statement_comes_back_from_the_ratings(
+    tiny: Bench, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A list holds its digest alone: without the ratings two facts differ, with the viewer's export none."""
+    text, name = "Arrow keys do not move the focus.", instance_id("menu")
+    (made,) = (tiny.instance("menu").model_copy(update={"statement_source": "review", "statement": text}),)
+    entries = [lock(made), *locks(tiny, "badge")]
+    assert [one.fact for one in again(bench, entries)] == ["statement", "statement_source"]
+    assert f"{name}: a statement that reviewers wrote anew" in capsys.readouterr().err
+    others = {"instance_id": "acme__ui-9999", "review_status": "super"}
+    export = [{"instance_id": name, "review_status": "reworked", "custom_problem_statement": text}, others]
+    (tmp_path / "metadata.json").write_text(json.dumps(export))
+    assert again(bench, entries, tmp_path / "metadata.json") == []
+    assert "reviewers wrote anew" not in capsys.readouterr().err
+    (fresh,) = [one for one in read_records(bench.store.dataset(REPO), Instance) if one.instance_id == name]
+    assert fresh.task().statement[0].body == text
 
 
 @pytest.mark.rule("bad-input")
