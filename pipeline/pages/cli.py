@@ -98,10 +98,10 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.generate import owed_words
 
-    names = (*models, *(_models_of(models_file) if models_file else ()))
-    if not names:
+    wanted = (*models, *(_models_of(models_file) if models_file else ()))
+    if not wanted:
         raise click.UsageError("name a model, or give --models-file")
-    made, causes = _generation(names, listed or SHIPPED, **asked).generate()
+    made, causes = _generation(wanted, listed or SHIPPED, **asked).generate()
     click.echo(f"{made.folder}: {len(made.answers())} of {len(made.keys)} answers")
     if causes:
         click.echo(f"no answer yet: {owed_words(causes)}; run it again", err=True)
@@ -109,10 +109,11 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
 
 
 def _generation(
-    names: tuple[str, ...],
+    models: tuple[str, ...],
     listed: Path,
     *,
     cases: Path | None,
+    names: tuple[str, ...],
     samples: int,
     ks: tuple[int, ...],
     base_seed: int | None,
@@ -127,10 +128,10 @@ def _generation(
     from pipeline.pages.runs import SYSTEM, Asked
 
     folder = cases or OWN
-    chosen = load_cases(folder, how.pop("names"))
+    chosen = load_cases(folder, names)
     text = system.read_text(encoding="utf-8").strip() if system else SYSTEM
     sampling = {"temperature": how.pop("temperature"), "max_tokens": how.pop("max_tokens")}
-    asked = Asked(names, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
+    asked = Asked(models, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
     return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **how)
 
 

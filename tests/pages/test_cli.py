@@ -1,0 +1,52 @@
+"""`a11y-bench pages` as it is called: what can be told of it without a browser and without a model."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.core.errors import A11yBenchError, UserError
+from pipeline.core.store import Store
+from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
+from pipeline.pages.cli import command
+from pipeline.pages.runs import Asked, load_run
+
+#: what every run of these tests is told
+WORDS = ("--case", "tabs", "--case", "disclosure", "--samples", "2", "--base-seed", "7", "--temperature", "0.5")
+
+
+def call(data: Path, *words: str, **given: str) -> Result:
+    return CliRunner().invoke(command, [*words, "--data", str(data)], env=given)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_model_that_is_not_listed_is_said(tmp_path: Path) -> None:
+    """The command reached no further than its own options once, whatever they were."""
+    result = call(tmp_path, "run", "nobody", *WORDS)
+    assert isinstance(result.exception, UserError) and "unknown model 'nobody'" in str(result.exception)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
+    result = call(tmp_path, "run", "scripted", "--models", str(DEMO), "--case", "nothing")
+    assert isinstance(result.exception, UserError) and "no case nothing" in str(result.exception)
+
+
+def test_all_that_is_asked_for_reaches_the_run(tmp_path: Path) -> None:
+    """Up to the gateway, where nobody answers here."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
+    (tmp_path / "more.yaml").write_text("models:\n  - name: scripted\n")
+    given = {PROXY_URL: nobody, PROXY_KEY: "sk-none"}
+    words = ("run", "--models-file", str(tmp_path / "more.yaml"), "--models", str(DEMO), "--run", "mine", *WORDS)
+    assert isinstance(call(tmp_path / "data", *words, **given).exception, A11yBenchError)
+    made = load_run(Store(tmp_path / "data"), "mine")
+    assert made.asked == Asked(("scripted",), 2, (1,), 7, 0.5) and sorted(made.by_name) == ["disclosure", "tabs"]
+
+
+def test_without_a_model_there_is_nothing_to_run(tmp_path: Path) -> None:
+    assert call(tmp_path, "run").exit_code == 2
