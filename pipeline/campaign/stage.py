@@ -209,8 +209,8 @@ class Conduct:
             return
         clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)
         source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
-        how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
-        found = rebuild(self.store, source, repo, entries, Settings(self.sandbox), **how)
+        settings, jobs = Settings(self.sandbox), self.campaign.jobs
+        found = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
         if found:
             first = found[0]
             message = f"{len(found)} facts differ from the list, as {first.instance}: {first.fact}"

@@ -162,10 +162,11 @@ def grade(
         raise click.UsageError("name an INSTANCE and a PATCH, or --serve with the --token-file of an exported folder")
     how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
     grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
-    if not serve:
+    if instance and not serve:
         found = described(grader.grade(instance, patch.read().decode()))
         click.echo(json.dumps(found, indent=2))
         raise SystemExit(0 if found["resolved"] else 75 if found["outcome"] == "not_evaluated" else 1)
+    assert token_file is not None  # asked for above
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise click.BadParameter(f"'{address}' is no HOST:PORT", param_hint="--address")

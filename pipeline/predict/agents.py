@@ -143,8 +143,9 @@ def _asked(manifest: Manifest, path: Path, settings: Path) -> tuple[Mapping[str,
     found = []
     for key in manifest.asks:
         said, own = (_look_up(one, key) for one in (settings, path.parent / manifest.settings))
-        both = isinstance(said, dict) and isinstance(own, dict)
-        merged = {**own, **said} if both else own if said is None else said
+        merged = own if said is None else said
+        if isinstance(said, dict) and isinstance(own, dict):
+            merged = {**own, **said}
         found.append(merged if isinstance(merged, dict) else {"*": merged or ""})
     return tuple(found)
 

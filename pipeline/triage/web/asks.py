@@ -44,8 +44,8 @@ def priced(models: Path, given: Mapping[str, str]) -> Iterator[Priced]:
     """The chat models of a list, those that can be asked first. Raises UserError for a list that is wrong."""
     listed = [one for one in load_models(models).models.values() if one.kind == "chat"]
     for one in sorted(listed, key=lambda one: bool(one.missing(given))):
-        prices = (f"{(price * MILLION).normalize():f}" for price in (one.price.input, one.price.output))
-        yield Priced(one.name, *prices, one.missing(given))
+        asked, answered = (f"{(price * MILLION).normalize():f}" for price in (one.price.input, one.price.output))
+        yield Priced(one.name, asked, answered, one.missing(given))
 
 
 def wanted(repo: str, models: Sequence[str], numbers: str) -> Wanted:
