@@ -25,7 +25,7 @@ from logging.handlers import QueueHandler
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pipeline.core.console import say
-from pipeline.core.errors import InfrastructureError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.timing import timed
 
 if TYPE_CHECKING:
@@ -150,6 +150,9 @@ class _Here:
 def _performed(request: Request[Any], tell: Tell) -> Any:
     try:
         return request.perform(tell)
+    except A11yBenchError as error:  # its outcome says it
+        log.debug("%s", request.name, exc_info=True)
+        return request.failed(error)
     except Exception as error:  # the border of a unit
         log.exception("%s", request.name)
         return request.failed(error)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from work_requests import Square
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.work import Event, Interrupts, Settled, Tell, each
 
 
@@ -76,6 +77,22 @@ def test_a_result_is_handed_over_before_the_others_are_done() -> None:
 def test_jobs_run_side_by_side() -> None:
     meeting = threading.Barrier(2, timeout=30)
     assert len(list(done([1, 2], lambda _: meeting.wait(), jobs=2))) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "traces"), [(InfrastructureError("no engine", cause="engine"), False), (ValueError("no value"), True)]
+)
+def test_only_what_nobody_foresaw_shows_where_it_happened(
+    error: Exception, traces: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A unit's outcome says what is known to go wrong."""
+
+    def fail(_: int) -> None:
+        raise error
+
+    with caplog.at_level("INFO", logger="pipeline"):
+        assert list(done([1], fail, jobs=1)) == [error]
+    assert any(record.exc_info for record in caplog.records) == traces
 
 
 @pytest.mark.invariant(7)
