@@ -78,3 +78,13 @@ check:
     uv run --all-extras --group test ruff format --check .
     uv run --all-extras --group test lint-imports
     uv run --all-extras --group test mypy
+
+# the documentation as a site, in site/
+[group('project')]
+docs *ARGS:
+    uv run --group docs mkdocs build "$@"
+
+# whether this checkout can be released: versions, changelog, and the wheel in an empty environment
+[group('project')]
+release-check:
+    .ci/release-check

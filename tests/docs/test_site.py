@@ -1,0 +1,62 @@
+"""The documentation as a site: it builds without a warning, and its pages load nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+#: what a page loads: scripts, styles, pictures, fonts; a link is followed by people
+LOADS = re.compile(r"""<(?:script|img|iframe)[^>]+\bsrc="?(https?:)?//|<link[^>]+\bhref="?(https?:)?//""")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True
+    )  # --quiet would hide warnings from --strict
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_on_the_site(site: Path) -> None:
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    assert pages <= {path.stem for path in site.glob("*.html")}
+
+
+def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
+    assert [path.name for path in site.glob("*.html") if LOADS.search(path.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_what_stands_outside_leads_to_headings_that_there_are(site: Path, name: str) -> None:
+    """mkdocs sees the links between its own pages only."""
+    links = re.findall(r"\]\(docs/([\w-]+)\.md#([^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))
+    assert links
+    lost = {f"{page}#{to}" for page, to in links if f'id="{to}"' not in (site / f"{page}.html").read_text()}
+    assert lost == set()
+
+
+def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
+    """Markdown on a site wants an empty line before a list; a reader of the file does not see the difference."""
+    swallowed = re.compile(r"(?m)^(?![-|#>\s]|\d+\. |```).+\n(?:- |1\. )")
+    found = [
+        f"{path.name}: {hit[0]}"
+        for path in (ROOT / "docs").glob("*.md")
+        for hit in swallowed.finditer(path.read_text())
+    ]
+    assert found == []
+
+
+def test_the_readme_shows_a_picture_of_the_report() -> None:
+    """On its first screen, small enough to load at once, and told in words."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    picture = re.search(r"!\[(.{40,})\]\((.+?\.png)\)", readme)
+    assert picture and picture.start() < readme.index("\n## ")
+    assert (ROOT / picture[2]).stat().st_size < 200_000
