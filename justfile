@@ -1,6 +1,6 @@
 # A11y-Bench: real accessibility pull requests as executable repair tasks.
-# Every recipe is one call of the console program; `uv run a11y-bench COMMAND --help` tells all options.
-# REPO is org/repo or org__repo. MODEL is a name of docker/proxy/models.yaml, or oracle, or nop.
+# Every recipe is one call of the console program; `uv run a11y-bench COMMAND --help` lists all options.
+# REPO is org/repo or org__repo. MODEL is a name in docker/proxy/models.yaml, or oracle, or nop.
 
 set positional-arguments
 set quiet
@@ -24,34 +24,34 @@ bench := "uv run a11y-bench"
 default:
     @just --list --unsorted
 
-# run everything on the embedded benchmark: no engine, no tokens, no keys needed
+# run everything on the embedded benchmark: needs no engine, tokens or keys
 [group('start')]
 demo *ARGS:
     {{ bench }} demo "$@"
 
-# what this machine has, and what to do about what is missing
+# check what this machine has, and say how to get what is missing
 [group('start')]
 doctor:
     {{ bench }} doctor
 
-# make a data directory of an older version one of this program's
+# convert a data directory of an older version
 [group('start')]
 migrate *ARGS:
     {{ bench }} migrate "$@"
 
 alias campaign-run := bench-run
 
-# all stages for one repository and model
+# run all stages for one repository and model
 [group('start')]
 bench-run REPO MODEL *ARGS:
     {{ bench }} run "$@"
 
-# all that a file asks for: datasets, agents, models, attempts, pages; --plan only says what that is and may cost
+# run everything that a file asks for: datasets, agents, models, attempts, pages; --plan shows what and the cost
 [group('start')]
 campaign FILE *ARGS:
     {{ bench }} campaign "$@"
 
-# the tests that need no container engine (under five minutes), and the checks of style and structure
+# run the checks, and the tests that need no container engine (under five minutes)
 [group('project')]
 test *ARGS: check
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
@@ -61,7 +61,7 @@ test *ARGS: check
 coverage *ARGS:
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" --cov --cov-report=term --cov-report=json "$@"
 
-# the tests that need a container engine (just engine-start base-build)
+# run the tests that need a container engine (after engine-start and base-build)
 [group('project')]
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
@@ -71,7 +71,7 @@ test-engine *ARGS:
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}
 
-# style, and who may import whom
+# check style, types and import contracts
 [group('project')]
 check:
     uv run --all-extras --group test ruff check .
@@ -79,12 +79,12 @@ check:
     uv run --all-extras --group test lint-imports
     uv run --all-extras --group test mypy
 
-# the documentation as a site, in site/
+# build the documentation as a site, in site/
 [group('project')]
 docs *ARGS:
     uv run --group docs mkdocs build "$@"
 
-# whether this checkout can be released: versions, changelog, and the wheel in an empty environment
+# check that this checkout can be released: versions, changelog, and the wheel in an empty environment
 [group('project')]
 release-check:
     .ci/release-check

@@ -1,14 +1,14 @@
 """A11y-Bench: real accessibility pull requests as executable repair tasks.
 
-The floors, from the ground up; each stands on those below it, and its `__init__.py` maps its modules.
+The floors, from the bottom up. Each uses those below it, and its `__init__.py` lists its modules.
 
     core                                    records, paths, names, verdicts, the law, work as data
-    sandbox, llm, browser, report           where code runs, the models, a browser, what people look at
+    sandbox, llm, browser, report           where code runs, the models, a browser, pages and tables for people
     ecosystems                              test runners and package managers, a folder each
     execution                               images and test runs
     collect triage build predict evaluate analyze      the stages, which meet only in files
-    pages                                   the other track: pages that models write, a stage of its own
-    campaign, dataset, demo, remote, workers, inspection      commands across the stages
+    pages                                   the second track, as a stage: pages that models write
+    campaign, dataset, demo, remote, workers, inspection      commands across stages
     migrate, doctor, costs, models, schema        commands beside them
     cli                                     the console program
 """

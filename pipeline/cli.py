@@ -13,37 +13,40 @@ from pipeline.core.errors import A11yBenchError, UserError
 
 #: sub-command -> (module with `command`, the line that the overview shows), in the order of the pipeline
 COMMANDS = {
-    "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and compare with what is expected."),
-    "doctor": ("pipeline.doctor", "Say what this machine has, and what to do about what is missing."),
+    "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and check every outcome."),
+    "doctor": ("pipeline.doctor", "Check what this machine has, and say how to get what is missing."),
     "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
-    "decide": ("pipeline.collect.decide", "01: include, exclude or change a pull request, so that it stays so."),
-    "select": ("pipeline.collect.select", "01: which repositories meet the criteria of selection."),
+    "decide": ("pipeline.collect.decide", "01: include, exclude or change a pull request for good."),
+    "select": ("pipeline.collect.select", "01: show which repositories meet the selection criteria."),
     "triage": ("pipeline.triage.cli", "00: rate candidates, add WCAG metadata."),
     "environment": (
         "pipeline.build.show",
-        "02: show the environments that are inferred for candidates, with evidence.",
+        "02: show the environments inferred for candidates, with evidence.",
     ),
     "build": ("pipeline.build.cli", "02: make environments and qualify candidates as instances."),
     "gc": ("pipeline.build.gc", "02: remove layers and caches that no dataset refers to."),
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
-    "regrade": ("pipeline.evaluate.cli_regrade", "04: give the verdicts anew, from what is kept: nothing is run."),
-    "assess": ("pipeline.evaluate.assess.cli", "04: look at patches as assistive technologies do, beside the verdict."),
-    "analyze": ("pipeline.analyze.cli", "05: tables, figures and the report."),
-    "handcheck": ("pipeline.analyze.handcheck.cli", "05: have patches checked by people, blinded."),
-    "pages": ("pipeline.pages.cli", "The track of pages: can a model write an accessible page?"),
-    "run": ("pipeline.campaign.single", "Stages 01 to 05 of one repository and model, one after the other."),
-    "campaign": ("pipeline.campaign.cli", "All that one file asks for: datasets, agents, models, pages; one report."),
-    "dataset": ("pipeline.dataset.cli", "Check, export, measure and publish what is built, and build it again."),
-    "runs": ("pipeline.inspection.cli", "The runs that there are: list, show, compare, remove."),
-    "show": ("pipeline.inspection.instance", "One instance: its statement, gold and the answers side by side."),
+    "regrade": ("pipeline.evaluate.cli_regrade", "04: recompute the verdicts from stored runs."),
+    "assess": (
+        "pipeline.evaluate.assess.cli",
+        "04: assess patches as assistive technologies see them, beside the verdict.",
+    ),
+    "analyze": ("pipeline.analyze.cli", "05: make tables, figures and the report."),
+    "handcheck": ("pipeline.analyze.handcheck.cli", "05: let people check patches, blinded."),
+    "pages": ("pipeline.pages.cli", "The page track: can a model write an accessible page?"),
+    "run": ("pipeline.campaign.single", "Run stages 01 to 05 for one repository and model."),
+    "campaign": ("pipeline.campaign.cli", "Run everything that one file asks for: datasets, agents, models, pages."),
+    "dataset": ("pipeline.dataset.cli", "Check, export, measure, publish and rebuild datasets."),
+    "runs": ("pipeline.inspection.cli", "List, show, compare and remove runs."),
+    "show": ("pipeline.inspection.instance", "Show one instance: its statement, gold and the answers side by side."),
     "open": ("pipeline.inspection.report", "Open the report."),
-    "scheduler": ("pipeline.workers.scheduler", "Let coordinators (--engine dask) and workers meet."),
+    "scheduler": ("pipeline.workers.scheduler", "Start the meeting point of coordinators (--engine dask) and workers."),
     "worker": ("pipeline.workers.worker", "Perform units for coordinators elsewhere."),
-    "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send, run, look, fetch and merge."),
-    "migrate": ("pipeline.migrate.cli", "Make a data directory of an older version one of this program's."),
-    "models": ("pipeline.models", "The models that can be asked, with their prices and contexts."),
-    "costs": ("pipeline.costs", "What each experiment spent, and whether all sums agree."),
+    "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send data, run recipes, fetch results."),
+    "migrate": ("pipeline.migrate.cli", "Convert a data directory of an older version."),
+    "models": ("pipeline.models", "List the models that can be used, with prices and contexts."),
+    "costs": ("pipeline.costs", "Show what each experiment spent, and check the sums."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
 }
 
@@ -63,7 +66,7 @@ class Program(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS:
-            ctx.fail(f"no command '{args[0]}'; there is: {', '.join(COMMANDS)}")
+            ctx.fail(f"no command '{args[0]}'; available: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,9 +77,9 @@ class Program(click.Group):
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__)
 def program() -> None:
-    """Turn real accessibility pull requests into executable repair tasks, and measure how models and agents do.
+    """Turn accessibility pull requests into executable repair tasks, and measure how well models and agents solve them.
 
-    The stages meet only through files in data/ (see data/README.md). Start with: a11y-bench demo
+    The stages communicate only through files in data/ (see data/README.md). Start with: a11y-bench demo
     """
 
 
@@ -92,7 +95,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped; the same command goes on where it was", err=True)
+        click.echo("interrupted; the same command resumes", err=True)
         sys.exit(130)
     except ModuleNotFoundError as error:
         click.echo(f"error: the Python package '{error.name}' is not installed\n  run: uv sync", err=True)

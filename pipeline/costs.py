@@ -11,15 +11,15 @@ from pipeline.core.options import data_option
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable, with the spend of every instance.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with the cost of every instance.")
 @data_option
 def command(as_json: bool, store: Any) -> None:
-    """Say what each experiment spent, from the ledger, and check it against costs.csv.
+    """Show what each experiment spent, from the ledger, and check it against costs.csv.
 
     \b
-    Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` is what serves several instances.
+    Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` are costs that serve several instances.
     Example: a11y-bench costs --json
-    Exit code: 0, or 1 when the ledger, the instances and costs.csv do not add up to the same, to the last digit.
+    Exit code: 0, or 1 if ledger, instances and costs.csv do not agree to the last digit.
     """
     from pipeline.core.console import table
     from pipeline.llm.spending import check, spending

@@ -198,12 +198,12 @@ def _finding(check: Check, found: str | None) -> Finding:
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @data_option
 def command(as_json: bool, store: Any) -> None:
-    """Say what this machine has, and what to do about what is missing. Changes nothing.
+    """Check what this machine has, and say how to get what is missing. Changes nothing.
 
-    Exit code: 0 when nothing is missing that the demo needs, 1 otherwise.
+    Exit code: 0 if the demo can run, 1 otherwise.
     """
     from pipeline.core.console import table
 
@@ -212,6 +212,6 @@ def command(as_json: bool, store: Any) -> None:
         click.echo(json.dumps([one._asdict() for one in findings], indent=2))
     else:
         rows = [(one.name, one.state, one.found, one.purpose, one.remedy) for one in findings]
-        table("This machine", ("part", "state", "found", "what for", "what to do"), rows)
+        table("This machine", ("part", "state", "found", "needed for", "what to do"), rows)
     if any(one.state == "missing" for one in findings):
         raise SystemExit(1)

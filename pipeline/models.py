@@ -17,17 +17,17 @@ MILLION = 1_000_000
 @click.option(
     "--models",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable; prices in USD per token, as digits.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; prices are in USD per token, as strings.")
 def command(models: Path | None, as_json: bool) -> None:
-    """List the models with their prices and contexts, and say which can be asked from here.
+    """List the models with prices and contexts, and show which can be used from here.
 
     \b
-    Reads the model list, and of the environment whether the variables that it names are set, never what is in them.
-    A model whose variables are missing can not be asked; the column says which to set.
+    Reads the model list, and whether the variables that it names are set, never their values.
+    A model with missing variables cannot be used; the column says which to set.
     Example: a11y-bench models --json
-    Exit code: 0, or 2 for a list that is wrong (file, line and field are said).
+    Exit code: 0, or 2 for an error in the list (with file, line and field).
     """
     from pipeline.core.console import table
     from pipeline.llm.models import SHIPPED, load_models

@@ -109,19 +109,19 @@ def test_the_installed_program_is_this_one() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["frobnicate"], "no command 'frobnicate'; there is: demo, doctor, collect"),
+        (["frobnicate"], "no command 'frobnicate'; available: demo, doctor, collect"),
         (
             ["collect", "a/b", "--path", ".", "--source", "svn"],
-            "unknown source 'svn'\n  there is: dataset, git, github",
+            "unknown source 'svn'\n  available: dataset, git, github",
         ),
         (["collect", "nothing", "--path", "."], "write it as org/repo or org__repo"),
-        (["build", "a/b", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
+        (["build", "a/b", "--sandbox", "vm"], "unknown sandbox 'vm'\n  available: docker, local"),
         (["build", "a/b", "--sandbox", "local"], "a/b is not collected\n  collected are: none"),
-        (["evaluate", "a/b", "oracle", "--sandbox", "vm"], "unknown sandbox 'vm'\n  there is: docker, local"),
-        (["evaluate", "a/b", "oracle", "--sandbox", "local"], "built are: none"),
-        (["predict", "a/b", "oracle"], "a/b has no dataset\n  built are: none"),
+        (["evaluate", "a/b", "oracle", "--sandbox", "vm"], "unknown sandbox 'vm'\n  available: docker, local"),
+        (["evaluate", "a/b", "oracle", "--sandbox", "local"], "built: none"),
+        (["predict", "a/b", "oracle"], "a/b has no dataset\n  built: none"),
         (["triage", "rate", "a-b", "accepted", "--by", "me"], "write it as org__repo-N"),
-        (["schema", "Thing"], "unknown record 'Thing'\n  there is: Assessment, Candidate"),
+        (["schema", "Thing"], "unknown record 'Thing'\n  available: Assessment, Candidate"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )
@@ -139,12 +139,12 @@ def test_what_is_unknown_lists_what_there_is(run: Run, tmp_path: Path, arguments
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["predict", "a/b", "oracle"], "built are: acme/ui"),
+        (["predict", "a/b", "oracle"], "built: acme/ui"),
         (
             ["predict", "acme/ui", "GLM-4.6", "--agent", "nobody"],
-            "unknown agent 'nobody'\n  there is: command, magentless, mini-swe-agent",
+            "unknown agent 'nobody'\n  available: command, magentless, mini-swe-agent",
         ),
-        (["predict", "acme/ui", "no-model"], "unknown model 'no-model'\n  there is: "),
+        (["predict", "acme/ui", "no-model"], "unknown model 'no-model'\n  available: "),
         (["evaluate", "acme/ui", "oracle", "--sandbox", "local"], "no predictions of oracle with oracle"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

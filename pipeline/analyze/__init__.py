@@ -1,17 +1,17 @@
-"""Stage 05: frames, tables, figures and one HTML report from what the other stages left under `data/`.
+"""Stage 05: frames, tables, figures and one HTML report from what the other stages wrote to `data/`.
 
     cli                       the command
     columns                   the dictionary of columns (columns.toml)
     reading/, frames          from records to typed frames
-    structure                 what a patch looks like, against gold's
+    structure                 the structure of a patch, compared with gold's
     measures/                 the tables (tables.toml)
     plots/                    the figures
     report/                   the HTML report
     handcheck/                sheets for checking patches by hand
-    writing, exports          every file of 05_analysis, and the forms of frames and tables
+    writing, exports          the files of 05_analysis, and the formats of frames and tables
 
 For notebooks: `frames = analyze.load("data")`, `analyze.tables(frames)`, `analyze.figure(frames, "resolution")`.
-The names load on first use, so that the command line stays free of pandas.
+Names are loaded on first use, so that the command line does not import pandas.
 """
 
 from __future__ import annotations

@@ -43,15 +43,15 @@ def _dates(_context: click.Context, _parameter: click.Parameter, values: Sequenc
     multiple=True,
     metavar="MODEL=DATE",
     callback=_dates,
-    help="Where a model's training data end (2024-10-31): results before and after it.",
+    help="The end of a model's training data (2024-10-31), to split its results.",
 )
 @click.option(
     "--samples",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Another data directory with verdicts on the same instances: further attempts, for pass@k.",
+    help="Another data directory with verdicts on the same instances, as further attempts for pass@k.",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write here, not to 05_analysis.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write here instead of 05_analysis.")
 def command(
     store: Store,
     repo: str | None,
@@ -60,12 +60,12 @@ def command(
     samples: tuple[Path, ...],
     out: Path | None,
 ) -> None:
-    """Make frames, tables, figures and one HTML report of all that there is. What is missing is said and left out.
+    """Make frames, tables, figures and one HTML report from all data. What is missing is named and left out.
 
     \b
     Reads 00_viewer, 01_raw, 02_dataset, 03_predictions, 04_evaluation, costs.csv and the ledger.
     Writes 05_analysis: frames (Parquet, CSV) with columns.csv, tables (CSV, Markdown, LaTeX), figures (SVG, PNG),
-    report.html. Exit codes: 0 done, 2 records that are broken, double or contradict each other.
+    report.html. Exit code: 0 done, 2 for broken, duplicate or contradictory records.
     Example: a11y-bench analyze --repo grommet/grommet --cutoff GLM-4.6=2024-10-31
     """
     present(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples, out=out)

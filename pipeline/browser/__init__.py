@@ -1,14 +1,14 @@
-"""The only door to a browser: foreign pages in a fenced Chromium, one after the other, with what is wanted of each.
+"""The only way to a browser: untrusted pages in an isolated Chromium, one after another.
 
 with opened() as browser:
     seen = browser.look(Page("a name", Served({"index.html": b"..."}), wants=("axe", "trees", "screenshot")))
     seen.cause or seen.violations, seen.trees, seen.screenshot
 
 page                      the records: a Page goes in, a Seen comes out, both plain data
-viewer                    `opened`: time limits, and another browser where one has ended
-fenced, program           Chromium in its own sandbox, as nobody, without network; which Chromium
-tab                       one page, in whose isolated world our scripts run
-axe                       axe-core at one version
+viewer                    `opened`: time limits, and a new browser after one has ended
+fenced, program           Chromium in its own sandbox, unprivileged and without network; which Chromium
+tab                       one page, with our scripts in an isolated world
+axe                       axe-core in one version
 outline                   the browser's own accessibility tree as text
 npm_package               pinned files from npm
 """

@@ -21,41 +21,45 @@ from pipeline.core.options import (
 
 @click.command()
 @repos_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="Only this candidate (may be given several times).")
-@click.option("--reviewed", is_flag=True, help="Only candidates that somebody rated super (see: a11y-bench triage).")
+@click.option("--pr", "numbers", type=int, multiple=True, help="Only this candidate (repeatable).")
+@click.option("--reviewed", is_flag=True, help="Only candidates rated super, or reworked (see: a11y-bench triage).")
 @click.option(
-    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
+    "--repeats",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How often each of the three runs is repeated.",
 )
 @click.option(
     "--scope",
     type=click.Choice(["touched", "full"]),
     default="touched",
     show_default=True,
-    help="The test files of the test patch and those related to the changed sources, or all tests.",
+    help="touched: the test files of the test patch and those related to the changed sources; full: all tests.",
 )
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Instances side by side [default: one per processor with 4 GB of memory]. One environment more is made ahead.",
+    help="Instances in parallel [default: one per processor with 4 GB of memory]. One more environment is made ahead.",
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Run nothing: group the rejections by those lines of their logs that no known fault explains.",
+    help="Run nothing: group the rejections by log lines that no known fault explains.",
 )
 @engine_option
 @tries_option
-@size_option("--disk", help="Disk for layers and caches, like 60GB [default: half of what is free].")
-@click.option("--setup-agent", metavar="MODEL", help="Let this model propose environments where ours are rejected.")
+@size_option("--disk", help="Disk space for layers and caches, such as 60GB [default: half of the free space].")
+@click.option("--setup-agent", metavar="MODEL", help="Let this model propose environments for rejected candidates.")
 @click.option(
-    "--setup-tries", type=click.IntRange(1), default=2, show_default=True, help="Its proposals for one rejection."
+    "--setup-tries", type=click.IntRange(1), default=2, show_default=True, help="The model's proposals per rejection."
 )
-@click.option("--setup-budget", type=Usd(), help="The most that it may cost for REPO, in USD, from its first day.")
+@click.option("--setup-budget", type=Usd(), help="The maximum that it may ever cost for REPO, in USD.")
 @click.option(
     "--models",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 @sandbox_option
 @trust_local_option
@@ -80,17 +84,17 @@ def command(
     trust_local: bool,
     store: Any,
 ) -> None:
-    """Make environments for the candidates of REPOS and qualify them by three runs: run, test, fix.
+    """Make environments for the candidates of REPOS and qualify them with three test runs: run, test, fix.
 
     \b
     Reads DATA/01_raw/<repo>/ and the clone that it was collected from.
     Writes DATA/02_dataset/<repo>.jsonl (instances), and in DATA/02_dataset/<repo>/
     rejections.jsonl, summary.json, build.log and units/<instance>/ (logs, manifest).
-    What is done is skipped; an interrupted build goes on where it was. Ctrl-C ends
-    it after what is under way, a second Ctrl-C at once. When the disk is used up,
-    layers that nobody waits for are removed; they are made again when needed.
-    --setup-agent asks a model about environments that are rejected (docs/repair.md);
-    its costs stand in DATA/costs.csv under the agent `setup`.
+    Finished work is skipped, and an interrupted build resumes. Ctrl-C ends it after the
+    work in progress, a second Ctrl-C at once. When the disk limit is reached, unused
+    layers are removed and made again when needed.
+    --setup-agent asks a model about rejected environments (docs/repair.md); its costs
+    are in DATA/costs.csv under the agent `setup`.
     \b
     Examples: a11y-bench build grommet/grommet --pr 7428
               a11y-bench build grommet/grommet radix-ui/primitives --disk 60GB
@@ -108,7 +112,7 @@ def command(
     from pipeline.sandbox.base import Limits
 
     if not repos:
-        raise click.UsageError("name a repository that is collected, or several")
+        raise click.UsageError("name at least one collected repository")
     if explain:
         from pipeline.build import explain as explaining
 

@@ -114,7 +114,7 @@ def show(repo: Repo, explained: Explained) -> None:
     for name, instances in sorted(explained.known.items(), key=lambda row: -len(row[1])):
         say(f"known fault {name}: {_numbers(instances)}")
     if explained.silent:
-        say(f"without a telling line: {_numbers(explained.silent)}")
+        say(f"without an error line: {_numbers(explained.silent)}")
 
 
 def _rejections(store: Store, repo: Repo) -> Iterator[tuple[Path, Rejection]]:

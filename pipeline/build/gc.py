@@ -11,11 +11,11 @@ from pipeline.core.options import data_option, sandbox_option
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
-@click.option("--all", "everything", is_flag=True, help="Remove what datasets refer to, too. Asks first.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
+@click.option("--all", "everything", is_flag=True, help="Also remove what datasets refer to. Asks first.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--forget-gone", is_flag=True, help="Forget data directories that are gone from this host for good.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@click.option("--forget-gone", is_flag=True, help="Forget data directories that no longer exist on this host.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @sandbox_option
 @data_option
 def command(
@@ -24,12 +24,12 @@ def command(
     """Remove layers, caches and leftovers that no dataset refers to.
 
     \b
-    Reads 02_dataset/ in DATA and in every other data directory that the same sandbox serves;
-    writes nothing there. What is in use stays, and so does what a layer that stays stands on.
-    While a data directory cannot be read here (gone, of another host or user), only leftovers go.
-    Layers are shared: each size is what goes with that layer alone. What was removed is made
-    again from the clone when a build or an evaluation needs it. Refused while a build, a
-    prediction or an evaluation is under way in one of the data directories.
+    Reads 02_dataset/ in DATA and in every other data directory on the same sandbox; writes nothing
+    there. Layers in use stay, and so do the layers below them. While any data directory cannot be
+    read here (gone, or of another host or user), only leftovers are removed. Layers are shared:
+    each size is what removing that layer alone would free. Removed layers are made again from the
+    clone when needed. Refused while a build, prediction or evaluation is running in one of the
+    data directories.
     \b
     Examples: a11y-bench gc --dry-run
               a11y-bench gc --forget-gone
@@ -50,7 +50,7 @@ def command(
             place.images.forget(one)
     with garbage.everything(store) if everything else garbage.referring(store, place) as known:
         for one, why in known.unknown.items():
-            say(f"not known what {one} refers to: {why}")
+            say(f"cannot tell what {one} refers to: {why}")
         judged = garbage.judge(place.images.kept(), known)
         judged = judged if dry_run else garbage.collect(place, judged)
     if as_json:

@@ -63,7 +63,7 @@ def read(repo: Repo) -> list[Override]:
     try:
         return list(parse(path.read_text(encoding="utf-8"), path))
     except UnicodeDecodeError as error:
-        raise UserError(f"no TOML: {error}", path=path, hint=HINT) from None
+        raise UserError(f"invalid TOML: {error}", path=path, hint=HINT) from None
 
 
 def parse(text: str, path: Path) -> Iterator[Override]:
@@ -72,25 +72,27 @@ def parse(text: str, path: Path) -> Iterator[Override]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
-        raise UserError(f"no TOML: {error}", path=path, line=int(line[1]) if line else None, hint=HINT) from None
+        raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None, hint=HINT) from None
     if set(data) - {"override"} or not isinstance(data.get("override", []), list):
-        raise UserError("it holds [[override]] tables and nothing else", path=path, field=_first(data), hint=HINT)
+        raise UserError("only [[override]] tables are allowed", path=path, field=_first(data), hint=HINT)
     for number, table in enumerate(data.get("override", []), 1):
         yield _override(path, f"override[{number}]", table)
 
 
 def _override(path: Path, place: str, table: Any) -> Override:
     if not isinstance(table, dict) or set(table) - {"from", "to", "set"}:
-        raise UserError("it has `from`, `to` and `set`", path=path, field=place, hint=HINT)
+        raise UserError("only `from`, `to` and `set` are allowed", path=path, field=place, hint=HINT)
     first, last, fields = table.get("from"), table.get("to"), table.get("set")
     if not isinstance(fields, dict) or not fields:
-        raise UserError("it sets nothing", path=path, field=f"{place}.set", hint=HINT)
+        raise UserError("it sets no field", path=path, field=f"{place}.set", hint=HINT)
     for name, bound in (("from", first), ("to", last)):
         if type(bound) not in (int, datetime.date, type(None)):
             message = "it is the number of a pull request, or a date (2019-01-31)"
             raise UserError(message, path=path, field=f"{place}.{name}", hint=HINT)
     if first is not None and last is not None and (type(first) is not type(last) or first > last):
-        raise UserError("the interval is empty, or of two kinds", path=path, field=f"{place}.from", hint=HINT)
+        raise UserError(
+            "the interval is empty, or mixes numbers and dates", path=path, field=f"{place}.from", hint=HINT
+        )
     checked = {name: _value(path, f"{place}.set.{name}", name, value) for name, value in fields.items()}
     return Override(first, last, checked, f"repos/{path.name}: {place}")
 

@@ -83,7 +83,7 @@ def checked(text: str) -> dict[str, Any]:
     name = Path("proposal.toml")
     found = {key: value for one in overrides.parse(text, name) for key, value in one.fields.items()}
     if not found:
-        raise UserError("it sets nothing", path=name)
+        raise UserError("it sets no field", path=name)
     for key in found:
         if key not in FIELDS:
             raise unknown("field of a proposal", key, list(FIELDS))

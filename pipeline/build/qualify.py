@@ -263,7 +263,7 @@ class _Qualification:
             if looked.gone:
                 self.say(f"gone from the registry: {', '.join(' '.join(one) for one in looked.gone)}")
             if looked.unknown:
-                self.say(f"{looked.unknown} locked versions were not looked up: {looked.why or 'no answer'}")
+                self.say(f"{looked.unknown} locked versions could not be looked up: {looked.why or 'no answer'}")
             return looked
 
         files, base = images.manifests_of(self.clone, inferred.manifests), inferred.base
@@ -295,7 +295,7 @@ class _Qualification:
             decided = end.stage == "run" and self.health and self.health.well
             if decided or not any(step.stage == end.stage for step in known.steps):
                 raise
-        self.say("what was learned from neighbours does not help: starting again without it")
+        self.say("what was learned from neighbours does not help; starting again without it")
         return repair.repaired(Repair(inferred.environment), there, attempt, self.keep)
 
     # -- a base that is not well --------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ class _Qualification:
     def _against(self, plan: Plan, instance: Instance) -> Against:
         """Gold's counter-runs, kept. Those of which nothing could be told are not made."""
         gold = (instance.fix_patch, instance.test_patch)
-        self.say("making false expectations")
+        self.say("falsifying expectations")
         parts = counter.made(plan, *gold)
         wanted = {"falsified": bool(parts.falsified), "former": bool(parts.former), "disguised": True}
         ran: dict[str, TestRun] = {}
@@ -471,7 +471,7 @@ class _Qualification:
 
     def _asked(self, ran: Ran, made: images.Recipe) -> Ran:
         """The same with the files by which the runner decides, asked once it is known to work."""
-        self.say("asking the runner what it reads")
+        self.say("observing which files the runner reads")
         asked = reads.ask(self._plan(ran, made), _steps(self.candidate)[-1], self.candidate.fix_patch)
         silent = () if asked.answered else ("the runner did not say all that it reads: its command and texts do",)
         known = ran.model_copy(update={"protected": asked.files, "deviations": (*ran.deviations, *silent)})

@@ -13,18 +13,18 @@ from pipeline.core.records import Environment
 
 @click.command()
 @repo_argument
-@click.option("--pr", "number", type=int, help="One candidate: every field, with its evidence.")
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON, one candidate a line, on stdout.")
+@click.option("--pr", "number", type=int, help="Show one candidate: every field with its evidence.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one candidate per line.")
 @data_option
 def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:
-    """Show the environments of the candidates of REPO: inferred from the files of their base commits.
+    """Show the environments inferred for the candidates of REPO from the files of their base commits.
 
     \b
     Reads DATA/01_raw/<repo>/, the clone that it was collected from, and pipeline/build/repos/ (overrides).
     Writes nothing.
     \b
     Example: a11y-bench environment grommet/grommet --pr 7428
-    Exit code: 0, also where a candidate has none; 2 bad input.
+    Exit code: 0, even if a candidate has no environment; 2 bad input.
     """
     from pipeline.core.console import table
 

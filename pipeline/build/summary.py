@@ -70,7 +70,7 @@ def show(repo: Repo, figures: Mapping[str, Any]) -> None:
     for instance, cause in figures["causes"].items():
         say(f"not evaluated: {instance}: {cause.splitlines()[0]}")
     bases = figures["bases"]
-    say(f"bases: {bases['well']} of {bases['installed']} that were installed are well")
+    say(f"bases: {bases['well']} of {bases['installed']} installed bases are well")
     for instance in bases["sick"]:
         say(f"sick: {instance}")
     seconds, disk = figures["seconds"], figures["disk"]

@@ -1,9 +1,9 @@
-"""Several stages in one command: all that one file asks for, or one repository with one model.
+"""Several stages in one command: everything that a file asks for, or one repository with one model.
 
 cli                       `campaign FILE`
-file                      what the file says
-plan                      what is there, what will be asked, and what that may cost
-stage                     all of it, through one gateway; what was done is not done again
+file                      the campaign file
+plan                      what exists, what will be asked, and what it may cost
+stage                     running it through one gateway, resumably
 single                    `run REPO MODEL`: stages 01 to 05
-steps                     what both do: headings, an evaluation and its sum
+steps                     what both share: headings, an evaluation and its summary
 """

@@ -13,18 +13,18 @@ from pipeline.core.options import data_option, trust_local_option
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--plan", "only_plan", is_flag=True, help="Only say what is there and what it would cost.")
-@click.option("--json", "as_json", is_flag=True, help="The plan, machine-readable.")
+@click.option("--plan", "only_plan", is_flag=True, help="Only print the plan.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @trust_local_option
 @data_option
 def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store: Any) -> None:
-    """Do all that FILE asks for: datasets, agents with settings, models, attempts, sets of pages; then the report.
+    """Run everything that FILE asks for: datasets, agents, models, attempts, page sets; then the report.
 
     \b
-    The plan comes first: answers that are there, answers to ask, worst and likely cost, time, disk. The same command
-    goes on where it was stopped, and pays for nothing twice. docs/campaigns.md tells what FILE says.
+    Prints the plan first: existing and missing answers, worst and likely cost, time, disk. The same command resumes
+    and pays for nothing twice. docs/campaigns.md describes FILE.
     Writes what the stages' own commands write. Example: a11y-bench campaign friday.toml --plan
-    Exit code: 0 all is done, 1 something failed or is owed (run it again), 2 the file is wrong.
+    Exit code: 0 all done, 1 something failed or is missing (run it again), 2 an error in the file.
     """
     from pipeline.analyze.cli import present
     from pipeline.campaign.stage import Conduct, described
@@ -53,7 +53,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     from pipeline.core.console import clock, table
 
     for repo in conduct.unbuilt():
-        click.echo(f"{repo}: its list is made again first; then the plan is said by --plan", err=True)
+        click.echo(f"{repo}: its list is rebuilt first; then --plan shows the plan", err=True)
     rows = [
         (str(one.repo) if one.repo.org else "", one.label, one.model, one.wanted, one.there, one.asked)
         + (_usd(one.spent), _usd(one.likely, "unknown") if one.asked else "0", _usd(one.worst, "no limit"))
@@ -70,7 +70,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
 def _show_the_rest(conduct: Any, steps: list[Any], space: Any) -> None:
     asked = sum(one.asked for one in steps)
     likely = f"; what will be asked takes about {asked * space.by_answer / 1e6:.1f} MB" if space.by_answer else ""
-    click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; images that are not there yet come beside")
+    click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")
     for one in conduct.campaign.pages:

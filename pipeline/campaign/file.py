@@ -108,7 +108,7 @@ class Evaluate(Part):
     @model_validator(mode="after")
     def _judge_named(self) -> Evaluate:
         if "judge" in (self.assess or ()) and not self.judge:
-            raise ValueError("assess names a judge: say which model by judge")
+            raise ValueError("`assess` includes a judge: name its model in `judge`")
         return self
 
 
@@ -140,9 +140,9 @@ def load_campaign(path: Path) -> Campaign:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
-        raise UserError(f"no TOML: {error}", path=path, line=int(line[1]) if line else None) from None
+        raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None) from None
     except (OSError, ValueError) as error:
-        raise UserError(f"no readable file: {error}", path=path) from None
+        raise UserError(f"cannot be read: {error}", path=path) from None
     try:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:
@@ -175,7 +175,7 @@ def _choices(loc: Sequence[str | int]) -> str:
             kind = {"datasets": Dataset, "agents": Agent, "pages": Pages, "evaluate": Evaluate, "filter": Filter}.get(
                 part, kind
             )
-    return f"there is: {', '.join(kind.model_fields)}; see docs/campaigns.md"
+    return f"available: {', '.join(kind.model_fields)}; see docs/campaigns.md"
 
 
 def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str) -> UserError:
@@ -204,7 +204,9 @@ def _part(lines: Sequence[str], table: str, place: int) -> tuple[int, int]:
 def _check(path: Path, text: str, campaign: Campaign) -> None:
     """What fields may not say together. Raises UserError."""
     if not campaign.datasets and not campaign.pages:
-        raise UserError("nothing is asked for", path=path, field="datasets", hint="write [[datasets]] or [[pages]]")
+        raise UserError(
+            "the file asks for nothing", path=path, field="datasets", hint="write [[datasets]] or [[pages]]"
+        )
     if campaign.agents and not campaign.datasets:
         raise _wrong(path, text, ("agents", 0), "there is no dataset for it", "write [[datasets]]")
     for number, agent in enumerate(campaign.agents):

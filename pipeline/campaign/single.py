@@ -30,15 +30,19 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @agent_option
 @name_option
 @click.option(
-    "--path", type=click.Path(path_type=Path), help="Collect from this clone first [default: what is collected]."
+    "--path", type=click.Path(path_type=Path), help="Collect from this clone first [default: use what is collected]."
 )
 @subset_options
 @attempts_option
-@click.option("--models", type=A_FILE, help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
+@click.option("--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].")
 @click.option("--settings", type=A_FILE, help="The agent's settings [default: the agent's own file].")
-@click.option("--budget", type=Usd(), help="The most that MODEL may spend with these settings, in USD, ever.")
+@click.option("--budget", type=Usd(), help="The maximum that MODEL may ever spend with these settings, in USD.")
 @click.option(
-    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Times that each run is repeated."
+    "--repeats",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How often each of the three runs is repeated.",
 )
 @sandbox_option
 @trust_local_option
@@ -61,12 +65,11 @@ def command(
     jobs: int,
     store: Any,
 ) -> None:
-    """Do all stages for REPO with MODEL: collect, build, predict, evaluate, analyze.
+    """Run all stages for REPO with MODEL: collect, build, predict, evaluate, analyze.
 
     \b
-    oracle and nop are evaluated first: what they get wrong is a fault of the dataset.
-    What is chosen by --pr, --instances and --limit is asked and evaluated; by number it is what is collected and
-    built, too.
+    oracle and nop are evaluated first; if they fail, the dataset is at fault.
+    --pr, --instances and --limit select what is asked and evaluated; --pr also what is collected and built.
     Example: a11y-bench run grommet/grommet GLM-4.6 --path ~/clones/grommet
     """
     from pipeline.analyze.cli import present

@@ -214,7 +214,7 @@ class Conduct:
         if found:
             first = found[0]
             message = f"{len(found)} facts differ from the list, as {first.instance}: {first.fact}"
-            raise A11yBenchError(f"{message} (just dataset-rebuild {dataset.lock} says all)")
+            raise A11yBenchError(f"{message} (just dataset-rebuild {dataset.lock} shows all)")
 
     def _references(self, repo: Repo, subset: Subset) -> None:
         for name in REFERENCES:

@@ -1,18 +1,18 @@
 """Stage 01: find merged pull requests that fix accessibility, with their issues and patches.
 
-Reads a source (a clone, GitHub, a dataset) and what people decided; writes `01_raw/<repo>/`: pages of what the source
-said, candidates, rejections, the funnel, and an index of all of it.
+Reads a source (a clone, GitHub, a dataset) and people's decisions. Writes `01_raw/<repo>/`: pages of the source's
+answers, candidates, rejections, the funnel, and an index of everything.
 
-    cli, stage, watch         the command, its work, what is seen of it
+    cli, stage, watch         the command, its work, its progress
     sources/, github/         where pull requests come from
-    pages                     what a source said, append-only
-    history, whole            what a clone's history says was merged; how many commits one is
+    pages                     the source's answers, append-only
+    history, whole            which changes a clone's history merged; how many commits belong to one
     funnel, kinds             what becomes of a pull request, and why; reverts, bots and bumps
-    prose, patterns, scan     what a person wrote in a text; what is looked for in it, and how fast
-    evidence, references, links       where it speaks of accessibility, what it refers to and closes
-    collected, database       all that is known of a repository; the index of it
-    decide, edits, settle     decisions of people, changes by hand, and what both come to
+    prose, patterns, scan     what a person wrote in a text; what is searched for in it; the fast search
+    evidence, references, links       signs of accessibility; references to issues; which of them are closed
+    collected, database       everything known of a repository; its index
+    decide, edits, settle     people's decisions, edits by hand, and their result
     export, entries           the files for other stages and people
-    adopt                     repositories from before there were pages
+    adopt                     repositories collected before there were pages
     select, selection         which repositories to mine
 """

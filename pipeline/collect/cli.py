@@ -22,14 +22,16 @@ from pipeline.core.options import data_option, repo_argument
 @click.option(
     "--path",
     type=click.Path(path_type=Path),
-    help="The clone (never changed); of a dataset its file of records, or its folder (or bare clone) of tasks.",
+    help="The clone (never changed); for a dataset, its file of records or its folder (or bare clone) of tasks.",
 )
-@click.option("--clone", type=click.Path(path_type=Path), help="Of a dataset: the repository's clone, to build from.")
-@click.option("--filtered", is_flag=True, help="Of a dataset: only the records that the filters take.")
+@click.option("--clone", type=click.Path(path_type=Path), help="For a dataset: the repository's clone, to build from.")
+@click.option("--filtered", is_flag=True, help="For a dataset: take only the records that pass the filters.")
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @click.option(
-    "--patterns", type=click.Path(path_type=Path, dir_okay=False), help="Other patterns, TOML; `seed` are the thesis's."
+    "--patterns",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A TOML file with other patterns, or `seed` for the thesis's.",
 )
 @data_option
 def command(
@@ -43,18 +45,18 @@ def command(
     patterns: Path | None,
     store: Any,
 ) -> None:
-    """Find merged pull requests of REPO (org/repo) that fix accessibility and touch tests.
+    """Find merged pull requests of REPO (org/repo) that fix accessibility and change tests.
 
     \b
     Writes DATA/01_raw/<repo>/: candidates.jsonl, rejections.jsonl (with the reason), triage.jsonl (for the viewer),
-    funnel.json, source.json, pages.jsonl.gz (what the source said) and collect.sqlite (an index of everything, with
-    full-text search); and DATA/01_raw/funnel.csv. What is collected adds to what is there; the same command goes on
-    where it was stopped. What was changed by hand in the first two is kept as decisions (a11y-bench decide).
+    funnel.json, source.json, pages.jsonl.gz (the source's answers) and collect.sqlite (an index with full-text search);
+    and DATA/01_raw/funnel.csv. Collecting adds to what is there, and the same command resumes. Edits by hand in the
+    first two files are kept as decisions (a11y-bench decide).
     \b
     Examples: a11y-bench collect grommet/grommet --path ~/clones/grommet --pr 7428
               GITHUB_TOKEN=... a11y-bench collect elastic/eui --source github
               a11y-bench collect PrismJS/prism --source dataset --path ~/swe-bench-mm --clone ~/clones/prism
-    Exit code: 0, 1 some of what was asked for could not be had, and all the rest was taken.
+    Exit code: 0 done, 1 some records were not available and all others were taken.
     """
     from pipeline.collect.patterns import load_patterns, shipped
     from pipeline.collect.sources import Options, open_source

@@ -13,22 +13,22 @@ from pipeline.core.options import data_option, repo_argument
 
 @click.command()
 @repo_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="The pull request that is decided on.")
-@click.option("--exclude", metavar="REASON", help="Take it out of the candidates.")
-@click.option("--include", is_flag=True, help="Take it in, whatever the filters say; an exclusion ends.")
-@click.option("--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Give a field another value.")
-@click.option("--comment", metavar="TEXT", help="Say something about it.")
-@click.option("--undo", is_flag=True, help="Take back the last decision on it that still counts.")
+@click.option("--pr", "numbers", type=int, multiple=True, help="The pull request to decide on.")
+@click.option("--exclude", metavar="REASON", help="Remove it from the candidates, for this reason.")
+@click.option("--include", is_flag=True, help="Include it whatever the filters say; ends an exclusion.")
+@click.option("--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Set a field to another value.")
+@click.option("--comment", metavar="TEXT", help="Add a comment.")
+@click.option("--undo", is_flag=True, help="Undo the last decision on it that still counts.")
 @click.option("--list", "list_", is_flag=True, help="Show the decisions on REPO, or on --pr.")
 @click.option("--json", "as_json", is_flag=True, help="Show them as JSON Lines.")
 @data_option
 def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, store: Any, **what: Any) -> None:
-    """Decide on pull requests of REPO: no later collect takes that back, and --undo does.
+    """Record a decision on a pull request of REPO. No later collect reverts it; --undo does.
 
     \b
-    Appends to DATA/00_viewer/decisions/<repo>.jsonl, under your name (A11Y_BENCH_AUTHOR), and writes
-    DATA/01_raw/<repo>/ anew. A value is JSON where the field is no text. What the filters turned away needs its
-    patches yet: they come with the next `collect --pr N`.
+    Appends to DATA/00_viewer/decisions/<repo>.jsonl under your name (A11Y_BENCH_AUTHOR) and rewrites
+    DATA/01_raw/<repo>/. Values of fields that are not text are JSON. A pull request that the filters rejected has no
+    patches yet; the next `collect --pr N` gets them.
     \b
     Examples: a11y-bench decide grommet/grommet --pr 7428 --exclude "only a story changes"
               a11y-bench decide grommet/grommet --pr 7428 --set title="Anchor has a name"
@@ -39,9 +39,9 @@ def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, sto
 
     asked = any(what.values())
     if not asked and not (list_ or as_json):
-        raise click.UsageError("nothing is decided: --exclude, --include, --set, --comment or --undo; or --list")
+        raise click.UsageError("no decision given: use --exclude, --include, --set, --comment or --undo; or --list")
     if asked and not numbers:
-        raise click.UsageError("decide on what? name it by --pr N")
+        raise click.UsageError("no pull request given: use --pr N")
     if asked:
         for one in _decide(store, repo, numbers, **what):
             say(words(one))
@@ -63,7 +63,7 @@ def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **what: Any) -> lis
         if what["include"]:
             missing = [n for n in numbers if not isinstance(collected.database.record(n), Candidate)]
             for number in missing:
-                say(f"its patches are not here yet: just collect-run {repo} --pr {number}")
+                say(f"its patches are missing: just collect-run {repo} --pr {number}")
     return new
 
 
@@ -111,7 +111,7 @@ def _field(record: Any, text: str) -> tuple[str, Any]:
     """`FIELD=VALUE`; text stays as it is, everything else is JSON where it can be read so."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise click.UsageError(f"'{text}' is no FIELD=VALUE")
+        raise click.UsageError(f"'{text}' is not FIELD=VALUE")
     if isinstance(getattr(record, name, ""), str):
         return name, value
     try:

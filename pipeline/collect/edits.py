@@ -41,7 +41,9 @@ def edits(folder: Path, repo: Repo, written: Database) -> list[Decision]:
 def _lines(path: Path, kind: type[Candidate] | type[Rejection], repo: Repo) -> Iterator[Outcome]:
     for one in unique(each_record(path, kind), path):
         if parse_instance_id(one.instance_id)[0] != repo:
-            raise UserError(f"{one.instance_id} is not of {repo}", path=path, hint="mend or remove this line")
+            raise UserError(
+                f"{one.instance_id} does not belong to {repo}", path=path, hint="correct or remove this line"
+            )
         yield one
 
 

@@ -119,7 +119,7 @@ class Pages:
             return unpack.decompress(block)
         except zlib.error as error:
             hint = "put back a copy of it, or move it away: the next collect asks its source again"
-            raise UserError(f"no page of pull requests: {error}", path=self.path, hint=hint) from None
+            raise UserError(f"not a page of pull requests: {error}", path=self.path, hint=hint) from None
 
     def place(self, end: int) -> Place:
         """The place after so many bytes."""

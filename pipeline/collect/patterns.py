@@ -71,7 +71,7 @@ def load_patterns(path: Path) -> Patterns:
         hint = f"a TOML file like core/patterns.toml, or `{SEED}` for the thesis's patterns"
         raise UserError("no such file", path=path, hint=hint) from None
     except ValueError as error:
-        raise UserError(f"no TOML: {error}", path=path, hint="mend the file") from None
+        raise UserError(f"invalid TOML: {error}", path=path, hint="correct the file") from None
 
 
 def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:
@@ -88,7 +88,7 @@ def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> 
     section = table.get(group)
     rows = section.get(key) if isinstance(section, dict) else None
     if not isinstance(rows, list):
-        raise UserError("no list of expressions", path=path, field=f"{group}.{key}", hint="see core/patterns.toml")
+        raise UserError("not a list of expressions", path=path, field=f"{group}.{key}", hint="see core/patterns.toml")
     for index, row in enumerate(rows):
         _check(row, group, f"{group}.{key}[{index}]", path)
     return rows
@@ -99,6 +99,6 @@ def _check(row: Any, group: str, field: str, path: Path | None) -> None:
     try:
         groups = re.compile(row).groups
     except (re.error, TypeError) as error:
-        raise UserError(f"{row!r} is no regular expression: {error}", path=path, field=field, hint=hint) from None
+        raise UserError(f"{row!r} is not a regular expression: {error}", path=path, field=field, hint=hint) from None
     if group == "issue_ref" and not groups:
         raise UserError(f"{row!r} has no group for the number", path=path, field=field, hint=hint)

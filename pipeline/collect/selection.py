@@ -59,7 +59,7 @@ def load_list(path: Path | None = None) -> list[Listed]:
         raise UserError("no such file", path=where) from None
     except (tomllib.TOMLDecodeError, KeyError) as error:
         raise UserError(
-            f"no list of repositories: {error}", path=where, hint="[[repository]] name = 'org/repo'"
+            f"not a list of repositories: {error}", path=where, hint="[[repository]] name = 'org/repo'"
         ) from None
     except ValidationError as error:
         first = error.errors()[0]

@@ -73,7 +73,9 @@ def _named(source: Source, repo: Repo, numbers: Sequence[int], problems: list[Us
     missing = sorted(set(numbers) - {one.pull.number for one in found})
     if missing:
         text = ", ".join(f"#{number}" for number in missing)
-        error = UserError(f"no merged pull request {text} of {repo}", hint="is it merged, and the source up to date?")
+        error = UserError(
+            f"no merged pull request {text} of {repo}", hint="check that it is merged and the source is up to date"
+        )
         if problems is None or not found:
             raise error
         problems.append(error)

@@ -86,7 +86,7 @@ class Far:
             order, data = order._replace(commits=commits), None
             if lacking:
                 data = cluster.packed(Path(clone), tuple(sorted(lacking)), tuple(sorted(returned.value)))
-        raise InfrastructureError(f"{address} did not take the objects of {clone}", cause="worker")
+        raise InfrastructureError(f"{address} did not accept the objects of {clone}", cause="worker")
 
     def _heard(self, request: Request[Any], address: str, tell: Tell) -> Tell:
         def hear(event: Any) -> None:
@@ -246,7 +246,7 @@ class _Cluster:
         """A worker of another version of the program gets nothing. Raises UserError where there is no other."""
         with self.changed:
             if address not in self.refused:
-                say(f"the worker {address} runs another version of this program: it gets nothing")
+                say(f"the worker {address} runs another version of this program and gets no work")
             self.refused.add(address)
             if self.free.keys() <= self.refused:
                 hint = "bring the same version there (just remote-push HOST --without-data) and start the workers again"
@@ -274,7 +274,7 @@ class _Cluster:
             self._seen(there)
             if not there and not said and time.monotonic() - began > 5:
                 said = True
-                say(f"no worker is there yet: a11y-bench worker {self.address}")
+                say(f"no worker yet; start one: a11y-bench worker {self.address}")
             time.sleep(LOOK + len(there) / MANY)
 
     def _looked(self) -> dict[str, Any] | None:
@@ -303,7 +303,7 @@ class _Cluster:
                 messages.put((kind, value))
 
     def _reconnect(self) -> None:
-        say(f"the scheduler {self.address} is gone: waiting for it; what is written stays")
+        say(f"lost the scheduler {self.address}; waiting for it; results so far are kept")
         with self.changed:
             self.free.clear()
             self.hosts.clear()
@@ -313,7 +313,7 @@ class _Cluster:
         while not self.closed and time.monotonic() < until:
             with suppress(OSError):
                 self.client = self._connected()
-                say("the scheduler is there again")
+                say("the scheduler is back")
                 return
             time.sleep(LOOK)
         with self.changed:

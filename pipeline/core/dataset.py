@@ -23,7 +23,7 @@ def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
 def missing(store: Store, repo: Repo) -> UserError:
     """The error for a repository without instances."""
     there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
-    return UserError(f"{repo} has no dataset", hint=f"built are: {there}; run: just build-run {repo}")
+    return UserError(f"{repo} has no dataset", hint=f"built: {there}; run: just build-run {repo}")
 
 
 def built(store: Store, repos: Sequence[Repo]) -> list[Repo]:

@@ -50,4 +50,4 @@ class InfrastructureError(A11yBenchError):
 def unknown(kind: str, name: str, choices: list[str]) -> UserError:
     """The error for a name that is not in a table: it lists what there is."""
     there = ", ".join(sorted(choices)) or "none yet"
-    return UserError(f"unknown {kind} '{name}'", hint=f"there is: {there}")
+    return UserError(f"unknown {kind} '{name}'", hint=f"available: {there}")

@@ -86,7 +86,7 @@ def open_clone(path: Path) -> Clone:
     """The clone at `path`, bare or not. Raises UserError when there is none, or one that has no history."""
     found = objects.locate(path)
     if found is None:
-        raise UserError("no git clone", path=path, hint="clone the repository and name its folder by --path")
+        raise UserError("not a git clone", path=path, hint="clone the repository and name its folder with --path")
     if found.is_shallow:
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
     place = found.git.absolute()

@@ -32,7 +32,7 @@ class Repo(NamedTuple):
         """Its folder's name, no other repository's. Raises UserError for a repository that can have none."""
         if not (_ORG.fullmatch(self.org) and _NAME.fullmatch(self.repo)):
             hint = "an organisation holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
-            raise UserError(f"'{self}' can not name a folder", hint=hint)
+            raise UserError(f"'{self}' cannot name a folder", hint=hint)
         return f"{self.org}__{self.repo}"
 
     @classmethod
@@ -53,7 +53,7 @@ def parse_repo(text: str) -> Repo:
     """`grommet/grommet` or `grommet__grommet`. Raises UserError on anything else."""
     match = _REPO.match(text.strip())
     if not match:
-        raise UserError(f"'{text}' is no repository", hint="write it as org/repo or org__repo")
+        raise UserError(f"'{text}' is not a repository", hint="write it as org/repo or org__repo")
     return Repo(*match.groups())
 
 
@@ -62,7 +62,7 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     match = _INSTANCE.match(text.strip())
     if not match:
         raise UserError(
-            f"'{text}' is no instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N"
+            f"'{text}' is not an instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N"
         )
     return Repo(match[1], match[2]), int(match[3])
 
@@ -91,7 +91,7 @@ def folder_name(text: str) -> str:
     """A name as one safe path segment, which no other name has: `GLM-4.6` is itself, `deepinfra/GLM-4.6` gives
     `deepinfra_GLM-4.6~8f358501bf4dcdce`. Raises UserError for an empty one."""
     if not text:
-        raise UserError("an empty name can not name a folder")
+        raise UserError("the name of a folder must not be empty")
     if _PLAIN.fullmatch(text):
         return text
     shown = re.sub(r"[^A-Za-z0-9._-]+", "_", text)[:_SHOWN].strip("._-") or "name"
@@ -110,7 +110,7 @@ VARIANT = "@"
 def variant(agent: str, name: str) -> str:
     """An agent with named settings: `magentless@greedy`. Raises UserError for a name that can be none."""
     if name and not _PLAIN.fullmatch(name):
-        raise UserError(f"'{name}' can not name settings", field="name", hint="letters, digits, '.', '_' and '-'")
+        raise UserError(f"'{name}' cannot name settings", field="name", hint="letters, digits, '.', '_' and '-'")
     return f"{agent}{VARIANT}{name}" if name else agent
 
 

@@ -25,7 +25,7 @@ class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs al
         except InvalidOperation:
             amount = Decimal("NaN")
         if not amount.is_finite() or amount < 0:
-            self.fail(f"'{value}' is no amount of USD", param, ctx)
+            self.fail(f"'{value}' is not an amount in USD", param, ctx)
         return amount
 
 
@@ -73,7 +73,7 @@ def _model(context: click.Context, parameter: click.Parameter, words: tuple[str,
     if before and (len(before) > 1 or before[0].lower() not in LANGUAGES):
         raise click.UsageError(f"one MODEL is expected, not {len(words)}: {' '.join(words)}", context)
     if before:
-        click.echo(f"'{before[0]}' is not needed: a repository's own files say what it is written in", err=True)
+        click.echo(f"'{before[0]}' is ignored: the repository's files say what it is written in", err=True)
     return model
 
 
@@ -85,13 +85,13 @@ sandbox_option: Decorator = click.option(
     show_default=True,
     envvar="A11Y_BENCH_SANDBOX",
     show_envvar=True,
-    help="Where code runs: docker, or local (this machine, trusted code only).",
+    help="Where code runs: docker, or local (on this machine, for trusted code only).",
 )
 
 trust_local_option: Decorator = click.option(
     "--trust-local",
     is_flag=True,
-    help="Let the local sandbox run code that is not the demo's. It is NOT isolated from this machine.",
+    help="Let the local sandbox run any code. It is NOT isolated from this machine.",
 )
 
 
@@ -111,11 +111,11 @@ tries_option: Decorator = click.option(
     type=click.IntRange(1),
     default=4,
     show_default=True,
-    help="Times that an instance is tried while the machine fails (engine, registry, disk); waits grow.",
+    help="Attempts per instance when the machine fails (engine, registry, disk), with growing waits.",
 )
 
 jobs_option: Decorator = click.option(
-    "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances that are worked on side by side."
+    "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances to work on in parallel."
 )
 
 engine_option: Decorator = click.option(
@@ -123,14 +123,14 @@ engine_option: Decorator = click.option(
     type=click.Choice(["threads", "processes", "dask"]),
     default="threads",
     show_default=True,
-    help="Where units of work are performed: in threads of this process, in processes of their own, or (dask) on the "
+    help="Where units of work run: in threads of this process, in separate processes, or (dask) on the "
     "workers of the scheduler that A11Y_BENCH_SCHEDULER names.",
 )
 
 name_option: Decorator = click.option(
     "--name",
     default="",
-    help="What these settings are called: they stand beside others as AGENT@NAME, in files and tables.",
+    help="A name for these settings, shown as AGENT@NAME in files and tables.",
 )
 
 attempts_option: Decorator = click.option(
@@ -138,7 +138,7 @@ attempts_option: Decorator = click.option(
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Answers to every task, for pass@k; those that are there already are not asked again.",
+    help="Answers per task, for pass@k; existing answers are kept.",
 )
 
 
@@ -153,16 +153,18 @@ def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, subset=subset, **kwargs)
 
     for option in (
-        click.option("--limit", type=click.IntRange(1), help="Only the first so many."),
-        click.option("--instances", metavar="FILE|LIST", help="Only these: a file, or names with commas between."),
-        click.option("--pr", "numbers", type=int, multiple=True, help="Only this pull request; several times."),
+        click.option("--limit", type=click.IntRange(1), help="Only the first N instances."),
+        click.option(
+            "--instances", metavar="FILE|LIST", help="Only these instances: a file, or names separated by commas."
+        ),
+        click.option("--pr", "numbers", type=int, multiple=True, help="Only this pull request (repeatable)."),
     ):
         wrapper = option(wrapper)
     return wrapper
 
 
 agent_option: Decorator = click.option(
-    "--agent", default="magentless", show_default=True, help="The agent: a folder of vendors/ with an agent.toml."
+    "--agent", default="magentless", show_default=True, help="The agent: a folder in vendors/ with an agent.toml."
 )
 
 

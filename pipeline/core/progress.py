@@ -98,7 +98,7 @@ class Progress:
     def stopping(self) -> None:
         """Say that no new work starts, and what is waited for."""
         waiting = ", ".join(self.lines()) or "nothing"
-        say(f"stopping; under way: {waiting}; press Ctrl-C again to stop at once")
+        say(f"stopping after: {waiting}; press Ctrl-C again to stop at once")
 
     def _tell(self, line: str, passing: bool = False) -> None:
         """A line of the log, and of the console; a live view shows what passes in its place."""

@@ -14,7 +14,7 @@ def parse_size(text: str) -> int:
     """Bytes. Raises UserError for what is no size."""
     match = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*([{''.join(UNITS)}]?)(i?)B?\s*", text, re.IGNORECASE)
     if not match:
-        raise UserError(f"'{text}' is no size", hint="write it like 60GB, 512MiB or 1.5T")
+        raise UserError(f"'{text}' is not a size", hint="write it like 60GB, 512MiB or 1.5T")
     number, unit, binary = match.groups()
     return int(float(number) * (1024 if binary else 1000) ** UNITS.index(unit.upper()))
 

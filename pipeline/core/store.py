@@ -123,9 +123,7 @@ def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        hint = (
-            f"mend or remove this line; it should be a record {kind.__name__} (see: a11y-bench schema {kind.__name__})"
-        )
+        hint = f"correct or remove this line: a record {kind.__name__} (see: a11y-bench schema {kind.__name__})"
         raise UserError(first["msg"], path=path, line=number, field=field, hint=hint) from None
 
 
@@ -137,7 +135,7 @@ def read_json(path: Path) -> Any:
         raise UserError("no such file", path=path) from None
     except ValueError as error:  # broken JSON, or no UTF-8, which has no line
         line = getattr(error, "lineno", None)
-        raise UserError(f"no JSON: {error}", path=path, line=line, hint="mend or remove the file") from None
+        raise UserError(f"invalid JSON: {error}", path=path, line=line, hint="correct or remove the file") from None
 
 
 def read_field(path: Path, field: str) -> Any:
@@ -396,7 +394,7 @@ def whose_run(folder: Path) -> tuple[str, str]:
         named = (first.agent, first.model_name_or_path) if first else ("", "")
         said = named[0] or named_by(agent), named[1] or named_by(model)
     if None in said:
-        raise UserError("nothing says whose run this is", path=folder, hint="add a run.json with agent and model")
+        raise UserError("the run does not say whose it is", path=folder, hint="add a run.json with agent and model")
     if (agent_folder(said[0]), folder_name(said[1])) != (agent, model):
         hint = "move it to the folder of that agent and model"
         raise UserError(f"a run of {said[0]} with {said[1]}", path=about, field="model", hint=hint)

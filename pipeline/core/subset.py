@@ -48,7 +48,7 @@ class Subset:
         found = tuple(one for one in dataset if one.instance_id in wanted or not named)[: self.limit]
         if not found and dataset:
             raise UserError(
-                f"no instance of {', '.join(map(str, repos))} is chosen", hint="see --pr, --instances, --limit"
+                f"no instance of {', '.join(map(str, repos))} is selected", hint="see --pr, --instances, --limit"
             )
         return found
 
@@ -63,7 +63,7 @@ def read_names(text: str) -> tuple[str, ...]:
     if path.is_file():
         return tuple(dict.fromkeys(_named(path, number, line) for number, line in _lines(path)))
     if path.suffix or "/" in text and not text.rpartition("-")[2].rpartition("#")[2].rpartition(":")[2].isdecimal():
-        raise UserError("no such file", path=path, hint="a file of instances, or instances with commas between")
+        raise UserError("no such file", path=path, hint="give a file, or instances separated by commas")
     return tuple(dict.fromkeys(_canonical(one.strip()) for one in text.split(",") if one.strip()))
 
 
@@ -71,7 +71,7 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
-        raise UserError(f"no readable text: {error}", path=path) from None
+        raise UserError(f"cannot be read as text: {error}", path=path) from None
     return [(number, one.strip()) for number, one in enumerate(lines, 1) if one.strip() and not one.startswith("#")]
 
 

@@ -34,7 +34,7 @@ def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch:
     if sandbox != "local" or (trusted_patch and demo_commits().issuperset(commits)):
         return
     if trust_local:
-        say("warning: foreign code runs on this machine, as you, without isolation")
+        say("warning: untrusted code runs on this machine, as you, without isolation")
         return
     whose = "a model's patch" if not trusted_patch else "code that is not the demo's"
     hint = "use --sandbox docker, or add --trust-local if you would run this code as yourself"

@@ -31,7 +31,7 @@ def vendor_python(name: str, say: Callable[[str], None]) -> Path:
     python = folder / "venv" / "bin" / "python"
 
     def make(folder: Path) -> None:
-        say(f"making the environment of {name} (first use; it stays in the cache folder)")
+        say(f"making the environment of {name} (first use; kept in the cache folder)")
         _uv("venv", "--quiet", "--python", sys.executable, str(folder / "venv"))
         _uv("pip", "sync", "--quiet", "--require-hashes", "--python", str(python), str(_requirements(name)))
 
@@ -69,5 +69,5 @@ def _uv_binary() -> str:
     except (ImportError, FileNotFoundError):
         found = shutil.which("uv")
     if not found:
-        raise UserError("uv is not there", hint="install the project anew: uv sync")
+        raise UserError("uv is not installed", hint="reinstall the project: uv sync")
     return found

@@ -39,5 +39,5 @@ CRITERIA: dict[str, Criterion] = _table()
 def criterion(number: str) -> str:
     """The number itself. Raises ValueError for what is no success criterion of WCAG 2.2."""
     if number not in CRITERIA:
-        raise ValueError(f"{number} is no success criterion of WCAG 2.2")
+        raise ValueError(f"{number} is not a success criterion of WCAG 2.2")
     return number

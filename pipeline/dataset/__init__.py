@@ -1,14 +1,14 @@
-"""What is done with built datasets: check, export, statistics, and the lists that are published and rebuilt from.
+"""What can be done with built datasets: check, export, measure, publish and rebuild.
 
-Stands on the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01 and 02.
+Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01 and 02.
 
-    cli, present, files       the commands, what they print, writing where a person said
+    cli, present, files       the commands, their output, writing to files that a person names
     check, applied, examine   what must hold for each instance; then oracle and nop
-    stress                    gold's tests again and again, alone and under load
-    audit/                    the error of our verdicts, measured: variants of gold whose right verdict is known
-    stats                     what datasets are made of
-    forms                     forms of other benchmarks
+    stress                    repeated runs of gold's tests, alone and under load
+    audit/                    the measured error of our verdicts: variants of gold whose right verdict is known
+    stats                     what datasets consist of
+    forms                     formats of other benchmarks
     foreign/                  folders that other programs run, graded by our verdict
-    agree, foreign_names      a foreign benchmark's transitions beside ours, each difference with its class
-    lock, rebuild             the list that is published, and the dataset made again from it
+    agree, foreign_names      another benchmark's transitions compared with ours, each difference with a class
+    lock, rebuild             the published list, and the dataset rebuilt from it
 """

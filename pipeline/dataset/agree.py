@@ -94,7 +94,7 @@ def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[U
     found = list(read(path, repo))
     rows = sorted((one for one in found if isinstance(one, Row)), key=lambda one: one.record.number)
     if not rows:
-        raise next((one for one in found if isinstance(one, UserError)), UserError(f"nothing of {repo}", path=path))
+        raise next((one for one in found if isinstance(one, UserError)), UserError(f"no record of {repo}", path=path))
     clone, known = source(store, repo), _ours(store, repo)
     named = [(repo.instance_id(row.record.number), row.record.expected) for row in rows]
     compared = [

@@ -19,20 +19,24 @@ from pipeline.core.options import (
     trust_local_option,
 )
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
-force_option = click.option("--force", is_flag=True, help="Replace a file that says something else.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+force_option = click.option("--force", is_flag=True, help="Replace a file with different content.")
 
 
 @click.group()
 def command() -> None:
-    """Check, export, count and publish what is built. REPOS are org/repo; without any, all."""
+    """Check, export, measure and publish datasets. REPOS are org/repo [default: all]."""
 
 
 @command.command()
 @repos_argument
-@click.option("--quick", is_flag=True, help="Run no test: leave oracle and nop out.")
+@click.option("--quick", is_flag=True, help="Skip oracle and nop: no tests run.")
 @click.option(
-    "--stress", "repeats", type=click.IntRange(1), metavar="N", help="Only this: gold N times at one job, N times at 8."
+    "--stress",
+    "repeats",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only run gold N times at one job and N times at 8.",
 )
 @json_option
 @sandbox_option
@@ -49,15 +53,15 @@ def check(
     jobs: int,
     store: Any,
 ) -> None:
-    """Check whether datasets can be relied on.
+    """Check whether datasets are sound.
 
     \b
-    Records, digests, patches and expectations of every instance, then oracle and nop.
+    Checks records, digests, patches and expectations of every instance, then oracle and nop.
     Reads DATA/02_dataset/<repo>.jsonl and the clone; oracle and nop go through stages 03 and 04 and write there.
-    With --stress, gold's tests are run again and again instead, alone and under load: how often a run flips.
+    --stress runs gold's tests repeatedly instead, alone and under load, to see how often they flip.
     Examples: a11y-bench dataset check grommet/grommet --quick
               a11y-bench dataset check --stress 5 --json
-    Exit code: 0 nothing is wrong, 1 something is.
+    Exit code: 0 no problems, 1 problems.
     """
     from pipeline.core.cache import cache_root
     from pipeline.core.dataset import built
@@ -67,7 +71,7 @@ def check(
     from pipeline.sandbox import open_sandbox
 
     if quick and repeats:
-        raise click.UsageError("--quick runs nothing, --stress runs a lot")
+        raise click.UsageError("--quick and --stress exclude each other")
     place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
     if place and repeats:
         stressed = [one for repo in built(store, repos) for one in stress(store, repo, repeats, place)]
@@ -85,20 +89,20 @@ def check(
     "--format",
     "form",
     required=True,
-    help="multi-swe-bench or swe-bench; harbor, inspect, swe-bench-5 or hugging-face (folders).",
+    help="multi-swe-bench or swe-bench (files); harbor, inspect, swe-bench-5 or hugging-face (folders).",
 )
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="The file, or folder, to write.")
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The file or folder to write.")
 @subset_options
 @force_option
 @data_option
 def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store: Any) -> None:
-    """Write them in another benchmark's form.
+    """Export datasets in another benchmark's or program's format.
 
     \b
-    JSON Lines of multi-swe-bench (with our fields beside its own) and swe-bench: `collect --source dataset` reads both.
-    Folders of harbor, inspect and swe-bench-5 are run by these programs, and graded by `dataset grade --serve`;
+    multi-swe-bench (with our fields added) and swe-bench are JSON Lines: `collect --source dataset` reads both.
+    harbor, inspect and swe-bench-5 are folders that these programs run, graded by `dataset grade --serve`;
     hugging-face is read by datasets.load_dataset.
-    They hold other people's code and the solutions: for your own use, not to be published.
+    Exports contain other people's code and the solutions: use them yourself, do not publish them.
     Example: a11y-bench dataset export grommet/grommet --format harbor --output tasks --limit 10
     """
     from pipeline.core.console import say
@@ -118,10 +122,12 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
 @command.command()
 @click.argument("instance", required=False)
 @click.argument("patch", type=click.File("rb"), required=False)
-@click.option("--serve", is_flag=True, help="Grade over HTTP, until it is stopped.")
-@click.option("--address", default="127.0.0.1:8765", show_default=True, help="HOST:PORT to serve at.")
+@click.option("--serve", is_flag=True, help="Serve verdicts over HTTP until interrupted.")
+@click.option("--address", default="127.0.0.1:8765", show_default=True, help="The HOST:PORT to serve at.")
 @click.option(
-    "--token-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Of an exported folder."
+    "--token-file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The token file of an exported folder.",
 )
 @sandbox_option
 @trust_local_option
@@ -143,10 +149,10 @@ def grade(
     """Give the verdict on one PATCH (a file, or -) for INSTANCE, or serve verdicts to other harnesses.
 
     \b
-    The verdict is stage 04's, and kept like any other; it enters no table.
+    The verdict is stage 04's and stored like any other; it enters no table.
     Example: a11y-bench dataset grade grommet__grommet-7428 fix.diff
              a11y-bench dataset grade --serve --address 0.0.0.0:8765 --token-file tasks/grader.token
-    Exit code: 0 resolved, 1 not, 75 not evaluated.
+    Exit code: 0 resolved, 1 not resolved, 75 not evaluated.
     """
     import json
 
@@ -180,10 +186,10 @@ def grade(
 @click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
 @data_option
 def stats(repos: Any, form: str, store: Any) -> None:
-    """Say what they are made of.
+    """Show what datasets consist of.
 
     \b
-    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches, and test strength where `dataset
+    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches, and test strength if `dataset
     audit` measured it: by repository and in total.
     Reads DATA/02_dataset/ and, for WCAG principles and criteria, DATA/00_viewer/.
     Example: a11y-bench dataset stats --format csv > stats.csv
@@ -198,18 +204,21 @@ def stats(repos: Any, form: str, store: Any) -> None:
 @command.command()
 @repo_argument
 @click.option(
-    "--path", type=click.Path(path_type=Path), required=True, help="The benchmark: its file of records, or of tasks."
+    "--path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The benchmark: its file of records, or its folder of tasks.",
 )
 @json_option
 @data_option
 def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
-    """Compare transitions with those of a foreign benchmark, and explain each difference by a class.
+    """Compare our transitions with another benchmark's, and classify each difference.
 
     \b
     Reads the benchmark's records (what `collect --source dataset` reads), DATA/01_raw/<repo>/, DATA/02_dataset/ and the
     clone. Writes nothing.
     Example: a11y-bench dataset agree PrismJS/prism --path ~/swe-bench-mm
-    Exit code: 0 all that is built agrees or is explained, 1 something is not.
+    Exit code: 0 all built instances agree or are explained, 1 some are not.
     """
     from pipeline.dataset import present
     from pipeline.dataset.agree import agree as compare
@@ -229,7 +238,7 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
     """Write the lists that may be published.
 
     \b
-    Facts that make a dataset again and tell whether it is the same: no patches, no texts of other people.
+    A list has the facts that rebuild a dataset and show whether it is the same: no patches, no texts of other people.
     Writes <org>__<repo>.jsonl for each (see: a11y-bench schema Lock).
     Example: a11y-bench dataset lock grommet/grommet
     """
@@ -247,9 +256,11 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
 @command.command()
 @click.argument("file", metavar="LOCK", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--path", type=click.Path(path_type=Path), help="The repository's clone (never changed).")
-@click.option("--github", is_flag=True, help="Issues from GitHub (GITHUB_TOKEN); without --path, the clone, too.")
+@click.option(
+    "--github", is_flag=True, help="Take issues from GitHub (GITHUB_TOKEN) and, without --path, the clone too."
+)
 @click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
-@click.option("--dataset", type=click.Path(path_type=Path), help="The foreign benchmark whose records are listed.")
+@click.option("--dataset", type=click.Path(path_type=Path), help="The other benchmark whose records are listed.")
 @click.option(
     "--ratings", type=click.Path(path_type=Path, dir_okay=False), help="Statements that reviewers wrote anew."
 )
@@ -271,13 +282,13 @@ def rebuild(
     jobs: int,
     store: Any,
 ) -> None:
-    """Make the dataset of a list again.
+    """Rebuild the dataset of a list.
 
     \b
-    Collects and builds what LOCK lists, and says fact by fact where it differs.
+    Collects and builds what LOCK lists, and names every fact that differs.
     Writes DATA/01_raw/<repo>/ and DATA/02_dataset/; give it a data directory of its own.
     Example: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --data rebuilt
-    Exit code: 0 it is the same, 1 it differs, or the machine failed for some (run it again).
+    Exit code: 0 the same, 1 different, or the machine failed for some instances (run it again).
     """
     from pipeline.build.qualify import Settings
     from pipeline.core.cache import cache_root
@@ -298,15 +309,15 @@ def rebuild(
 
 @command.command()
 @repos_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="Only this instance (may be given several times).")
+@click.option("--pr", "numbers", type=int, multiple=True, help="Only this instance (repeatable).")
 @click.option(
-    "--variants", type=click.IntRange(1), default=20, show_default=True, help="Of each kind, for each instance."
+    "--variants", type=click.IntRange(1), default=20, show_default=True, help="Variants of each kind per instance."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="What they are drawn by.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the sample.")
 @click.option(
-    "--limit", type=click.IntRange(1), help="Run so many of them only, drawn by the seed; a larger number adds."
+    "--limit", type=click.IntRange(1), help="Run only N of them, drawn by the seed; a larger N adds to the sample."
 )
-@click.option("--checker/--no-checker", default=True, show_default=True, help="Ask the accessibility checker, too.")
+@click.option("--checker/--no-checker", default=True, show_default=True, help="Also use the accessibility checker.")
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
 @json_option
 @sandbox_option
@@ -334,9 +345,9 @@ def audit(
     """Measure how often our verdicts are wrong, and how strong the tests are.
 
     \b
-    Variants of gold that mean the same must be resolved, harmful ones must not; gold without each of its hunks in turn
-    must be noticed by a test: the share that is, is an instance's test strength. They go through stage 04 as any patch.
-    What was run already is not again: a stopped audit goes on where it was.
+    Variants of gold with the same meaning must be resolved, harmful ones must not. Each hunk of gold is left out in
+    turn; the share that a test notices is the test strength. Variants go through stage 04 like any patch. Stored test
+    runs are reused, so an interrupted audit resumes. docs/verdict-error.md explains the result.
     Writes DATA/02_dataset/<repo>/audit.jsonl (see: a11y-bench schema VerdictAudit).
     Examples: a11y-bench dataset audit grommet/grommet --pr 7428
               a11y-bench dataset audit --limit 200 --json

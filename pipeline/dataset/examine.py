@@ -54,7 +54,7 @@ def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Findin
         return [Finding(str(repo), "schema", str(error))]
     found = list(_each(store, repo, instances))
     if found and place:
-        say(f"{repo}: oracle and nop are not run before this is mended")
+        say(f"{repo}: oracle and nop run once this is fixed")
     elif place:
         found += _references(store, repo, place)
     return found

@@ -11,5 +11,5 @@ from pipeline.core.store import write_bytes
 def write_new(path: Path, data: bytes, *, replace: bool) -> None:
     """Write a file whole. Raises UserError when other bytes are there, unless they may be replaced."""
     if path.exists() and not replace and path.read_bytes() != data:
-        raise UserError("there is another file", path=path, hint="name another one, or add --force")
+        raise UserError("a different file exists", path=path, hint="choose another name, or add --force")
     write_bytes(path, data)

@@ -30,7 +30,7 @@ def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bo
         return
     table("Checks", ("check", "meaning", "wrong"), [(name, text, counts[name]) for name, text in made.items()])
     if found:
-        table("What is wrong", ("instance", "check", "detail"), found)
+        table("Problems", ("instance", "check", "detail"), found)
 
 
 def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
@@ -39,7 +39,7 @@ def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
         _json([one._asdict() for one in found])
         return
     header = ("instance", "jobs", "repeats", "flips", "not evaluated")
-    table("Gold's tests again and again", header, [one[:5] for one in found])
+    table("Repeated runs of gold's tests", header, [one[:5] for one in found])
     blamed = [(one.instance, one.jobs, name, count) for one in found for name, count in one.blame.items()]
     if blamed:
         table("What flipped", ("instance", "jobs", "test, or how the run ended", "runs"), blamed)
@@ -56,7 +56,7 @@ def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> No
         return
     if found:
         table("Differences", ("instance", "fact", "in the list", "rebuilt"), found)
-    click.echo(f"{total - len({one.instance for one in found})} of {total} instances are as the list says")
+    click.echo(f"{total - len({one.instance for one in found})} of {total} instances match the list")
 
 
 def agreement(compared: Sequence[Agreement], problems: Sequence[Exception], *, as_json: bool) -> None:
@@ -98,7 +98,7 @@ def numbers(found: Mapping[str, Numbers], form: str) -> None:
 def _table(found: Mapping[str, Numbers]) -> None:
     repos = list(found) if len(found) > 2 else list(found)[:1]  # of one repository, the total is the same
     rows = [(*key, *(found[name].get(key, 0) for name in repos)) for key in found[TOTAL]]
-    table("What the datasets are made of", ("group", "name", *repos), rows)
+    table("Datasets", ("group", "name", *repos), rows)
 
 
 def _csv(found: Mapping[str, Numbers]) -> None:

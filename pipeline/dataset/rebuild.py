@@ -48,9 +48,9 @@ def read_list(path: Path) -> tuple[Repo, list[Lock]]:
     entries = read_records(path, Lock)
     repos = sorted({parse_instance_id(entry.instance_id)[0] for entry in entries})
     if not repos:
-        raise UserError("no such list, or nothing in it", path=path, hint="write one: just dataset-lock REPO")
+        raise UserError("no such list, or it is empty", path=path, hint="write one: just dataset-lock REPO")
     if len(repos) > 1:
-        raise UserError(f"a list of {len(repos)} repositories", path=path, hint="keep one file for each")
+        raise UserError(f"the list has {len(repos)} repositories", path=path, hint="use one file per repository")
     return repos[0], entries
 
 
@@ -62,7 +62,7 @@ def clone_of(store: Store, repo: Repo) -> Path:
         try:
             git.Repo.clone_from(f"{server}/{repo}", folder / "bare.git", bare=True, env={"GIT_TERMINAL_PROMPT": "0"})
         except git.GitCommandError as error:
-            raise InfrastructureError(f"{repo} can not be cloned: {error.stderr.strip()}", cause="github") from None
+            raise InfrastructureError(f"{repo} cannot be cloned: {error.stderr.strip()}", cause="github") from None
 
     once(folder, make)
     return folder / "bare.git"

@@ -27,7 +27,7 @@ from pipeline.core.options import jobs_option
     help="docker or local [default: local, on every machine: the demo's code is this project's own].",
 )
 @click.option(
-    "--assess", is_flag=True, help="Assess all patches, too: audits, stories and a scripted judge (needs a browser)."
+    "--assess", is_flag=True, help="Also assess all patches: audits, stories and a scripted judge (needs a browser)."
 )
 @jobs_option
 def command(data: Path, sandbox: str | None, assess: bool, jobs: int) -> None:
@@ -36,7 +36,7 @@ def command(data: Path, sandbox: str | None, assess: bool, jobs: int) -> None:
     \b
     The agents are oracle (gold patches), nop (empty patches) and magentless with a scripted model.
     Every outcome and verdict is compared with data/demo/expected.json; a difference is an error (exit code 1).
-    It ends with a table and the path of an HTML report. A second run does only what is missing.
+    Prints a table and the path of an HTML report. A second run does only what is missing.
     """
     from pipeline.analyze.cli import present
     from pipeline.core.console import say

@@ -27,7 +27,7 @@ REPO = Repo("a11y-bench", "harbor-ui")
 def choose_sandbox(name: str | None) -> Sandbox:
     """The named sandbox, else local, which is there and quick on every machine. Says why."""
     if not name:
-        say("sandbox: local, since the demo's code is this project's own; in containers: --sandbox docker")
+        say("sandbox: local, since the demo is this project's own code; use --sandbox docker for containers")
     return open_sandbox(name or "local", cache_root())
 
 

@@ -1,16 +1,16 @@
-"""The ecosystems that repositories are of: a folder for each test runner and each package manager.
+"""Test runners and package managers, a folder each.
 
-    runners/                  runner.toml, report.py, …: `runner_folder` says what may stand there
-    managers/                 manager.toml, lock.py: `manager_folder` says what may
+    runners/                  runner.toml, report.py, …; described in `runner_folder`
+    managers/                 manager.toml, lock.py; described in `manager_folder`
     folders                   how both are found
-    reports                   what the tests of a run said, whatever the runner
-    locks, locked, graph, edits    lock files, their packages, who asks for whom, and manifests, whatever the manager
-    registry                  which locked versions the registry has no longer
+    reports                   the tests of a run, whatever the runner
+    locks, locked, graph, edits    lock files, packages, dependency chains and manifests, whatever the manager
+    registry                  which locked versions are gone from the registry
     protection                the files that a patch must not decide
     installation              what a sandbox needs to install an environment
-    versions                  ranges, as npm reads them
+    versions                  version ranges, as npm reads them
 
-Folders are found, not listed. To add one: the folder and its tests, of which test_contract.py says what is lacking.
+Folders are found, not listed. To add one, write the folder and its tests; test_contract.py says what is missing.
 """
 
 from pipeline.ecosystems.manager_folder import all_managers, manager

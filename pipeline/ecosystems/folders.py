@@ -64,7 +64,7 @@ def _read(kind: type[F], name: str, table: Traversable) -> F:
     try:
         return kind(name=name, **tomllib.loads(table.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
-        raise UserError(f"no TOML: {error}", path=str(table)) from None
+        raise UserError(f"invalid TOML: {error}", path=str(table)) from None
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(first["msg"], path=str(table), field=".".join(map(str, first["loc"]))) from None

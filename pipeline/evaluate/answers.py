@@ -58,7 +58,7 @@ def read_answers(store: Store, subject: Subject) -> Answers:
     there = sorted(path.parent.name for path in folder.glob("*/predictions.jsonl"))
     if not there:
         have = ", ".join(f"{agent} with {model}" for agent, model in store.predicted(subject.repo)) or "none"
-        hint = f"there is: {have}; or run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
+        hint = f"available: {have}; or run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError(f"no predictions of {subject.agent} with {subject.model}", path=folder, hint=hint)
     run = subject.run or there[-1]
     if run not in there:

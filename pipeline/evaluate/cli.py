@@ -17,20 +17,20 @@ from pipeline.evaluate.options import of_patches
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Predictions of another harness: JSON Lines or JSON in SWE-bench's form; --agent names what made them.",
+    help="Predictions made elsewhere, as JSON Lines or JSON in SWE-bench's format; --agent names what made them.",
 )
 @engine_option
 def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Path | None, **limits: Any) -> None:
-    """Run the patches that MODEL made for REPO against the tests, and give every instance a verdict.
+    """Run the patches of MODEL for REPO against the tests, and give every instance a verdict.
 
     \b
-    MODEL is the one of `predict`, or oracle or nop.
+    MODEL is the one given to `predict`, or oracle or nop.
     Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json, runs.json.
-    Further attempts stand in attempts/<number>/. Patches that were run already are not run again.
+    Further attempts are in attempts/<number>/. Stored test runs are reused.
     \b
     Examples: a11y-bench evaluate grommet/grommet oracle
               a11y-bench evaluate grommet/grommet their-model --predictions theirs.jsonl --agent their-harness
-    Exit code: 0 every instance has its verdict, 1 some are not evaluated (run it again).
+    Exit code: 0 every instance has a verdict, 1 some are not evaluated (run it again).
     """
     from pipeline.evaluate.answers import attempts
     from pipeline.evaluate.stage import evaluate

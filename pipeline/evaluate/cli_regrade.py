@@ -19,14 +19,14 @@ from pipeline.evaluate.options import run_option
 @run_option
 @data_option
 def command(repo: Any, model: str, agent: str, name: str, run: str, store: Any) -> None:
-    """Give the patches of MODEL for REPO their verdicts anew, from the logs and reports that `evaluate` kept.
+    """Recompute the verdicts of MODEL for REPO from the logs and reports that `evaluate` stored.
 
     \b
     Needs no engine and no clone: nothing is run.
     Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/: verdicts.jsonl, final_report.json.
     \b
     Example: a11y-bench regrade grommet/grommet oracle
-    Exit code: 0 every instance has its verdict, 1 some have no run that is kept (evaluate first).
+    Exit code: 0 every instance has a verdict, 1 some have no stored run (evaluate first).
     """
     from pipeline.core.options import agent_of
     from pipeline.evaluate.answers import Subject, attempts

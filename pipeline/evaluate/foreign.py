@@ -92,11 +92,11 @@ def _of(path: Path, subject: Subject) -> Iterator[Given]:
 def _read(path: Path) -> Iterator[Given]:
     for place, value in _values(path):
         if not isinstance(value, dict):
-            raise UserError("no JSON object", path=path, line=place, hint="one prediction is one object")
+            raise UserError("not a JSON object", path=path, line=place, hint="each prediction is an object")
         patch = next((value[name] for name in ("model_patch", "fix_patch", "patch") if name in value), ...)
         if patch is ... or not isinstance(patch, str | None):
             hint = "a text, or null for an empty one"
-            raise UserError("there is no patch", path=path, line=place, field="model_patch", hint=hint)
+            raise UserError("the patch is missing", path=path, line=place, field="model_patch", hint=hint)
         model = str(value.get("model_name_or_path") or value.get("model") or "")
         yield Given(place, _instance(path, place, value), model, normalised(patch or ""))
 
@@ -117,7 +117,7 @@ def _values(path: Path) -> Iterator[tuple[int, Any]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise UserError(f"no readable text: {error}", path=path) from None
+        raise UserError(f"cannot be read as text: {error}", path=path) from None
     try:
         whole = json.loads(text)
     except ValueError:
@@ -135,7 +135,9 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
             try:
                 yield number, json.loads(line)
             except ValueError as error:
-                raise UserError(f"no JSON: {error}", path=path, line=number, hint="mend or remove the line") from None
+                raise UserError(
+                    f"invalid JSON: {error}", path=path, line=number, hint="correct or remove the line"
+                ) from None
 
 
 # -- patches as they are meant ---------------------------------------------------------------------------------------

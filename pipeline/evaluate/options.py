@@ -20,7 +20,7 @@ from pipeline.core.options import (
     trust_local_option,
 )
 
-run_option = click.option("--run", default="", help="A run's folder name; the newest one unless told.")
+run_option = click.option("--run", default="", help="The run's folder name [default: the newest].")
 
 OPTIONS = (
     repo_argument,

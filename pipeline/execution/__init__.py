@@ -1,17 +1,17 @@
-"""From a commit to an image, and from a patch to a test run: the same for all stages that run tests.
+"""From a commit to an image, and from a patch to a test run: shared by all stages that run tests.
 
 images                    an instance's image: the layer of dependencies, then the layer of sources
-generated                 files that the repository's own commands make before its tests run
-scope                     which test files are run
-runs                      patch, run, read the report: the one way in which tests are run
-applying                  patches in a workspace, and protected files as gold has them
-reads                     asking a runner which files it reads
-closure                   what of that is protected, beside what is by name
-control                   negative controls, and test files that stay as they are
+generated                 files that the repository's own commands make before its tests
+scope                     which test files run
+runs                      apply, run, read the report: the only way in which tests run
+applying                  patches in a workspace, and protected files in gold's state
+reads                     observing which files a runner reads
+closure                   which of these are protected, besides those protected by name
+control                   negative controls, and checking that test files stay unchanged
 falsified                 expectations of tests made false, as text
-counter                   counter-runs of a patch that all tests accept
-command                   from an environment to the words of a command
-run                       a test run as it was, and how it is stored
+counter                   counter-runs of a patch that passes all tests
+command                   from an environment to a command
+run                       the record of a test run
 reading                   what its log and report say
 law                       what of all this decides
 """

@@ -1,7 +1,7 @@
-"""Looking at what agents answered: runs side by side, one instance with gold and answers, the report.
+"""Looking at answers: runs side by side, one instance with gold and answers, the report.
 
 cli                       `runs list`, `show`, `compare`, `remove`
-reading                   a run as it stands: what it shows, how that ended, what it cost
+reading                   a run: what it shows, how its instances ended, what it cost
 instance                  `show INSTANCE`
 report                    `open`
 """

@@ -13,17 +13,17 @@ from pipeline.core.options import data_option
 
 @click.group()
 def command() -> None:
-    """Runs of predictions: what each shows, how that ended, what it cost.
+    """List, show, compare and remove runs of predictions.
 
-    RUN is a run's name (a time), or the beginning of AGENT/REPO/MODEL/TIME: the newest of that agent and model.
+    RUN is a run's name (a time), or the beginning of AGENT/REPO/MODEL/TIME, which means the newest such run.
     """
 
 
 @command.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @data_option
 def list_runs(as_json: bool, store: Any) -> None:
-    """List all runs; costs are those of the answers that a run shows."""
+    """List all runs. Costs are those of the answers that a run shows."""
     from pipeline.core.console import table
     from pipeline.inspection.reading import seen_runs, sent_by
 
@@ -41,7 +41,7 @@ def list_runs(as_json: bool, store: Any) -> None:
 @click.argument("run")
 @data_option
 def show(run: str, store: Any) -> None:
-    """Say what shaped the answers of RUN, and how each instance ended."""
+    """Show what shaped the answers of RUN, and how each instance ended."""
     from pipeline.core.console import table
     from pipeline.inspection.reading import find_run
 
@@ -61,7 +61,7 @@ def show(run: str, store: Any) -> None:
 @click.argument("second")
 @data_option
 def compare(first: str, second: str, store: Any) -> None:
-    """Say which instances ended otherwise in two runs, and what their settings differ in."""
+    """Show the instances that ended differently in two runs, and how the runs' settings differ."""
     from pipeline.core.console import table
     from pipeline.inspection.reading import find_run
 
@@ -72,9 +72,9 @@ def compare(first: str, second: str, store: Any) -> None:
         for name in sorted(outcomes.keys() | others.keys())
         if outcomes.get(name) != others.get(name)
     ]
-    table("What ended otherwise", ("instance", one.address, other.address), rows)
+    table("Different outcomes", ("instance", one.address, other.address), rows)
     alike = len(outcomes.keys() | others.keys()) - len(rows)
-    click.echo(f"{len(rows)} instances ended otherwise, {alike} alike")
+    click.echo(f"{len(rows)} instances ended differently, {alike} the same")
     texts = [json.dumps(_settings(each.said), indent=1, sort_keys=True).splitlines() for each in (one, other)]
     before, after = texts
     for line in difflib.unified_diff(before, after, one.address, other.address, lineterm="", n=1):
@@ -91,7 +91,7 @@ def _settings(said: dict[str, Any]) -> dict[str, Any]:
 @click.argument("run")
 @data_option
 def remove(run: str, store: Any) -> None:
-    """Move RUN and the verdicts on it to the archive; its answers stay, and cost nothing again."""
+    """Move RUN and its verdicts to the archive. Its answers stay and cost nothing again."""
     from pipeline.core.console import say
     from pipeline.inspection.reading import find_run
 

@@ -16,8 +16,8 @@ from pipeline.core.options import data_option
 @click.argument("instance")
 @click.option("--agent", default="", help="Only answers of this agent (AGENT@NAME with named settings).")
 @click.option("--model", default="", help="Only answers of this model.")
-@click.option("--attempt", type=click.IntRange(1), default=1, show_default=True, help="Which attempt.")
-@click.option("--trajectory", is_flag=True, help="What the agent and the model said to each other, too.")
+@click.option("--attempt", type=click.IntRange(1), default=1, show_default=True, help="The attempt to show.")
+@click.option("--trajectory", is_flag=True, help="Also show the conversation of agent and model.")
 @data_option
 def command(instance: str, agent: str, model: str, attempt: int, trajectory: bool, store: Any) -> None:
     """Show INSTANCE: its statement, and the gold patch beside each answer of the newest runs.

@@ -10,7 +10,7 @@ from pipeline.core.options import data_option
 
 
 @click.command()
-@click.option("--print", "only_print", is_flag=True, help="Only say where it is.")
+@click.option("--print", "only_print", is_flag=True, help="Only print its path.")
 @data_option
 def command(only_print: bool, store: Any) -> None:
     """Open the report that `analyze` wrote.
@@ -21,7 +21,7 @@ def command(only_print: bool, store: Any) -> None:
 
     path = store.analysis / "report.html"
     if not path.exists():
-        raise UserError("there is no report yet", path=path, hint="run: just analyze-run")
+        raise UserError("there is no report", path=path, hint="run: just analyze-run")
     click.echo(path)
     if not only_print:
         click.launch(path.as_uri())

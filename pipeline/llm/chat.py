@@ -54,7 +54,7 @@ def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **
     except httpx.TransportError as error:
         raise InfrastructureError(f"the gateway does not answer: {type(error).__name__}", cause="gateway") from None
     if not reply.is_success:
-        raise InfrastructureError(f"the model gives no answer: status {reply.status_code}", cause=_cause(reply))
+        raise InfrastructureError(f"the model did not answer: status {reply.status_code}", cause=_cause(reply))
     return _said(reply)
 
 
@@ -72,4 +72,4 @@ def _said(reply: httpx.Response) -> Said:
         text = choice["message"].get("content") or ""
         return Said(text, choice.get("finish_reason") or "", usage_of(usage) if usage else None)
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise InfrastructureError("what the gateway answers is no chat completion", cause="gateway") from None
+        raise InfrastructureError("the gateway's answer is not a chat completion", cause="gateway") from None

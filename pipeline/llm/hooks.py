@@ -106,7 +106,7 @@ class Bookkeeper(Policy):
     ) -> dict[str, Any]:
         model, opened = data.get("model"), user_api_key_dict.models
         if not isinstance(model, str) or model not in opened:
-            raise HTTPException(403, f"no model '{model}' for this key; there is: {', '.join(opened)}")
+            raise HTTPException(403, f"no model '{model}' for this key; available: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         if "cache" in allowed:  # two attempts at one task must not share what one of them was told
             allowed["cache"] = {**allowed["cache"], "namespace": user_api_key_dict.metadata.get(ANSWER, "")}

@@ -135,10 +135,10 @@ def _entries(path: Path) -> list[tuple[int, Any]]:
         text = path.read_text(encoding="utf-8")
         content, root = yaml.safe_load(text), yaml.compose(text)
     except OSError as error:
-        raise UserError(f"no readable file: {error.strerror}", path=path) from None
+        raise UserError(f"cannot be read: {error.strerror}", path=path) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise UserError(f"no YAML: {error.problem}", path=path, line=line) from None
+        raise UserError(f"invalid YAML: {error.problem}", path=path, line=line) from None
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
@@ -170,7 +170,7 @@ def _model(place: _Place, entry: Any) -> Model:
     place.text(parameters, "model", "litellm_params.model")
     kind = place.text(info, "mode", "model_info.mode")
     if kind not in MODES:
-        raise place.error("model_info.mode", f"'{kind}' is no mode", f"there is: {', '.join(MODES)}")
+        raise place.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
     _check_key(place, parameters)
     found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in found if match)
@@ -196,7 +196,9 @@ def _limit(place: _Place, parameters: dict[str, Any], name: str) -> int:
 def _prices(place: _Place, info: dict[str, Any]) -> Price:
     for name in info:
         if "cost" in name and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
-            hint = f"there is: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
+            hint = (
+                f"available: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
+            )
             raise place.error(f"model_info.{name}", "a price that is not reckoned with", hint)
     plain = _tier(place, info, "")
     marks = {match[1]: int(match[2]) * 1000 for match in map(_TIER.fullmatch, info) if match}

@@ -187,7 +187,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault.status != 200:
             raise Refusal(fault.status, fault.says)
         if self.path not in ROUTES:
-            raise Refusal(404, f"there is: {', '.join(ROUTES)}")
+            raise Refusal(404, f"available: {', '.join(ROUTES)}")
         answer = ROUTES[self.path](body, self.speaker.reply, fault)
         if fault.uncounted:
             del answer["usage"]

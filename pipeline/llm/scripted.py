@@ -98,7 +98,7 @@ def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8")).get("answer", [])
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"no readable TOML: {error}", path=path) from None
+        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
     return [_load(path, place, table, markers_of) for place, table in enumerate(tables)]
 
 

@@ -18,13 +18,13 @@ import click
     help="The data directory.",
 )
 def command(data: Path) -> None:
-    """Make a data directory of an older version one of this program's.
+    """Convert a data directory of an older version to this one.
 
     \b
-    Records are converted, folders moved, ledger and costs.csv get their tracks.
-    What is replaced is archived first, and schema.json is written last: one that was stopped goes on.
+    Converts records, moves folders, and adds tracks to ledger and costs.csv.
+    What is replaced is archived first, and schema.json is written last, so an interrupted migration resumes.
     Example: a11y-bench migrate --data data
-    Exit code: 0 it is of this version now, 2 something cannot be read (mend it and go on).
+    Exit code: 0 converted, 2 something cannot be read (repair it and run again).
     """
     from pipeline.migrate.stage import migrate
 

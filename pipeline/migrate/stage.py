@@ -289,7 +289,7 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
         return json.loads(line)
     except ValueError as error:
-        raise UserError(f"no JSON: {error}", path=path, line=number, hint="mend or remove this line") from None
+        raise UserError(f"invalid JSON: {error}", path=path, line=number, hint="correct or remove this line") from None
 
 
 def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
@@ -297,7 +297,7 @@ def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
     try:
         new = converted(kind, old)
     except (KeyError, AttributeError, TypeError) as error:
-        hint = f"mend or remove this line; it should be a record {kind.__name__}"
+        hint = f"correct or remove this line; it should be a record {kind.__name__}"
         raise UserError(f"it is no record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field=error.field, hint=error.hint) from None

@@ -1,4 +1,4 @@
-"""The track of pages: prompts of cases, the pages that models write, and what a real browser makes of them.
+"""The page track: cases with prompts, the pages that models write, and what a real browser finds in them.
 
 Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger and `costs.csv`.
 
@@ -8,10 +8,10 @@ Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger 
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
     verdict                   passed, failed or error
     checking                  whether cases hold what their examples promise
-    runs, generate, answers   a run; asking models through the gateway; the page in what they answer
+    runs, generate, answers   a run; asking models through the gateway; extracting the page from an answer
     evaluating                a run's pages through their cases
     measures, results         the numbers; results.json
     report/                   the report: tables, figures, a page for each sample
-    demo                      all of it with a scripted model
-    hybrid                    the hybrid score, a second view beside the verdict
+    demo                      everything with a scripted model
+    hybrid                    the hybrid score, beside the verdict
 """

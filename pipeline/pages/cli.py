@@ -13,7 +13,7 @@ from pipeline.pages.cli_hybrid import hybrid
 
 @click.group()
 def command() -> None:
-    """The track of pages: can a model write an accessible page? Cases with prompts, run in a real browser."""
+    """The page track: can a model write an accessible page? Cases with prompts, run in a real browser."""
 
 
 command.add_command(hybrid)
@@ -26,14 +26,14 @@ def _cases(_context: click.Context, _parameter: click.Parameter, value: Path | N
 
 
 case_option: Decorator = click.option(
-    "--case", "names", multiple=True, help="A case of the folder, by name; several times [default: all]."
+    "--case", "names", multiple=True, help="A case in the folder, by name (repeatable) [default: all]."
 )
 apart_option: Decorator = click.option(
     "--apart",
     multiple=True,
     default=("best-practice",),
     show_default=True,
-    help="A tag of axe-core whose rules are counted apart; several times, 'none' lets all rules count.",
+    help="An axe-core tag whose rules are counted separately (repeatable); 'none' lets all rules count.",
 )
 
 
@@ -45,14 +45,14 @@ def _ks(_context: click.Context, _parameter: click.Parameter, value: str | None)
     try:
         return tuple(int(one) for one in value.split(",")) if value else ()
     except ValueError:
-        raise click.BadParameter("numbers with commas between, as 1,5,10") from None
+        raise click.BadParameter("numbers separated by commas, such as 1,5,10") from None
 
 
 cases_option: Decorator = click.option(
     "--cases", type=click.Path(path_type=Path, file_okay=False), help="The folder of cases [default: ours]."
 )
 run_option: Decorator = click.option("--run", "name", default="", help="The run, by name [default: the newest].")
-k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pass@k, with commas between.")
+k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pass@k, separated by commas.")
 
 
 @command.command()
@@ -66,22 +66,22 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
     "--models",
     "listed",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 @cases_option
 @case_option
 @click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Answers to each prompt.")
 @k_option
-@click.option("--base-seed", type=int, help="The seed of the first sample; each further one has the next.")
-@click.option("--temperature", type=float, help="Of every request [default: the provider's].")
-@click.option("--max-tokens", type=click.IntRange(1), help="Of an answer at most [default: the provider's].")
+@click.option("--base-seed", type=int, help="The seed of the first sample; each further sample adds one.")
+@click.option("--temperature", type=float, help="The temperature [default: the provider's].")
+@click.option("--max-tokens", type=click.IntRange(1), help="The maximum length of an answer [default: the provider's].")
 @click.option(
     "--system",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="A file with what every model is told before the prompt [default: the public harness's words].",
+    help="A file with the system prompt [default: the public harness's].",
 )
-@click.option("--disable-cache", is_flag=True, help="Ask anew, even for what is kept; a run that was stopped goes on.")
-@click.option("--budget", type=Usd(), help="The most that each model may spend on these cases, in USD, ever.")
+@click.option("--disable-cache", is_flag=True, help="Ask again even for stored answers; an interrupted run resumes.")
+@click.option("--budget", type=Usd(), help="The maximum that each model may ever spend on these cases, in USD.")
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
 @data_option
@@ -89,11 +89,11 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
     """Let MODELS answer the prompts of the cases, several times each.
 
     \b
-    Writes DATA/03_predictions/pages/<run>/ and DATA/costs.csv. The same command goes on where it was, and what was
-    answered already costs nothing twice. Then: a11y-bench pages eval
+    Writes DATA/03_predictions/pages/<run>/ and DATA/costs.csv. The same command resumes, and stored answers cost
+    nothing. Then: a11y-bench pages eval
     Examples: a11y-bench pages run GLM-4.6
               a11y-bench pages run GLM-4.6 --samples 20 --k 1,5,10 --base-seed 42 --temperature 0.8 --budget 5
-    Exit code: 0 every prompt has its answers, 1 some have none (run it again).
+    Exit code: 0 every prompt has its answers, 1 some are missing (run it again).
     """
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.generate import owed_words
@@ -147,7 +147,7 @@ def _models_of(path: Path) -> list[str]:
         return [one.get("name") or one["model_name"] for one in entries]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         hint = "write models: and below it one - name: NAME for each"
-        raise UserError(f"no list of models: {error}", path=path, hint=hint) from None
+        raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
 
 
 @command.command(name="eval")
@@ -164,11 +164,11 @@ def evaluate(
     """Run the pages of a run through their cases in a real browser, and give each its verdict.
 
     \b
-    Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. What was run already is judged
-    anew, and not run again. --cases judges by other tests than those that the run was made with.
+    Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. Stored page runs are judged
+    again and not repeated. --cases uses other tests than those the run was made with.
     Examples: a11y-bench pages eval
               a11y-bench pages eval --apart none
-    Exit code: 0 every page has a verdict, 1 there are errors of a case, the runner or the machine.
+    Exit code: 0 every page has a verdict, 1 errors of a case, the runner or the machine.
     """
     from pipeline.pages.evaluating import Evaluation, with_k
     from pipeline.pages.runs import load_run, with_cases
@@ -183,11 +183,11 @@ def evaluate(
 
 @command.command()
 @run_option
-@click.option("--against", default="", help="Another run to compare with, by name.")
+@click.option("--against", default="", help="A run to compare with, by name.")
 @k_option
 @data_option
 def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
-    """Write the report on a run that was evaluated: tables, figures, and a page for each sample.
+    """Write the report on an evaluated run: tables, figures, and a page for each sample.
 
     \b
     Writes DATA/04_evaluation/pages/<run>/report.html, samples/ and figures/.
@@ -215,11 +215,11 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
     help="The data directory of the demo.",
 )
 def demo(jobs: int, data: Path) -> None:
-    """Generation, evaluation and report with a scripted model and a real browser: no tokens, no keys needed.
+    """Generation, evaluation and report with a scripted model and a real browser; needs no tokens or keys.
 
     \b
-    The model's answers are examples of our cases, so what must come out is known.
-    Exit code: 0 all came out as the examples promise, 1 something did not.
+    The model's answers are examples of our cases, so the right results are known.
+    Exit code: 0 all results are as expected, 1 some are not.
     """
     from pipeline.core.store import Store
     from pipeline.pages.demo import run_demo
@@ -256,13 +256,13 @@ def _summary(run: Any, verdicts: list[Any]) -> None:
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def check(folder: Path, names: tuple[str, ...], apart: tuple[str, ...], jobs: int, as_json: bool) -> None:
-    """Check the cases of FOLDER (ours unless told): every expectation of every example.
+    """Check the cases in FOLDER (default: ours): every expectation of every example.
 
     \b
-    Also that examples try every assertion both ways, and that neither an empty nor an unrelated page passes.
+    Also checks that examples try every assertion both ways, and that no empty or unrelated page passes.
     Writes nothing. Examples: a11y-bench pages check
                               a11y-bench pages check cases/ --case modal-dialog
-    Exit code: 0 all is as it should be, 1 there are findings.
+    Exit code: 0 no findings, 1 findings.
     """
     from pipeline.pages.cases import load_cases
     from pipeline.pages.checking import check as checked
@@ -282,5 +282,5 @@ def _show(found: Any, as_json: bool) -> None:
         click.echo(json.dumps({**found._asdict(), "findings": [one._asdict() for one in found.findings]}, indent=2))
         return
     if found.findings:
-        table("findings", ("case", "where", "what"), found.findings)
+        table("Findings", ("case", "where", "what"), found.findings)
     click.echo(f"{found.examples} examples, {found.held} of {found.expectations} expectations hold")

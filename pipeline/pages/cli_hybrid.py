@@ -15,24 +15,31 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.command(name="hybrid")
-@click.option("--suite", type=_FILE, help="A suite as YAML: tests with name, prompt and, optionally, expected.")
-@click.option("--model", default="", help="Who answers the suite [default: the configuration's default_model].")
-@click.option("--run", "name", default="", help="Score a run that is there, by name, in place of a suite.")
-@click.option("--judge-model", default="", help="Who judges [default: the configuration's, else the model itself].")
-@click.option("--no-llm-judge", is_flag=True, help="Ask no judge: its weight goes to the other parts.")
-@click.option("--no-eval", is_flag=True, help="Only let the model answer; score nothing.")
-@click.option("--config", "configuration", type=_FILE, help="A configuration as YAML.")
-@click.option("--extract", "results", type=_FILE, help="Only write the HTML in a JSON file of results, below --output.")
+@click.option("--suite", type=_FILE, help="A suite as YAML: tests with name, prompt and optionally expected.")
 @click.option(
-    "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("output"), help="Where --extract writes."
+    "--model", default="", help="The model that answers the suite [default: the configuration's default_model]."
+)
+@click.option("--run", "name", default="", help="Score an existing run, by name, instead of a suite.")
+@click.option("--judge-model", default="", help="The judge [default: the configuration's, or the model itself].")
+@click.option("--no-llm-judge", is_flag=True, help="Ask no judge; its weight goes to the other parts.")
+@click.option("--no-eval", is_flag=True, help="Only let the model answer, and score nothing.")
+@click.option("--config", "configuration", type=_FILE, help="A configuration as YAML.")
+@click.option("--extract", "results", type=_FILE, help="Only write the HTML from a JSON file of results to --output.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("output"),
+    help="The folder for --extract.",
 )
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for a page [default: 60].")
-@click.option("--budget", type=Usd(), help="The most that the model may spend on the suite, and the judge, in USD.")
+@click.option(
+    "--budget", type=Usd(), help="The maximum that the model, and the judge, may each spend on the suite, in USD."
+)
 @click.option(
     "--models",
     "listed",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 @jobs_option
 @data_option
@@ -42,12 +49,12 @@ def hybrid(
     """Score answers by four parts: HTML validity, browser behaviour, expected text, and a judge.
 
     \b
-    Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl; for a suite, the run, too. It stands beside the verdicts of
-    `pages eval` and changes none.
+    Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl and, for a suite, the run. The score stands beside the verdicts
+    of `pages eval` and changes none.
     Examples: a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6
               a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6 --no-llm-judge
               a11y-bench pages hybrid --run 20260101T120000Z --judge-model GLM-4.6
-    Exit code: 0 every answer has its score, 1 some answers or scores are missing.
+    Exit code: 0 every answer has a score, 1 some answers or scores are missing.
     """
     from pipeline.pages.hybrid.suite import extract, load_configuration
 

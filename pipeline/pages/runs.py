@@ -127,13 +127,13 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
     known = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
     if name in known and known[name]["digest"] != key:
         hint = "give another --run, or none"
-        raise UserError("there is another run of this name", path=store.pages(name) / "run.json", hint=hint)
+        raise UserError("a different run has this name", path=store.pages(name) / "run.json", hint=hint)
     same = [one for one, about in sorted(known.items()) if about["digest"] == key and (not name or one == name)]
     if same and not (asked.fresh and not name and _is_complete(store, same[-1])):
         return load_run(store, same[-1])
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
     if run.name == KEPT or folder_name(run.name) != run.name:
-        raise UserError(f"'{run.name}' can not name a run", hint="letters, digits, '.', '_' and '-'")
+        raise UserError(f"'{run.name}' cannot name a run", hint="letters, digits, '.', '_' and '-'")
     copy_cases(cases, run.folder / "cases")
     about = {"track": "pages", "case_set": case_set, "cases": [one.name for one in cases], "asked": asdict(asked)}
     write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})
@@ -144,7 +144,7 @@ def load_run(store: Store, name: str = "") -> Run:
     """A run, the newest unless told. Raises UserError where there is none."""
     names = sorted((read_json(one / "run.json")["started"], one.name) for one in _folders(store))
     if not names:
-        raise UserError("there is no run of pages", path=store.pages(), hint="run: just pages-run MODEL")
+        raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")
     chosen = name or names[-1][1]
     if chosen not in {one for _, one in names}:
         raise unknown("run of pages", name, [one for _, one in names])

@@ -155,7 +155,7 @@ def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
     try:
         value: object = tomllib.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UserError(f"no readable TOML: {error}", path=path) from None
+        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, dict):
@@ -174,14 +174,14 @@ def _read(path: Path, kind: type[Read]) -> Read:
         field = ".".join(map(str, first["loc"]))
         raise UserError(first["msg"], path=path, field=field, hint="see docs/agents.md") from None
     except (OSError, ValueError) as error:
-        raise UserError(f"no readable TOML: {error}", path=path) from None
+        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
 
 
 def _check_places(call: Call, path: Path, places: tuple[str, ...]) -> None:
     """Raise UserError for a place that there is not."""
     named = {name for text in (*call.command, *call.environment.values()) for name in PLACE.findall(text)}
     if more := sorted(named - set(places)):
-        raise UserError(f"there is no '{{{more[0]}}}'", path=path, hint=f"places are: {', '.join(places)}")
+        raise UserError(f"there is no '{{{more[0]}}}'", path=path, hint=f"placeholders: {', '.join(places)}")
 
 
 def _fill(text: str, places: Mapping[str, str]) -> str:

@@ -33,26 +33,26 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option(
     "--models",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].",
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 @click.option(
     "--settings",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The agent's settings [default: the agent's own file]; for --agent command, how it is run.",
+    help="The agent's settings [default: the agent's own file]; for --agent command, how to run it.",
 )
 @click.option(
     "--budget",
     type=Usd(),
-    help="The most that this experiment may spend, in USD, with all that it spent before [default: no limit].",
+    help="The maximum that this experiment may ever cost, in USD [default: no limit].",
 )
-@click.option("--cap", type=Usd(), help="The most that one answer may cost, in USD, with every try.")
+@click.option("--cap", type=Usd(), help="The maximum that one answer may cost, in USD, all tries included.")
 @click.option(
     "--filter-tests",
     is_flag=True,
-    help="Of an agent's proposals take the first that breaks fewest of the base's tests; needs an engine.",
+    help="Choose the proposal that breaks the fewest existing tests; needs an engine.",
 )
-@click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three, one after the other].")
-@click.option("--fresh", is_flag=True, help="Ask for all answers anew, in a run beside the one that is there.")
+@click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three in order].")
+@click.option("--fresh", is_flag=True, help="Ask for all answers again, in a new run beside the existing ones.")
 @jobs_option
 @engine_option
 @data_option
@@ -77,18 +77,18 @@ def command(
     """Let an agent with MODEL write patches for the instances of REPO.
 
     \b
-    MODEL is a name of the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
+    MODEL is a name in the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/, DATA/03_predictions/answers/ and DATA/costs.csv.
-    The same command goes on where it was. An answer is kept by what shapes it (task, agent, settings, model, attempt):
-    further instances, other limits and prices ask nothing again, and other settings stand beside these (--name).
-    Agents that run code work in containers, which needs an engine; docs/agents.md tells how to bring one.
+    The same command resumes. An answer is stored by what shapes it (task, agent, settings, model, attempt): more
+    instances, other limits and prices ask nothing again, and other settings stand beside these (--name).
+    Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
               a11y-bench predict grommet/grommet GLM-4.6 --agent command --settings mine.toml
               a11y-bench predict grommet/grommet GLM-4.6 --settings greedy.toml --name greedy --limit 20 --attempts 3
-    Exit code: 0 every instance has its answer, 1 some have none (run it again; a budget that is reached wants a higher
-    --budget).
+    Exit code: 0 every instance has an answer, 1 some have none (run it again, with a higher --budget if that was
+    reached).
     """
     from pipeline.core.cache import cache_root
     from pipeline.core.options import agent_of
@@ -134,4 +134,4 @@ def _say_what_is_owed(run: Any, owed: list[Any], unanswered: list[str]) -> None:
     said = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
     click.echo(f"no answer yet: {', '.join(unanswered)} ({said}); run it again", err=True)
     if any(why_unanswered(run, *one) == BUDGET_EXCEEDED for one in owed):
-        click.echo("the budget is reached; what was answered is kept, and a higher --budget goes on", err=True)
+        click.echo("the budget is reached; answers are kept, and a higher --budget continues", err=True)

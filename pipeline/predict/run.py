@@ -122,7 +122,7 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     before = read_json(there / "run.json") if there and not wanted.fresh else {}
     if there and before and before.get("digest") != key and experiment.name:
         hint = "give another --name, or --fresh; `a11y-bench runs remove` takes a run away"
-        raise UserError(f"other settings are named '{experiment.name}'", path=there / "run.json", hint=hint)
+        raise UserError(f"other settings already have the name '{experiment.name}'", path=there / "run.json", hint=hint)
     goes_on = before.get("digest") == key
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = there if there and goes_on else _folder(store, experiment) / started

@@ -33,7 +33,7 @@ def host_argument(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         envvar="A11Y_BENCH_REMOTE_FOLDER",
         show_envvar=True,
-        help="The project's folder there, from the home folder.",
+        help="The project's folder there, relative to the home folder.",
     )
     return click.argument("host")(folder(wrapper))
 
@@ -44,25 +44,25 @@ def _repos(_context: click.Context, _parameter: click.Parameter, values: tuple[s
     return [parse_repo(value) for value in values]
 
 
-stages_option = click.option("--stage", "stages", multiple=True, help="Data of this stage only: triage, collect, ...")
-repos_option = click.option("--repo", "repos", multiple=True, callback=_repos, help="Data of this repository only.")
+stages_option = click.option("--stage", "stages", multiple=True, help="Only data of this stage: triage, collect, ...")
+repos_option = click.option("--repo", "repos", multiple=True, callback=_repos, help="Only data of this repository.")
 prefer_option = click.option(
     "--prefer",
     type=click.Choice(["ours", "theirs"]),
     default=None,
-    help="What both sides changed: take this side's; the other is archived. Without it, such data are an error.",
+    help="For data that both sides changed, take this side's and archive the other's [default: an error].",
 )
 
 
 @command.command()
 @host_argument
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
-@click.option("--root", default="", help="Write configuration below this folder there, and change nothing else.")
-@click.option("--data-root", default="", help="Where the engine there keeps images and containers.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
+@click.option("--root", default="", help="Write the configuration below this folder there, and change nothing else.")
+@click.option("--data-root", default="", help="The folder where the engine there keeps images and containers.")
 def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
     """Check and prepare a Debian or Ubuntu server: packages, Node, uv, limits, engine, folders.
 
-    What is right is left alone, so that it may run again. Exit code: 1 when something is left to do for a person.
+    Leaves alone what is right, so it can be repeated. Exit code: 1 if something is left for you to do.
     """
     from pipeline.core.console import table
     from pipeline.remote.prepare import prepare
@@ -78,9 +78,9 @@ def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
 @stages_option
 @repos_option
 @prefer_option
-@click.option("--with-secrets", is_flag=True, help="Send the keys that are set here, too.")
-@click.option("--without-clones", is_flag=True, help="Leave clones here.")
-@click.option("--without-data", is_flag=True, help="Send the project only.")
+@click.option("--with-secrets", is_flag=True, help="Also send the keys that are set here.")
+@click.option("--without-clones", is_flag=True, help="Do not send clones.")
+@click.option("--without-data", is_flag=True, help="Send only the project.")
 @data_option
 def push(
     host: Any,
@@ -91,17 +91,17 @@ def push(
     with_secrets: bool,
     **without: bool,
 ) -> None:
-    """Send the project, the data and the clones; what the server has made meanwhile stays.
+    """Send the project, the data and the clones; new data on the server stay.
 
     \b
-    Only what differs travels. Exit code: 2 where both sides changed the same; then nothing is written.
+    Only differences are sent. Exit code: 2 if both sides changed the same data; nothing is written.
     """
     from pipeline.core.console import say
     from pipeline.remote import push as pushing
 
     say(f"the project: {pushing.push_project(host)} files")
     if with_secrets:
-        say(f"keys: {', '.join(pushing.push_secrets(host)) or 'none is set here'}")
+        say(f"keys: {', '.join(pushing.push_secrets(host)) or 'none set here'}")
     if without["without_data"]:
         return
     _tell(pushing.push_data(host, store, stages, repos, prefer or ""))
@@ -116,11 +116,11 @@ def push(
 @prefer_option
 @data_option
 def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], prefer: str | None) -> None:
-    """Fetch the data of stages 00 to 04 and the ledger, and merge them into what is here.
+    """Fetch the data of stages 00 to 04 and the ledger, and merge them into the data here.
 
     \b
     Reads DATA there; writes DATA, and costs.csv from all requests. What is replaced is archived.
-    Exit code: 2 where both sides changed the same, which is listed; then nothing is written.
+    Exit code: 2 if both sides changed the same data; they are listed, and nothing is written.
     """
     from pipeline.remote.pull import pull as pulled
 
@@ -130,9 +130,9 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
 @command.command()
 @host_argument
 @click.argument("recipe")
-@click.option("--follow", is_flag=True, help="Show its log until it ends; it goes on without us, too.")
+@click.option("--follow", is_flag=True, help="Show its log until it ends; interrupting this does not stop the job.")
 def run(host: Any, recipe: str, follow: bool) -> None:
-    """Run a recipe there on its own: 'build-run org/repo --jobs 8'. Prints the job's name."""
+    """Start a recipe there that outlives the connection: 'build-run org/repo --jobs 8'. Prints the job's name."""
     from pipeline.remote import jobs
 
     name = jobs.begin(host, recipe)
@@ -143,9 +143,9 @@ def run(host: Any, recipe: str, follow: bool) -> None:
 
 @command.command()
 @host_argument
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def status(host: Any, as_json: bool) -> None:
-    """The jobs of a server, and how it is."""
+    """Show a server's jobs and its state."""
     from pipeline.core.console import clock, table
     from pipeline.remote import jobs
 
@@ -161,10 +161,12 @@ def status(host: Any, as_json: bool) -> None:
 @command.command()
 @host_argument
 @click.argument("job", default="")
-@click.option("--follow", is_flag=True, help="Go on until the job ends.")
-@click.option("--lines", type=click.IntRange(1), default=50, show_default=True, help="Of its end.")
+@click.option("--follow", is_flag=True, help="Follow until the job ends.")
+@click.option(
+    "--lines", type=click.IntRange(1), default=50, show_default=True, help="The number of lines, from the end."
+)
 def logs(host: Any, job: str, follow: bool, lines: int) -> None:
-    """What a job printed; the newest without a name."""
+    """Show what a job printed [default: the newest job]."""
     from pipeline.remote import jobs
 
     raise SystemExit(jobs.log(host, jobs.find(host, job), lines=lines, follow=follow))
@@ -174,7 +176,7 @@ def logs(host: Any, job: str, follow: bool, lines: int) -> None:
 @host_argument
 @click.argument("job")
 def stop(host: Any, job: str) -> None:
-    """Ask a job to end; the same recipe goes on where it was."""
+    """Ask a job to end; the same recipe resumes."""
     from pipeline.remote import jobs
 
     jobs.stop(host, jobs.find(host, job))
@@ -182,12 +184,12 @@ def stop(host: Any, job: str) -> None:
 
 @command.command()
 @click.argument("incoming", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--known", type=click.Path(path_type=Path), required=True, help="The note of what both sides hold.")
+@click.option("--known", type=click.Path(path_type=Path), required=True, help="The record of what both sides hold.")
 @prefer_option
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @data_option
 def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store: Any) -> None:
-    """Merge a copy of another data directory into this one; push and pull end with it, on either side."""
+    """Merge a copy of another data directory into this one; the last step of push and pull."""
     from pipeline.remote.merge import merge as merged
 
     done = merged(store, incoming, known, prefer or "")
@@ -197,7 +199,7 @@ def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store:
 @command.command()
 @data_option
 def snapshot(store: Any) -> None:
-    """Copy the ledger whole, for a pull: what is in the file alone may lack what was written last."""
+    """Copy the ledger for a pull; the plain file may lack the latest writes."""
     from pipeline.remote.pull import snapshot as taken
 
     click.echo(json.dumps({"ledger": int(taken(store) is not None)}))

@@ -82,7 +82,7 @@ def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
             record = json.loads(line)
             key = " ".join(str(record[one]) for one in keys)
         except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"no such record: {error}", path=path, line=number, field=keys[0]) from None
+            raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
         if key in found:
             raise UserError(f"{key} stands here twice", path=path, line=number, field=keys[0], hint="keep one of them")
         found[key] = line.strip()
@@ -171,7 +171,7 @@ def _members(path: Path, data: bytes) -> list[bytes]:
         try:
             unpack.decompress(data)
         except zlib.error as error:
-            raise UserError(f"no page of pull requests: {error}", path=path) from None
+            raise UserError(f"not a page of pull requests: {error}", path=path) from None
         if not unpack.eof:
             break  # a killed process left it half written
         found.append(data[: len(data) - len(unpack.unused_data)])

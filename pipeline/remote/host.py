@@ -36,9 +36,11 @@ class Host:
 
     def __post_init__(self) -> None:
         if not self.name or self.name.startswith("-") or any(one.isspace() for one in self.name):
-            raise UserError(f"'{self.name}' is no host", hint="name one as for ssh: user@host, or one of ~/.ssh/config")
+            raise UserError(
+                f"'{self.name}' is not a host", hint="name one as for ssh: user@host, or one of ~/.ssh/config"
+            )
         if not self.folder or self.folder.startswith("-"):
-            raise UserError(f"'{self.folder}' is no folder", hint="name one with --folder")
+            raise UserError(f"'{self.folder}' is not a folder", hint="name one with --folder")
 
     def run(self, script: str, given: bytes = b"") -> str:
         """What a shell script prints there, with `given` as its input. Raises A11yBenchError, InfrastructureError."""

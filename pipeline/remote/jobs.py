@@ -35,9 +35,9 @@ def begin(host: Host, recipe: str) -> str:
     try:
         words = shlex.split(recipe)
     except ValueError as error:
-        raise UserError(f"no recipe: {error}", hint="quote it whole: remote-run HOST 'build-run org/repo'") from None
+        raise UserError(f"not a recipe: {error}", hint="quote it whole: remote-run HOST 'build-run org/repo'") from None
     if not words or words[0].startswith("-"):
-        raise UserError("no recipe", hint="name one: remote-run HOST 'build-run org/repo'")
+        raise UserError("no recipe is given", hint="name one: remote-run HOST 'build-run org/repo'")
     name, command = new_stamp(), shlex.join(words)
     job = f"{FOLDER}/{name}"
     run = shlex.join(["bash", SCRIPT, "run", job, "uv", "run", "--quiet", "--all-extras", "just", *words])

@@ -21,5 +21,5 @@ def prepare(host: Host, *, dry_run: bool = False, root: str = "", data_root: str
     lines = host.run(shlex.join(command), SCRIPT.read_bytes()).splitlines()
     found = [(state, rest.strip()) for state, _, rest in (line.partition(" ") for line in lines)]
     if not found or any(state not in STATES for state, _ in found):
-        raise A11yBenchError(f"{host.name} did not say what it has: {lines[-1:] or 'nothing'}")
+        raise A11yBenchError(f"{host.name} gave no usable answer: {lines[-1:] or 'nothing'}")
     return found

@@ -53,7 +53,7 @@ def _tracked(project: Path) -> list[str]:
     """What is not tracked stays here: nobody has said that it may leave this machine."""
     done = subprocess.run(["git", "ls-files", "-z"], cwd=project, capture_output=True)
     if done.returncode or not done.stdout:
-        raise UserError("no git checkout of the project", path=project, hint="clone it, and run this from there")
+        raise UserError("not a git checkout of the project", path=project, hint="clone it, and run this from there")
     return [name for name in done.stdout.decode().split("\0") if name and os.path.lexists(project / name)]
 
 
@@ -107,7 +107,7 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
             continue
         folder = place.common
         if (folder / "objects/info/alternates").exists():
-            say(f"{repo}: its clone is not sent: it borrows objects of another (git repack -a -d makes it whole)")
+            say(f"{repo}: its clone is not sent: it borrows objects from another (git repack -a -d makes it complete)")
             continue
         host.run(host.here("mkdir", "-p", f"clones/{repo.slug}.git"))
         host.send(folder, f"clones/{repo.slug}.git/", *(f"--exclude=/{one}" for one in PRIVATE))

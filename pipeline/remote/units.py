@@ -55,5 +55,5 @@ def _inputs(unit: Path) -> object:
         return json.loads(path.read_bytes())["inputs"]
     except (OSError, ValueError, KeyError, TypeError):
         raise UserError(
-            "no manifest of a unit", path=path, hint="remove this folder: its stage makes it again"
+            "not a manifest of a unit", path=path, hint="remove this folder: its stage makes it again"
         ) from None

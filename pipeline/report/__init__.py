@@ -1,10 +1,10 @@
-"""What pages, tables and figures for people are made of, for every track and the viewer. Writes nothing.
+"""Building blocks of pages, tables and figures for people, for both tracks and the viewer. Writes nothing.
 
-page                      a self-contained page whose policy allows its own style and script and nothing else
-                          (shell.html.j2; page.css and texts.css its look; tables.js, contents.js sort and mark)
-tables                    a table that sorts, a meaning for each column, its figures beside it (table.html.j2)
+page                      a self-contained page whose policy allows only its own styles and scripts
+                          (shell.html.j2; styles in page.css and texts.css; sorting in tables.js, contents.js)
+tables                    a table that sorts, with a meaning for each column and figures beside it (table.html.j2)
 diff                      patches as HTML (patch.html.j2)
 figures/                  figures with text alternatives: style, bars, grids
 statistics                intervals, tests, pass@k, kappa
-agreement                 how far raters of candidates agree, and models that people check
+agreement                 agreement of raters, and of models with people who check them
 """

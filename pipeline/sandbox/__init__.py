@@ -1,16 +1,16 @@
-"""Where code of repositories runs. The protocols first, then three implementations, one package or module each.
+"""Where code of repositories runs: the protocols, then three implementations.
 
     base                      `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends
     images                    `Images`: layers and agents' tools, made, kept and removed; whom they serve; what runs
     handle                    a sandbox as plain data, for requests
-    docker/                   containers without network: for code that nobody has read, and for agents that run code
+    docker/                   containers without network: for untrusted code, and for agents that run code
     local/                    folders and processes of this machine: for trusted code only
-    scripted                  nothing runs: for tests of what stands on a sandbox
-    installation, install     what is told of an install, and what it takes in any sandbox
-    node, progress            Node and tools as npm packages; telling a waiting person
+    scripted                  nothing runs: for tests of what uses a sandbox
+    installation, install     what an install is told, and what it takes in any sandbox
+    node, progress            Node and tools as npm packages; progress for a waiting person
 
-To add a sandbox: a module with a class that takes the folder of its cache, and a row in SANDBOXES. The contract suite,
-`tests/sandbox/test_contract.py`, says when it is right; what it can not do it leaves out of `can`, and refuses.
+To add a sandbox, write a module with a class that takes its cache folder, and a row in SANDBOXES. The contract suite,
+`tests/sandbox/test_contract.py`, says when it is right. What it cannot do is missing from `can`, and is refused.
 """
 
 from __future__ import annotations
@@ -44,5 +44,5 @@ def _sandbox_class(name: str) -> Callable[[Path], Sandbox]:
     try:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
-        hint = "install the project anew: uv sync"
+        hint = "reinstall the project: uv sync"
         raise UserError(f"the sandbox '{name}' needs the Python package '{error.name}'", hint=hint) from None

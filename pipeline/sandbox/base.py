@@ -165,4 +165,4 @@ class Sandbox(Protocol):
 
 def refused(sandbox: str, ability: Ability) -> UserError:
     """The error of a sandbox for what it does not say that it can."""
-    return UserError(f"the sandbox '{sandbox}' can not {ABILITIES[ability]}", hint="use another one: --sandbox docker")
+    return UserError(f"the sandbox '{sandbox}' cannot {ABILITIES[ability]}", hint="use another one: --sandbox docker")

@@ -1,14 +1,14 @@
-"""Stage 00, between collecting and building: people's and models' ratings of candidates, and what they come to.
+"""Stage 00, between collecting and building: ratings by people and models, and what they come to.
 
-Reads `01_raw/<repo>/` and what stage 02 made of it; appends to `00_viewer/`. The viewer is `just triage`.
+Reads `01_raw/<repo>/` and what stage 02 made of it; appends to `00_viewer/`. `just triage` starts the viewer.
 
     cli                       the commands
-    stage                     ratings, added, imported, undone, decided
+    stage                     ratings: added, imported, undone, decided
     catalog                   all candidates: found, filtered, counted
-    form                      the rating form, and a rating of what was sent
+    form                      the rating form, and the rating in a submitted form
     sides, marks              a patch side by side; evidence marked in its text
-    exchange                  what leaves the viewer, and ratings of other tools
+    exchange                  exports from the viewer, and imports of ratings
     raters                    models that rate
-    asking                    letting them rate, with what it costs before and after
+    asking                    letting them rate, with the cost before and after
     web                       the viewer as a web application
 """

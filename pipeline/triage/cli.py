@@ -18,17 +18,24 @@ PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 @click.group(invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes the super ones.
+    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes those rated super.
 
-    Without a sub-command: the viewer, as `triage serve`.
+    Without a sub-command, serves the viewer, like `triage serve`.
     """
     if context.invoked_subcommand is None:
         context.invoke(serve)
 
 
 @command.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address; one of a network asks for a token.")
-@click.option("--port", default=8011, show_default=True, type=click.IntRange(0, 65535), help="0: any that is free.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The address to listen on; a network address requires a token.",
+)
+@click.option(
+    "--port", default=8011, show_default=True, type=click.IntRange(0, 65535), help="The port; 0 takes any free one."
+)
 @list_option
 @data_option
 def serve(store: Any, host: str, port: int, path: Path | None) -> None:
@@ -67,7 +74,7 @@ def list_(repo: Any, store: Any) -> None:
 @command.command()
 @click.argument("instance")
 @click.argument("status", type=click.Choice(["super", "accepted", "needs-work", "reworked", "rejected"]))
-@click.option("--by", "rater", required=True, help="Who rates.")
+@click.option("--by", "rater", required=True, help="The rater.")
 @click.option("--criterion", "criteria", multiple=True, help="A WCAG success criterion, such as 4.1.2.")
 @click.option("--principle", "principles", multiple=True, type=click.Choice(PRINCIPLES), help="A WCAG principle.")
 @click.option("--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]))
@@ -96,10 +103,10 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
 @command.command("import")
 @repo_argument
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--by", "rater", default="", help="Whose ratings they are, where the file does not say.")
+@click.option("--by", "rater", default="", help="The rater, if the file does not say.")
 @data_option
 def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
-    """Add the ratings of FILE to those of REPO: Review records as JSON Lines, the seed's metadata.json, annotations."""
+    """Add the ratings in FILE to REPO: Review records as JSON Lines, the thesis's metadata.json, or annotations."""
     from pipeline.core.console import say
     from pipeline.triage.stage import import_file
 
@@ -109,17 +116,17 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
 @command.command()
 @repo_argument
 @click.argument("models", nargs=-1, required=True)
-@click.option("--pr", "numbers", type=int, multiple=True, help="Of these pull requests only.")
-@click.option("--budget", type=Usd(), help="The most that each model may cost for REPO, in USD, from its first day.")
+@click.option("--pr", "numbers", type=int, multiple=True, help="Rate only this pull request (repeatable).")
+@click.option("--budget", type=Usd(), help="The maximum that each model may ever cost for REPO, in USD.")
 @list_option
-@click.option("--dry-run", is_flag=True, help="Say what it would cost, and ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what it would cost, and ask nothing.")
 @jobs_option
 @engine_option
 @data_option
 def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budget: Any, **how: Any) -> None:
-    """Let MODELS rate the candidates of REPO, each for its price. What is rated already is not again.
+    """Let MODELS rate the candidates of REPO; each request costs money. Existing ratings are skipped.
 
-    Exit code: 0 all are rated, 1 some answers are owed or could not be read.
+    Exit code: 0 all are rated, 1 some answers are missing or unreadable (run it again).
     """
     from pipeline.llm.models import SHIPPED
     from pipeline.llm.panel import Asked
@@ -131,20 +138,20 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
 
 
 @command.command()
-@click.option("--status", "statuses", multiple=True, default=("super",), show_default=True, help="As resolved.")
+@click.option("--status", "statuses", multiple=True, default=("super",), show_default=True, help="The resolved rating.")
 @click.option("--repo", default="", help="One repository, as org/repo.")
 @click.option("--group", type=click.Choice(["repo", "status", "difficulty"]), default=None, help="Grouped by.")
 @click.option("--format", "form", type=click.Choice(["python", "json", "csv", "metadata"]), default="python")
-@click.option("--with-errors", is_flag=True, help="With candidates that could not be built.")
+@click.option("--with-errors", is_flag=True, help="Include candidates that could not be built.")
 @data_option
 def export(store: Any, group: str | None, **asked: Any) -> None:
-    """Print the identifiers, or the metadata, of candidates by their resolved rating."""
+    """Print identifiers or metadata of candidates, selected by their resolved rating."""
     from pipeline.core.ratings import STATUSES
     from pipeline.triage import exchange
     from pipeline.triage.catalog import Catalog
 
     if wrong := set(asked["statuses"]) - set(STATUSES):
-        raise click.UsageError(f"no status {sorted(wrong)[0]}; there is: {', '.join(STATUSES)}")
+        raise click.UsageError(f"no status {sorted(wrong)[0]}; available: {', '.join(STATUSES)}")
     catalog = Catalog(store)
     what = exchange.Asked(group=group or "", **asked)
     found = exchange.chosen(catalog.search("", {}).listed, what)

@@ -175,7 +175,7 @@ def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     try:
         entry = json.loads(line)
     except ValueError as error:
-        raise UserError(f"no JSON: {error}", path=path, line=number) from None
+        raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
         return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)
     return _foreign(path, number, entry if isinstance(entry, dict) else {}, rater)

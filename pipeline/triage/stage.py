@@ -31,7 +31,7 @@ def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
     append(store, repo, [one for one, old in pairs if not _same(one, old)])
     for one, old in pairs:
         if old and not _same(one, old):
-            say(f"{one.instance_id}: {one.rater} said {old.status} before, and now {one.status}; the newest counts")
+            say(f"{one.instance_id}: {one.rater} rated {old.status} before and {one.status} now; the newest counts")
     return newest_reviews(store, repo)
 
 
@@ -53,7 +53,7 @@ def undo(store: Store, repo: Repo, instance_id: str, rater: str) -> bool:
 def decide(store: Store, repo: Repo, final: Review) -> None:
     """Append the final value of a candidate. Raises UserError for one that nobody has rated."""
     if final.instance_id not in standings(store, repo):
-        raise UserError(f"nobody has rated {final.instance_id}", hint="rate it; a final value stands over ratings")
+        raise UserError(f"nobody has rated {final.instance_id}", hint="rate it first: a final value needs ratings")
     decide_finally(store, repo, [final])
 
 

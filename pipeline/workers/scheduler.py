@@ -15,12 +15,14 @@ SETTINGS = {
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="0: any that is free.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="The port; 0 takes any free one."
+)
 def command(host: str, port: int) -> None:
-    """Let coordinators (--engine dask) and workers meet, until Ctrl-C. Prints its address.
+    """Start the meeting point of coordinators (--engine dask) and workers, until Ctrl-C. Prints its address.
 
-    Whoever reaches the port can run code on the workers: let it be reached through a tunnel of ssh or a private network
-    only, or set up TLS (docs/remote.md).
+    Anyone who can reach the port can run code on the workers. Make it reachable only through an ssh tunnel or a private
+    network, or set up TLS (docs/remote.md).
     """
     import asyncio
 

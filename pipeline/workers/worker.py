@@ -10,14 +10,14 @@ WAIT = 2.0
 
 @click.command()
 @click.argument("address")
-@click.option("--slots", type=click.IntRange(1), default=1, show_default=True, help="Units at a time.")
-@click.option("--host", default=None, help="The address by which the scheduler reaches this machine.")
+@click.option("--slots", type=click.IntRange(1), default=1, show_default=True, help="Units to perform in parallel.")
+@click.option("--host", default=None, help="The address under which the scheduler reaches this machine.")
 def command(address: str, slots: int, host: str | None) -> None:
     """Perform units for the coordinators of the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.
 
     \b
-    Needs what the stage needs: a container engine and the base image (just doctor). A scheduler that is gone is waited
-    for; what was under way then is ended here, and performed again.
+    Needs what the stage needs: a container engine and the base image (just doctor). If the scheduler disappears, the
+    worker waits for it, and work in progress is repeated.
     Example: a11y-bench worker tcp://server:8786 --slots 4
     """
     import asyncio
@@ -40,7 +40,7 @@ async def _serve(address: str, slots: int, host: str | None) -> None:
         while True:
             try:
                 await _joined(address, slots, host, folder)
-                say(f"the scheduler {address} is gone: waiting for it")
+                say(f"lost the scheduler {address}; waiting for it")
                 waiting = True
             except OSError as error:
                 if not waiting:
@@ -62,7 +62,7 @@ async def _joined(address: str, slots: int, host: str | None, folder: str) -> No
     worker = Worker(address, nthreads=slots, host=host, local_directory=folder, memory_limit=0, dashboard=False)
     try:
         await worker
-        say(f"at work for {address}: {slots} at a time")
+        say(f"working for {address}, {slots} units in parallel")
         await worker.finished()
     finally:
         await worker.close(timeout=5, nanny=False)

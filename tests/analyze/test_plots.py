@@ -85,7 +85,7 @@ def test_violations_before_and_after(frames):
 
 
 def test_an_unknown_figure_lists_what_there_is(frames):
-    with pytest.raises(UserError, match="there is: accessibility, by_difficulty"):
+    with pytest.raises(UserError, match="available: accessibility, by_difficulty"):
         analyze.figure(frames, "pie")
 
 

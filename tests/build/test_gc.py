@@ -173,7 +173,7 @@ def test_what_is_gone_for_good_is_forgotten(bench: Bench, tmp_path: Path) -> Non
     gone = Directory.here(tmp_path / "gone")
     bench.sandbox.images.serve(gone)
     result = call(bench)
-    assert "freed 0 B" in result.stderr and f"not known what {gone} refers to: it is gone" in result.stderr
+    assert "freed 0 B" in result.stderr and f"cannot tell what {gone} refers to: it is gone" in result.stderr
     call(bench, "--forget-gone")
     menu = bench.outcomes["menu"]
     assert listed(bench).keys() == {menu.image, menu.environment_digest}

@@ -74,19 +74,22 @@ def test_values_have_the_form_of_the_field(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[override]]\nset.node = \n", ":2: no TOML"),
+        ("[[override]]\nset.node = \n", ":2: invalid TOML"),
         ('[overide]\nnode = "10"\n', "field 'overide'"),
         ('override = "x"\n', "field 'override'"),
-        ('[[override]]\nform = 1\nset.node = "10"\n', "field 'override[1]': it has `from`, `to` and `set`"),
-        ("[[override]]\nfrom = 1\n", "field 'override[1].set': it sets nothing"),
+        ('[[override]]\nform = 1\nset.node = "10"\n', "field 'override[1]': only `from`, `to` and `set` are allowed"),
+        ("[[override]]\nfrom = 1\n", "field 'override[1].set': it sets no field"),
         ('[[override]]\nset.nod = "10"\n', "field 'override[1].set.nod': unknown field 'nod'"),
         ("[[override]]\nset.node = 10\n", "field 'override[1].set.node': Input should be a valid string"),
         ('[[override]]\nset.manager = "cnpm"\n', "field 'override[1].set.manager': unknown manager 'cnpm'"),
         ('[[override]]\nset.evidence = { node = "me" }\n', "unknown field 'evidence'"),
         ('[[override]]\nfrom = "1"\nset.node = "10"\n', "field 'override[1].from': it is the number of a pull request"),
         ('[[override]]\nfrom = true\nset.node = "10"\n', "field 'override[1].from'"),
-        ('[[override]]\nfrom = 9\nto = 3\nset.node = "10"\n', "the interval is empty, or of two kinds"),
-        ('[[override]]\nfrom = 9\nto = 2019-01-01\nset.node = "10"\n', "the interval is empty, or of two kinds"),
+        ('[[override]]\nfrom = 9\nto = 3\nset.node = "10"\n', "the interval is empty, or mixes numbers and dates"),
+        (
+            '[[override]]\nfrom = 9\nto = 2019-01-01\nset.node = "10"\n',
+            "the interval is empty, or mixes numbers and dates",
+        ),
     ],
 )
 def test_what_can_not_be_used_says_where(folder: Path, write: Write, text: str, said: str) -> None:

@@ -50,11 +50,11 @@ def test_the_last_file_of_overrides_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("I do not know.", "no TOML"),
+        ("I do not know.", "invalid TOML"),
         ("[[override]]\nset.nodes = '16'\n", "unknown field 'nodes'"),
         ("[[override]]\nset.node = 16\n", "valid string"),
         ("[[override]]\nset.runner = 'cypress'\n", "unknown runner 'cypress'"),
-        ("", "it sets nothing"),
+        ("", "it sets no field"),
         ('[[override]]\nset.test = ["node", "-e", "forge()"]\n', "unknown field of a proposal 'test'"),
         ('[[override]]\nset.parser = "jest-text"\n', "unknown field of a proposal 'parser'"),
         ('[[override]]\nset.entries = ["forge.js"]\n', "unknown field of a proposal 'entries'"),

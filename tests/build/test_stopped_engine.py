@@ -106,6 +106,6 @@ def test_it_ends_at_once_and_leaves_no_container(installing: Installing, signals
     assert left(installing.pids) == []
     said = installing.said.read_text()
     assert "Traceback" not in said and "cannot schedule" not in said
-    assert said.rstrip().endswith("stopped; the same command goes on where it was")
+    assert said.rstrip().endswith("interrupted; the same command resumes")
     units = installing.batch.store.qualification(REPO) / "units"
     assert list(units.glob("*/manifest.json")) == []

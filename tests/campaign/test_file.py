@@ -50,7 +50,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "field", "said"),
     [
-        ('name = "friday"', "name = friday", 1, None, "no TOML"),
+        ('name = "friday"', "name = friday", 1, None, "invalid TOML"),
         ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
         ("budget = 12.5", "budget = -1", 3, "budget", "greater than or equal to 0"),
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),

@@ -111,7 +111,7 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
     path = tmp_path / "campaign.toml"
     path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\n')
     said = plan(bench, tmp_path)
-    assert "acme/web: its list is made again first" in said.output and "acme/ui" in said.stdout
+    assert "acme/web: its list is rebuilt first" in said.output and "acme/ui" in said.stdout
     assert [str(step.repo) for step in Conduct(bench.store, path, given=GIVEN).plan()] == ["acme/ui"]
 
 

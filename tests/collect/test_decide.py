@@ -175,7 +175,7 @@ def _stops(pages: Any) -> Any:
     ("change", "says"),
     [
         (lambda lines: [lines[0], lines[0]], "acme__ui-1 stands here twice"),
-        (lambda lines: [{**lines[0], "repo": "forms"}], "acme__forms-1 is not of acme/ui"),
+        (lambda lines: [{**lines[0], "repo": "forms"}], "acme__forms-1 does not belong to acme/ui"),
     ],
 )
 def test_what_can_not_be_a_decision_is_refused(repo: Any, store: Store, source: Any, change: Any, says: str) -> None:

@@ -276,12 +276,12 @@ def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("fokus", "fok(us", r"patterns\.toml: field 'a11y\.text\[0\]': .* is no regular expression: missing \)"),
+        ("fokus", "fok(us", r"patterns\.toml: field 'a11y\.text\[0\]': .* is not a regular expression: missing \)"),
         ("(\\d+)", "\\d+", r"field 'issue_ref\.text\[0\]': .* has no group for the number"),
-        ("label = []", "label = 7", r"field 'a11y\.label': no list of expressions"),
-        ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is no regular expression"),
+        ("label = []", "label = 7", r"field 'a11y\.label': not a list of expressions"),
+        ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is not a regular expression"),
         ("[issue_ref]", "[other]", r"field 'issue_ref\.text': no list"),
-        ("[a11y]", "[a11y", r"patterns\.toml: no TOML: .*line 2"),
+        ("[a11y]", "[a11y", r"patterns\.toml: invalid TOML: .*line 2"),
     ],
 )
 def test_a_bad_pattern_file_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:

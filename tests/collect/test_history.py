@@ -112,7 +112,7 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     assert oldest.pull.number == commit_number(one) == (1 << 52) + int(one[:13], 16) < 1 << 53
     list(CloneSource(REPO, history.folder).pages(""))
     said = capsys.readouterr().err
-    assert "names a pull request: each counts as one. Looked for: " in said and "; Title (#12); " in said
+    assert "names a pull request, so each commit counts as one. Looked for: " in said and "; Title (#12); " in said
 
 
 def test_a_clone_in_which_nothing_is_found_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

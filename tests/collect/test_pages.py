@@ -78,5 +78,5 @@ def test_a_damaged_file_is_refused_with_what_to_do(pages: Pages) -> None:
     content = bytearray(pages.path.read_bytes())
     content[20:40] = b"\xff" * 20
     pages.path.write_bytes(content)
-    with pytest.raises(UserError, match=r"pages\.jsonl\.gz: no page of pull requests"):
+    with pytest.raises(UserError, match=r"pages\.jsonl\.gz: not a page of pull requests"):
         list(pages.each())

@@ -80,11 +80,11 @@ def test_the_shipped_list_is_the_seeds() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[repository", "list.toml: no list of repositories"),
-        ("a = 1", "no list of repositories: 'repository'"),
+        ("[[repository", "list.toml: not a list of repositories"),
+        ("a = 1", "not a list of repositories: 'repository'"),
         ("[[repository]]\nname = 1", "field 'name'"),
         ("[[repository]]\nname = 'a/b'\nstars = 1", "field 'stars'"),
-        ("[[repository]]\nname = 'ab'", "'ab' is no repository"),
+        ("[[repository]]\nname = 'ab'", "'ab' is not a repository"),
     ],
 )
 def test_a_broken_list_is_refused(tmp_path: Path, text: str, says: str) -> None:

@@ -85,7 +85,7 @@ def test_issue_texts_come_from_a_file(store: Store, history: History, tmp_path: 
     ("arguments", "message"),
     [
         ({"numbers": [1, 77, 78]}, r"no merged pull request #77, #78 of acme/ui"),
-        ({"path": "nowhere"}, "no git clone"),
+        ({"path": "nowhere"}, "not a git clone"),
         ({"issues": "missing.jsonl"}, r"missing\.jsonl: no such file"),
         ({"issues": "broken.jsonl"}, r"broken\.jsonl:2: field 'number'"),
     ],

@@ -167,7 +167,7 @@ def test_a_commit_that_is_not_there(history: History) -> None:
 def test_what_can_not_be_mined_is_refused(history: History, tmp_path: Path) -> None:
     """No clone, a clone without history, one without a commit: each says what to do."""
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(UserError, match="no git clone"):
+        with pytest.raises(UserError, match="not a git clone"):
             open_clone(path)
     with pytest.raises(UserError, match="no commit"):
         open_clone(history.folder)

@@ -43,7 +43,7 @@ def test_uncommon_repositories(text: str, repo: Repo) -> None:
     "text", ["", "grommet", "a/b/c", "../b", "a/..", "a/", "/b", "a b/c", "a/b#1", "https://github.com/a/b"]
 )
 def test_what_is_no_repository(text: str) -> None:
-    with pytest.raises(UserError, match="is no repository") as error:
+    with pytest.raises(UserError, match="is not a repository") as error:
         parse_repo(text)
     assert "org/repo" in str(error.value)
 
@@ -83,7 +83,7 @@ def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) ->
     "text", ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x"]
 )
 def test_what_is_no_instance(text: str) -> None:
-    with pytest.raises(UserError, match="is no instance"):
+    with pytest.raises(UserError, match="is not an instance"):
         parse_instance_id(text)
 
 
@@ -92,7 +92,7 @@ def test_what_is_no_instance(text: str) -> None:
 )
 def test_a_repository_that_could_share_a_folder_has_none(repo: Repo) -> None:
     """`a__b/c` and `a/b__c` were one folder; a name of dots left it; `a/b.jsonl` is the dataset of `a/b`."""
-    with pytest.raises(UserError, match="can not name a folder"):
+    with pytest.raises(UserError, match="cannot name a folder"):
         _ = repo.slug
 
 
@@ -145,7 +145,7 @@ def test_no_two_names_share_a_folder() -> None:
 
 
 def test_an_empty_name_names_no_folder() -> None:
-    with pytest.raises(UserError, match="can not name a folder"):
+    with pytest.raises(UserError, match="must not be empty"):
         folder_name("")
 
 

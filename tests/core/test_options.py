@@ -36,7 +36,7 @@ def test_the_data_directory(tmp_path: Path) -> None:
 
 
 def test_bad_input_ends_before_the_command(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is no repository"):
+    with pytest.raises(UserError, match="is not a repository"):
         run("nothing")
     (tmp_path / "schema.json").write_text('{"schema_version": 7}')
     with pytest.raises(UserError, match="data of version 7"):
@@ -63,7 +63,7 @@ def choose(repo: Repo, model: str, subset: Subset) -> None:
 def test_the_three_words_of_the_thesis_are_understood() -> None:
     """Its own form was `agt-run mui__material-ui ts gpt-4o`."""
     result = CliRunner().invoke(choose, ["mui__material-ui", "ts", "gpt-4o"])
-    assert result.output.splitlines()[-1].startswith("gpt-4o ") and "'ts' is not needed" in result.output
+    assert result.output.splitlines()[-1].startswith("gpt-4o ") and "'ts' is ignored" in result.output
     assert CliRunner().invoke(choose, ["mui/material-ui", "gpt-4o"]).output.startswith("gpt-4o ")
     refused = CliRunner().invoke(choose, ["mui/material-ui", "gpt-4o", "gpt-5"])
     assert refused.exit_code == 2 and "one MODEL is expected, not 2: gpt-4o gpt-5" in refused.output

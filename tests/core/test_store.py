@@ -93,7 +93,7 @@ def test_a_broken_line_is_named(tmp_path: Path, bad: str | bytes, field: str | N
 @pytest.mark.parametrize(("text", "where"), [("{\n\n!", 3), (b'{"a": "\xff"}', None)])
 def test_broken_json_is_named(tmp_path: Path, text: str | bytes, where: int | None) -> None:
     path = line(tmp_path / "source.json", text)
-    with pytest.raises(UserError, match="no JSON") as error:
+    with pytest.raises(UserError, match="invalid JSON") as error:
         read_json(path)
     assert (error.value.path, error.value.line) == (path, where)
     with pytest.raises(UserError, match="no such file"):

@@ -167,5 +167,5 @@ def test_for_people_and_for_programs(store: Store) -> None:
 def test_a_benchmark_without_the_repository(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "empty.jsonl"
     path.write_text("")
-    with pytest.raises(UserError, match="nothing of acme/ui"):
+    with pytest.raises(UserError, match="no record of acme/ui"):
         agree(store, REPO, path)

@@ -97,7 +97,7 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
     local = ("--path", str(tiny.library), "--sandbox", "local", "--trust-local")
     same = call(fresh, "rebuild", str(path), *local, cache=tiny.cache)
     assert same.exit_code == 0, same.exception
-    assert "2 of 2 instances are as the list says" in same.stdout
+    assert "2 of 2 instances match the list" in same.stdout
     path.write_text(path.read_text().replace('"statement_source":"pull_request"', '"statement_source":"issue"', 1))
     other = call(fresh, "rebuild", str(path), *local, cache=tiny.cache)
     assert other.exit_code == 1

@@ -90,5 +90,5 @@ def test_swe_bench_is_read_back_as_far_as_it_says(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_an_unknown_format_lists_what_there_is() -> None:
-    with pytest.raises(UserError, match=f"there is: {', '.join(sorted(FORMATS))}"):
+    with pytest.raises(UserError, match=f"available: {', '.join(sorted(FORMATS))}"):
         lines("parquet", [])

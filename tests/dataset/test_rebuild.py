@@ -155,9 +155,9 @@ def test_the_same_has_no_difference_and_a_rejection_one() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"", "no such list, or nothing in it"),
+        (b"", "no such list, or it is empty"),
         (b"{}\n", r"list\.jsonl:1: field 'instance_id'"),
-        (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "a list of 2 repositories"),
+        (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "the list has 2 repositories"),
     ],
 )
 def test_a_list_that_can_not_be_used(tmp_path: Path, text: bytes, says: str) -> None:
@@ -202,6 +202,6 @@ def test_a_clone_that_can_not_be_made(bench: Bench, monkeypatch: pytest.MonkeyPa
     """The next call tries again: a half clone is not taken for one."""
     monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{os.devnull}")
     for _ in range(2):
-        with pytest.raises(InfrastructureError, match="acme/ui can not be cloned"):
+        with pytest.raises(InfrastructureError, match="acme/ui cannot be cloned"):
             clone_of(bench.store, REPO)
     assert Store(bench.store.root).raw(REPO).exists()

@@ -61,4 +61,4 @@ def test_a_named_sandbox_is_taken_or_refused(monkeypatch: pytest.MonkeyPatch) ->
         choose_sandbox("docker")
     with pytest.raises(UserError, match="unknown sandbox 'vm'") as error:
         choose_sandbox("vm")
-    assert "there is: docker, local" in str(error.value)
+    assert "available: docker, local" in str(error.value)

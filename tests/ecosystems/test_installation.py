@@ -39,7 +39,7 @@ def test_npm_of_a_node(node: str, npm: str) -> None:
 
 def test_a_manager_that_nobody_knows_is_said() -> None:
     """A record may hold any name: what is there is listed where it is used."""
-    with pytest.raises(UserError, match=r"unknown manager 'cnpm'\n  there is: .*npm, pnpm, yarn"):
+    with pytest.raises(UserError, match=r"unknown manager 'cnpm'\n  available: .*npm, pnpm, yarn"):
         installation(make_environment(manager="cnpm"))
 
 

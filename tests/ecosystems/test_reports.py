@@ -219,7 +219,7 @@ def test_the_runner_announces_its_report(name: str, line: str, expected: bool) -
 
 
 def test_an_unknown_parser_lists_what_there_is() -> None:
-    with pytest.raises(UserError, match=r"unknown parser 'tap'\n  there is: .*jest-json, jest-text, .*vitest-json"):
+    with pytest.raises(UserError, match=r"unknown parser 'tap'\n  available: .*jest-json, jest-text, .*vitest-json"):
         parser("tap")
 
 

@@ -88,11 +88,11 @@ def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
     [
         ([one(), one("acme/ui#1")], 2, "acme__ui-1 stands here twice, in 1 and 2"),
         ([one(), one("acme__ui-9")], 2, "acme__ui-9 is not in the dataset"),
-        ([one(), one("acme")], 2, "'acme' is no instance"),
+        ([one(), one("acme")], 2, "'acme' is not an instance"),
         ([one(model_name_or_path="another")], 1, "no prediction of their-model"),
-        ([one(), {"instance_id": "acme__ui-2"}], 2, "there is no patch"),
-        ([one(), one("acme__ui-2", patch=3)], 2, "there is no patch"),
-        ([one(), 3], 2, "no JSON object"),
+        ([one(), {"instance_id": "acme__ui-2"}], 2, "the patch is missing"),
+        ([one(), one("acme__ui-2", patch=3)], 2, "the patch is missing"),
+        ([one(), 3], 2, "not a JSON object"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, said: str) -> None:

@@ -280,7 +280,7 @@ def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
     assert evaluation.evaluate(run="20240101T000000Z")["menu"].outcome is Outcome.UNRESOLVED
     with pytest.raises(UserError, match="unknown run 'monday'") as error:
         evaluation.evaluate(run="monday")
-    assert "there is: 20240101T000000Z, 20240202T000000Z" in str(error.value)
+    assert "available: 20240101T000000Z, 20240202T000000Z" in str(error.value)
 
 
 def test_only_chosen_patches_are_run_and_others_are_judged_by_what_is_kept(evaluation: Evaluation) -> None:

@@ -61,7 +61,7 @@ def test_a_run_says_what_shaped_it(store: Store) -> None:
 
 def test_two_runs_are_compared(store: Store) -> None:
     text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
-    assert "1 instances ended otherwise, 0 alike" in text
+    assert "1 instances ended differently, 0 the same" in text
     assert "top = 5" in text and "top = 1" in text
 
 
@@ -92,7 +92,7 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
 
 
 def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
-    with pytest.raises(UserError, match="there is no report yet"):
+    with pytest.raises(UserError, match="there is no report"):
         said(report.command, store, "--print")
     write_bytes(store.analysis / "report.html", b"<html>")
     assert said(report.command, store, "--print").strip() == str(store.analysis / "report.html")

@@ -29,7 +29,7 @@ def test_a_model_without_its_key_is_the_users(bench: Bench) -> None:
 
 def test_a_refusal_says_what_there_is(bench: Bench, experiment: Experiment) -> None:
     answer = bench.chat(bench.key(experiment), model="unheard-of")
-    assert "there is: scripted," in answer.json()["error"]["message"]
+    assert "available: scripted," in answer.json()["error"]["message"]
 
 
 def test_a_forged_row_changes_nothing(bench: Bench, experiment: Experiment) -> None:

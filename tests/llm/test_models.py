@@ -43,7 +43,7 @@ def test_a_list_is_read(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="unknown model 'large'\n.*there is: small"):
+    with pytest.raises(UserError, match="unknown model 'large'\n.*available: small"):
         load_models(write(tmp_path, GOOD)).get("large")
 
 

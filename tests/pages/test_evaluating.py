@@ -156,7 +156,7 @@ def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path
 
 @pytest.mark.rule("bad-input")
 def test_a_run_without_verdicts_has_no_report(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="there is no run of pages"):
+    with pytest.raises(UserError, match="there is no page run"):
         load_run(Store(tmp_path / "none"))
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
     with pytest.raises(UserError, match="this run has no verdicts"):

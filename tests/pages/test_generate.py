@@ -154,9 +154,9 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
 def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one",)), run=f"named-{cases[0].digest[:8]}")
     assert generate(setting, cases, Asked(("one",)), run=run.name).name == run.name
-    with pytest.raises(UserError, match="another run of this name"):
+    with pytest.raises(UserError, match="a different run has this name"):
         generation(setting, cases, Asked(("other",)), run=run.name).generate()
-    with pytest.raises(UserError, match="can not name a run"):
+    with pytest.raises(UserError, match="cannot name a run"):
         generation(setting, cases, Asked(("other",)), run="kept").generate()
     assert load_run(setting.store, run.name).asked == run.asked
 

@@ -88,7 +88,7 @@ def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) 
     assert named.is_answered(named.instances[0])
     assert named.experiment.id == plain.experiment.id
     assert read_json(named.folder / "run.json")["agent"] == "magentless@greedy"
-    with pytest.raises(UserError, match="other settings are named 'greedy'"):
+    with pytest.raises(UserError, match="other settings already have the name 'greedy'"):
         open_run(bench.store, replace(EXPERIMENT, name="greedy", settings="settings-2"))
 
 
@@ -136,7 +136,7 @@ def test_a_single_step_without_a_run_says_what_to_do(bench: Bench) -> None:
 def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> None:
     with pytest.raises(UserError, match="acme/web has no dataset") as error:
         open_run(bench.store, replace(EXPERIMENT, repo="acme/web"))
-    assert "built are: acme/ui; run: just build-run acme/web" in str(error.value)
+    assert "built: acme/ui; run: just build-run acme/web" in str(error.value)
 
 
 @pytest.mark.rule("money-adds-up")

@@ -164,7 +164,7 @@ def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> Non
     pushing.push_project(laptop.host, project)
     job = wait_for(laptop, jobs.begin(laptop.host, "slow '0; touch /tmp/no'"), "ended")
     assert job.command == "slow '0; touch /tmp/no'"
-    with pytest.raises(UserError, match="no recipe"):
+    with pytest.raises(UserError, match="no recipe is given"):
         jobs.begin(laptop.host, "--version")
 
 
@@ -304,5 +304,5 @@ def test_a_server_is_looked_at(laptop: Laptop, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "-oProxyCommand=touch /tmp/no", "a b"])
 def test_a_host_is_a_name(name: str) -> None:
-    with pytest.raises(UserError, match="is no host"):
+    with pytest.raises(UserError, match="is not a host"):
         Host(name)

@@ -49,7 +49,7 @@ def test_a_file_is_imported(store: Store, tmp_path: Path) -> None:
 @pytest.mark.rule("bad-input")
 def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
     result = call(store, "rate", "acme__ui-7", "accepted", "--by", "ann")
-    assert isinstance(result.exception, UserError) and "there is: acme__ui-1" in str(result.exception)
+    assert isinstance(result.exception, UserError) and "available: acme__ui-1" in str(result.exception)
 
 
 @pytest.mark.rule("bad-input")

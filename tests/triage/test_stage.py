@@ -70,7 +70,7 @@ def test_the_same_words_once_more_add_nothing(store: Store) -> None:
 def test_an_unknown_candidate_lists_what_there_is_and_writes_nothing(store: Store) -> None:
     with pytest.raises(UserError, match="unknown candidate 'acme__ui-9'") as error:
         add(store, REPO, [factories.make_review(1), factories.make_review(9)])
-    assert "there is: acme__ui-1, acme__ui-2" in str(error.value)
+    assert "available: acme__ui-1, acme__ui-2" in str(error.value)
     assert kept(store) == []
 
 

@@ -12,18 +12,18 @@ from pipeline.core.options import data_option
 
 @click.group()
 def command() -> None:
-    """Check patches by hand: export a sample without names, rate it, read it back.
+    """Check patches by hand: export a blinded sample, rate it, import the ratings.
 
     \b
     export writes FOLDER/sheet.html (to read) and FOLDER/sheet.csv (to fill in).
-    import reads sheet.csv and adds its ratings to 00_viewer/handchecks.jsonl, which analyze takes.
-    Exit codes: 0 done, 2 a rating or a patch that there is not.
+    import reads sheet.csv and adds its ratings to 00_viewer/handchecks.jsonl, which analyze reads.
+    Exit code: 0 done, 2 for an unknown rating or patch.
     """
 
 
 @command.command("export")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--size", type=click.IntRange(1), default=30, show_default=True, help="At most so many patches.")
+@click.option("--size", type=click.IntRange(1), default=30, show_default=True, help="The maximum number of patches.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same sample.")
 @click.option("--repo", metavar="ORG/REPO", help="Only this repository.")
 @data_option
@@ -41,10 +41,10 @@ def export(folder: Path, size: int, seed: int, repo: str | None, store: Any) -> 
 
 @command.command("import")
 @click.argument("path", metavar="SHEET.CSV", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--by", "rater", required=True, metavar="NAME", help="Who rated.")
+@click.option("--by", "rater", required=True, metavar="NAME", help="The rater.")
 @data_option
 def import_(path: Path, rater: str, store: Any) -> None:
-    """Add the ratings of a sheet. Rows without a rating are left for later.
+    """Add the ratings of a sheet. Rows without a rating are skipped.
 
     Example: a11y-bench handcheck import ~/sheet/sheet.csv --by ann
     """
@@ -53,4 +53,4 @@ def import_(path: Path, rater: str, store: Any) -> None:
 
     found = sheet.read(path, analyze.load(store), rater)
     kept = sheet.add(store, found)
-    click.echo(f"{len(found)} ratings of {rater} read; there are {len(kept)} in all")
+    click.echo(f"{len(found)} ratings by {rater} read; {len(kept)} in all")

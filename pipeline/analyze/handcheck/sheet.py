@@ -66,7 +66,7 @@ def export(checks: list[Check], folder: Path) -> Path:
     """Write both files of a sheet, and return the one to fill in. Raises UserError where one was begun already."""
     path = folder / "sheet.csv"
     if path.exists():
-        raise UserError("a sheet is there already", path=path, hint="read it back, or name another folder")
+        raise UserError("a sheet already exists", path=path, hint="import it, or name another folder")
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerows([HEADER, *((one.key, one.instance_id, "", "") for one in checks)])

@@ -103,5 +103,5 @@ def _optional(path: Path) -> dict[str, Any]:
     """A JSON object, empty where there is none. Raises UserError for anything else."""
     value = read_json(path) if path.exists() else {}
     if not isinstance(value, dict):
-        raise UserError("no JSON object", path=path, hint="mend or remove the file")
+        raise UserError("not a JSON object", path=path, hint="correct or remove the file")
     return value

@@ -28,7 +28,7 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove it") from None
+        raise UserError(first["msg"], path=path, line=line, field=field, hint="correct or remove it") from None
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:

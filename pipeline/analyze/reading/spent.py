@@ -130,7 +130,7 @@ def _requests(store: Store) -> list[Request]:
         finally:
             ledger.close()
     except sqlite3.DatabaseError as error:
-        raise UserError(f"no ledger: {error}", path=store.ledger, hint="mend it, or move it away") from None
+        raise UserError(f"not a ledger: {error}", path=store.ledger, hint="repair it, or move it away") from None
 
 
 def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[str]:

@@ -100,14 +100,14 @@ class Tokens:
         if cause == "revoked":
             self._drop(token)
         elif cause != "spent" and attempt + 1 >= self._patience.tries:
-            raise InfrastructureError(f"GitHub fails again and again: {refusal.message[:300]}", cause="github")
+            raise InfrastructureError(f"GitHub keeps failing: {refusal.message[:300]}", cause="github")
         else:
             self._delay(token, cause, refusal.headers, attempt)
         return True
 
     def _drop(self, token: Token) -> None:
         if token in self._tokens:
-            say(f"GitHub refuses {token}: it is left out from now on")
+            say(f"GitHub refuses {token}; it is no longer used")
             self._tokens.remove(token)
 
     def _delay(self, token: Token, cause: str, headers: Mapping[str, str], attempt: int) -> None:
@@ -130,7 +130,7 @@ def tokens_of_environment() -> list[str]:
     values = [value for value in re.split(r"[\s,]+", text) if value]
     if not values:
         hint = "set GITHUB_TOKEN to a token (https://github.com/settings/tokens, no scopes needed), or use --source git"
-        raise UserError("GitHub answers no one without a token", field="GITHUB_TOKEN", hint=hint)
+        raise UserError("GitHub requires a token", field="GITHUB_TOKEN", hint=hint)
     return values
 
 

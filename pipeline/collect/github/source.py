@@ -74,7 +74,7 @@ class GitHubSource:
             except Refused as error:
                 if error.type != "INVALID_CURSOR_ARGUMENTS" or not after:
                     raise
-                say("GitHub no longer knows where the last run ended: from the start")
+                say("GitHub no longer knows where the last run ended; starting over")
                 after, pending = "", self._send("")
                 continue
             after = found["pageInfo"]["endCursor"] or after
@@ -124,9 +124,11 @@ class GitHubSource:
         """Raises UserError for a repository that is not there (or not for these tokens)."""
         known = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
         if known is None:
-            raise UserError(f"GitHub has no repository {self.repo}", hint="is it spelled so, and public?")
+            raise UserError(
+                f"GitHub has no repository {self.repo}", hint="check that it is spelled correctly and public"
+            )
         if known["nameWithOwner"].lower() != str(self.repo).lower():
-            say(f"{self.repo} is called {known['nameWithOwner']} by now")
+            say(f"{self.repo} is now called {known['nameWithOwner']}")
 
     def _send(self, after: str) -> Future[Answer]:
         return self._graphql.send(queries.PAGE, **self._where, first=PAGE, after=after or None)

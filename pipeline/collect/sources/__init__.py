@@ -120,7 +120,7 @@ def open_source(name: str, repo: Repo, options: Options) -> Source:
     if name not in SOURCES:
         raise unknown("source", name, list(SOURCES))
     if options.issues and name != "git":
-        raise UserError(f"the source {name} has issues of its own", field="--issues", hint="leave it out")
+        raise UserError(f"the source {name} brings its own issues", field="--issues", hint="leave it out")
     if options.clone and name != "dataset":
         raise UserError(f"the source {name} takes its clone by --path", field="--clone", hint="leave it out")
     if options.filtered and name != "dataset":

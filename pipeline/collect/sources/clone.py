@@ -23,7 +23,7 @@ from pipeline.core.trees import UNSAFE_PATH, problem
 def open_source(repo: Repo, options: Options) -> CloneSource:
     """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that can not be read."""
     if options.path is None:
-        raise UserError("no clone is named", hint="--path takes the folder of a local clone")
+        raise UserError("no clone is given", hint="--path takes the folder of a local clone")
     return CloneSource(repo, options.path, options.issues, options.is_test)
 
 
@@ -44,7 +44,8 @@ class CloneSource:
     def pages(self, after: str) -> Iterator[Page]:
         """Always all of them: what the clone lacked before may be there now."""
         if by_commit(self.clone):
-            say(f"next to no commit of {self.repo} names a pull request: each counts as one. Looked for: {LOOKED_FOR}")
+            few = f"hardly any commit of {self.repo} names a pull request, so each commit counts as one"
+            say(f"{few}. Looked for: {LOOKED_FOR}")
         yield from paged(self._told())
 
     def _told(self) -> Iterator[Merged]:

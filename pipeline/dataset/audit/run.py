@@ -269,5 +269,5 @@ def incomplete(audits: Sequence[VerdictAudit]) -> int:
     """How many variants the machine failed at."""
     number = sum(one.outcome is Outcome.NOT_EVALUATED for each in audits for one in each.variants)
     if number:
-        say(f"{number} variants are not evaluated: run it again")
+        say(f"{number} variants are not evaluated; run it again")
     return number

@@ -16,19 +16,21 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @of_patches
 @engine_option
-@click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core: they run once more.")
-@click.option("--stories", is_flag=True, help="Audit the touched stories in a browser: each patch builds them once.")
-@click.option("--judge", metavar="MODEL", help="Let this model of the model list rate every patch, for its price.")
+@click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core; the tests run once more.")
 @click.option(
-    "--judge-samples", type=click.IntRange(1), default=3, show_default=True, help="Ratings of each patch by the judge."
+    "--stories", is_flag=True, help="Audit the stories of touched components in a browser; each patch builds them once."
+)
+@click.option("--judge", metavar="MODEL", help="Let this model of the model list rate every patch; costs money.")
+@click.option(
+    "--judge-samples", type=click.IntRange(1), default=3, show_default=True, help="The judge's ratings per patch."
 )
 @click.option(
     "--judge-budget",
     type=Usd(),
-    help="The most that the judge may cost for REPO, in USD, from its first day.",
+    help="The maximum that the judge may ever cost for REPO, in USD.",
 )
-@click.option("--models", type=A_FILE, help="The model list, LiteLLM's form [default: docker/proxy/models.yaml].")
-@click.option("--settings", type=A_FILE, help="Weights of the score, and how the judge is asked [default: our own].")
+@click.option("--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].")
+@click.option("--settings", type=A_FILE, help="The weights of the score and the judge's parameters [default: ours].")
 def command(
     store: Any,
     subject: Any,
@@ -45,20 +47,20 @@ def command(
     models: Path | None,
     settings: Path | None,
 ) -> None:
-    """Look at the evaluated patches of MODEL for REPO as assistive technologies do (docs/assessment.md).
+    """Assess the evaluated patches of MODEL for REPO as assistive technologies see them (docs/assessment.md).
 
     \b
-    Where all that fails are snapshots, the tests run once more with new ones, which a browser compares with gold's.
-    --stories builds the repository's stories and audits those that show what the patches touch in a real browser.
-    --judge lets a model rate the patches; its costs stand in DATA/costs.csv under the agent `judge`.
-    Reads the verdicts of `evaluate`, and changes none.
+    If only snapshots fail, the tests run once more to write new ones, which a browser compares with gold's.
+    --stories builds the repository's stories and audits those of touched components in a real browser.
+    --judge lets a model rate the patches; its costs are in DATA/costs.csv under the agent `judge`.
+    Reads the verdicts of `evaluate` and changes none.
     Writes DATA/04_evaluation/repair/<agent>/<repo>/<model>/assessments.jsonl.
-    What was run or rated already is not again.
+    Stored test runs and ratings are reused.
     \b
     Examples: a11y-bench assess grommet/grommet GLM-4.6
               a11y-bench assess grommet/grommet GLM-4.6 --judge DeepSeek-V3.1-Terminus --judge-budget 2
-    Exit code: 0 every prediction is assessed, 1 some are not (run it again; a budget that is reached wants a higher
-    --judge-budget).
+    Exit code: 0 every prediction is assessed, 1 some are not (run it again, with a higher --judge-budget if that was
+    reached).
     """
     from pipeline.evaluate.assess import settings as own
     from pipeline.evaluate.assess.report import report

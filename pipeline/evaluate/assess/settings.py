@@ -41,7 +41,7 @@ def load_settings(path: Path = SHIPPED) -> Settings:
     try:
         return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"no readable TOML: {error}", path=path) from None
+        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None

@@ -125,9 +125,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             if not all(isinstance(text, str) for text in (one["test_name"], model, one["response"])):
                 raise TypeError("test_name, model and response are texts")
     except OSError as error:
-        raise UserError(f"it can not be read: {error.strerror}", path=path) from None
+        raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"these are no results: {error}", path=path, hint=hint) from None
+        raise UserError(f"not a file of results: {error}", path=path, hint=hint) from None
     return rows
 
 
@@ -137,9 +137,9 @@ def _read(path: Path, kind: type[R], hint: str) -> R:
     try:
         return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise UserError(f"it can not be read: {error.strerror}", path=path) from None
+        raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"this is no YAML: {error}", path=path, hint=hint) from None
+        raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or None

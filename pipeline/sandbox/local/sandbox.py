@@ -38,7 +38,7 @@ class LocalSandbox:
 
     def check(self) -> None:
         if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
-            raise UserError(f"not on this machine: {', '.join(missing)}", hint="install Node with npm, and git")
+            raise UserError(f"not installed: {', '.join(missing)}", hint="install Node with npm, and git")
 
     def abort(self) -> None:
         self.running.end()

@@ -63,7 +63,7 @@ def budget(text: str) -> Decimal:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount <= 0:
-        raise UserError(f"'{text}' is no amount of USD above 0", field="Budget")
+        raise UserError(f"'{text}' is not an amount in USD above 0", field="Budget")
     return amount
 
 

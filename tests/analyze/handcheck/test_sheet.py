@@ -117,7 +117,7 @@ def test_a_check_that_stands_there_twice_is_refused(store, exported):
 
 
 def test_a_sheet_that_was_begun_is_not_overwritten(store, exported):
-    with pytest.raises(UserError, match="there already"):
+    with pytest.raises(UserError, match="already exists"):
         sheet.export(sheet.sample(analyze.load(store), 30, 1), exported.parent)
 
 
@@ -136,4 +136,4 @@ def test_export_and_import_as_a_person_calls_them(store, tmp_path):
     (one, _) = [line.split(",")[0] for line in path.read_text().splitlines()[1:]]
     fill(path, {one: "partly"})
     done = CliRunner().invoke(command, ["import", str(path), "--by", "ann", "--data", str(store.root)])
-    assert done.stdout == "1 ratings of ann read; there are 1 in all\n"
+    assert done.stdout == "1 ratings by ann read; 1 in all\n"

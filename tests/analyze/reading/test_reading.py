@@ -98,7 +98,7 @@ def test_one_repository_alone(store):
 
 
 def test_an_unknown_repository_lists_what_there_is(store):
-    with pytest.raises(UserError, match="there is: acme/forms, acme/ui"):
+    with pytest.raises(UserError, match="available: acme/forms, acme/ui"):
         analyze.load(store, "acme/nothing")
 
 

@@ -89,7 +89,7 @@ def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
 ) -> None:
     """What was decided before is there, and the next run goes on behind it."""
     github.fault(faults.unavailable(), after=4, times=8)
-    with pytest.raises(InfrastructureError, match="GitHub fails again and again"):
+    with pytest.raises(InfrastructureError, match="GitHub keeps failing"):
         collect_from(store, REPO, source())
     asked = len(github.requests)
     collect_from(store, REPO, source())
@@ -154,7 +154,7 @@ def test_a_cursor_that_expired_means_from_the_start(
     github.expire_cursors()
     assert collect_from(store, REPO, source()) == first
     assert files(store) == before
-    assert "from the start" in capsys.readouterr().err
+    assert "starting over" in capsys.readouterr().err
 
 
 @pytest.mark.trap("token-in-log")

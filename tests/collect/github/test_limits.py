@@ -52,7 +52,7 @@ def test_waits_grow_to_a_limit() -> None:
 
 
 def test_there_is_an_end_to_patience() -> None:
-    with pytest.raises(InfrastructureError, match="again and again"):
+    with pytest.raises(InfrastructureError, match="GitHub keeps failing"):
         refuse(502, attempt=7)
 
 

@@ -54,11 +54,11 @@ def test_pages_hold_everything_once(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said() -> None:
-    with pytest.raises(UserError, match="no clone is named"):
+    with pytest.raises(UserError, match="no clone is given"):
         open_source("git", REPO, Options())
-    with pytest.raises(UserError, match="unknown source 'svn'\n  there is: dataset, git, github"):
+    with pytest.raises(UserError, match="unknown source 'svn'\n  available: dataset, git, github"):
         open_source("svn", REPO, Options())
-    with pytest.raises(UserError, match="the source github has issues of its own"):
+    with pytest.raises(UserError, match="the source github brings its own issues"):
         open_source("github", REPO, Options(issues=Path("issues.jsonl")))
 
 

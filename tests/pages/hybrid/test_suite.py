@@ -75,5 +75,5 @@ def test_html_is_extracted_and_other_answers_are_not(tmp_path):
 
 
 def test_results_of_another_form_are_refused(tmp_path):
-    with pytest.raises(UserError, match="no results"):
+    with pytest.raises(UserError, match="not a file of results"):
         extract(written(tmp_path, '[{"test": 1}]', "results.json"), tmp_path / "out")

@@ -145,7 +145,11 @@ class SweBench(BaseModel):
         """Raises UserError for a name that ends with none."""
         if found := re.search(r"-(\d+)$", self.instance_id):
             return int(found[1])
-        raise UserError(f"{self.instance_id} names no pull request", field="instance_id", hint="it is org__repo-N")
+        raise UserError(
+            f"{self.instance_id} is not the number of a pull request",
+            field="instance_id",
+            hint="write it as org__repo-N",
+        )
 
     @property
     def expected(self) -> Expected:

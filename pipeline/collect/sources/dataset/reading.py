@@ -121,7 +121,9 @@ def _yaml(path: Path, data: bytes | None) -> Any:
         return yaml.load(data or b"", Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        return UserError("no YAML", path=path, line=mark.line + 1 if mark else None, hint="mend or remove this task")
+        return UserError(
+            "invalid YAML", path=path, line=mark.line + 1 if mark else None, hint="correct or remove this task"
+        )
 
 
 def _task(folder: str, about: Any, names: list[str], files: _Files) -> Any:
@@ -152,7 +154,7 @@ def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row 
     place = f"{path}:{line}" if line else str(path)
     form = next((form for field, form in FORMS.items() if isinstance(record, dict) and field in record), None)
     if form is None and not (path.name == TASK and isinstance(record, dict)):
-        yield UserError("no record of a dataset", path=path, line=line, hint=_HINT)
+        yield UserError("not a record of a dataset", path=path, line=line, hint=_HINT)
         return
     if _is_of_another(record, repo):
         return
@@ -164,7 +166,7 @@ def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row 
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        yield UserError(first["msg"], path=path, line=line, field=field, hint="mend or remove this record")
+        yield UserError(first["msg"], path=path, line=line, field=field, hint="correct or remove this record")
     except UserError as error:
         yield UserError(error.message, path=path, line=line, field=error.field, hint=error.hint)
 

@@ -41,7 +41,7 @@ class DatasetSource:
         self.problems = [one for one in found if isinstance(one, UserError)]
         self.rows = [one for one in found if isinstance(one, Row)]
         if not self.rows:
-            raise next(iter(self.problems), UserError(f"it holds nothing of {repo}", path=path))
+            raise next(iter(self.problems), UserError(f"it has no record of {repo}", path=path))
 
     def describe(self) -> dict[str, str]:
         return {"kind": "dataset", "file": self.path.resolve().name}

@@ -51,7 +51,7 @@ def _load(text: str) -> Any:
     try:
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise ValueError(f"no YAML: {error}") from error
+        raise ValueError(f"invalid YAML: {error}") from error
 
 
 def _table(data: Any, table: str = "dependencies") -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "says"),
     [
-        ({"task.yaml": "instance_id: [1"}, r"task.yaml:1: no YAML"),
+        ({"task.yaml": "instance_id: [1"}, r"task.yaml:1: invalid YAML"),
         ({"task.yaml": ABOUT.replace("base_commit", "base")}, r"task.yaml: field 'base_commit': Field required"),
         ({"task.yaml": ABOUT.replace("ui-8", "ui")}, r"task.yaml: field 'instance_id'"),
         ({"gold.patch": None}, r"task.yaml: field 'patch': Field required"),
@@ -170,5 +170,5 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
 def test_a_folder_that_only_looks_like_a_clone(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "HEAD").write_text("nothing")
-    with pytest.raises(UserError, match="no git clone"):
+    with pytest.raises(UserError, match="not a git clone"):
         list(read(tmp_path, REPO))

@@ -178,14 +178,14 @@ def test_issues_without_a_number_do_not_run_into_each_other(store: Store, tmp_pa
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([MULTI, "{"], r"dataset\.jsonl:2: no record of a dataset"),
-        ([{"a": 1}], r"dataset\.jsonl:1: no record of a dataset"),
-        (["[]"], r"dataset\.jsonl:1: no record of a dataset"),
+        ([MULTI, "{"], r"dataset\.jsonl:2: not a record of a dataset"),
+        ([{"a": 1}], r"dataset\.jsonl:1: not a record of a dataset"),
+        (["[]"], r"dataset\.jsonl:1: not a record of a dataset"),
         ([MULTI | {"number": "x"}], r"dataset\.jsonl:1: field 'number'"),
         ([MULTI | {"base": {"sha": 1}}], r"dataset\.jsonl:1: field 'base\."),
         ([SWE | {"instance_id": "acme__ui"}], r"dataset\.jsonl:1: field 'instance_id'"),
-        ([MULTI | {"repo": "other"}], "it holds nothing of acme/ui"),
-        ([], "it holds nothing of acme/ui"),
+        ([MULTI | {"repo": "other"}], "it has no record of acme/ui"),
+        ([], "it has no record of acme/ui"),
     ],
 )
 def test_a_broken_file_is_refused(store: Store, tmp_path: Path, rows: list[Any], says: str) -> None:
