@@ -204,7 +204,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
 
 
 @command.command()
-@jobs_option
+@click.option("--jobs", type=click.IntRange(1), help="Pages that are looked at side by side [default: 4].")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -214,7 +214,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
     show_envvar=True,
     help="The data directory of the demo.",
 )
-def demo(jobs: int, data: Path) -> None:
+def demo(jobs: int | None, data: Path) -> None:
     """Generation, evaluation and report with a scripted model and a real browser; needs no tokens or keys.
 
     \b
@@ -222,9 +222,9 @@ def demo(jobs: int, data: Path) -> None:
     Exit code: 0 all results are as expected, 1 some are not.
     """
     from pipeline.core.store import Store
-    from pipeline.pages.demo import run_demo
+    from pipeline.pages.demo import JOBS, run_demo
 
-    path, broken = run_demo(Store(data), jobs=jobs)
+    path, broken = run_demo(Store(data), jobs=jobs or JOBS)
     for one in broken:
         click.echo(one, err=True)
     click.echo(path)

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.checking import Finding, check
+from pipeline.pages.demo import example_of, faults
 
 CASES = load_cases()
 NAMES = [case.name for case in CASES]
@@ -38,6 +39,20 @@ def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
     assert len(good) >= 2
     for name in asserted(case)[1:]:
         assert any(one.expected[name] == "fail" for one in partly), name
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_every_assertion_is_tried_both_ways(case: Case):
+    for name in asserted(case):
+        assert {one.expected[name] for one in case.examples} == {"pass", "fail"}, name
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_the_demo_answers_with_a_good_page_and_two_of_few_faults(case: Case):
+    """Each fault is a wait of a second and a half: the demo is to end within a minute."""
+    good, *bad = (example_of(case, sample) for sample in range(3))
+    others = sorted(faults(one) for one in case.examples if not one.is_good)
+    assert good.is_good and sorted(map(faults, bad)) == others[:2]
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

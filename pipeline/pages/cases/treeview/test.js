@@ -141,7 +141,7 @@ module.exports.run = async ({ page, assert, utils }) => {
       if (await opens(page, "Documents")) return true;
     }
     return false;
-  });
+  }, { type: "BP" });
 
   await assert("A letter leads to the next item that starts with it", async () => {
     await enter(page, utils);

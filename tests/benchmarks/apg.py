@@ -1,0 +1,302 @@
+"""Whether our cases of pages agree with the ARIA Authoring Practices' own tests, on their own example pages.
+
+`just bench apg --clone CLONE [--driver CHROMEDRIVER] [--page WORD] [--broken KIND] [--only-ours] [--json FILE]`, with a
+clone of w3c/aria-practices (bare or not), a browser, npm, and Debian's chromium-driver for their tests. Ours run in the
+engine of the track, on the page with its own scripts and styles in it; theirs as they are, in the same browser.
+apg.toml says which case is about which page, by which words, and why a side finds a fault where there should be none. A
+page may also be broken first, in a way that both must notice. Exit code 1: something differs that is not explained, or
+is explained and does not differ. Their tests run as the user nobody: name a clone that you trust.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import json
+import mimetypes
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import click
+
+from pipeline.browser import executable
+from pipeline.browser.fenced import NOBODY
+from pipeline.core.console import say, table
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.store import digest
+from pipeline.pages.cases import OWN, load_case
+from pipeline.pages.engine import Code, Job, Limits, look
+
+TABLE = Path(__file__).with_name("apg.toml")
+CHROME = Path(__file__).with_name("apg_chrome.cjs")
+#: their pages, and what of their manifest their tests need
+PATTERNS, PACKAGES = PurePosixPath("content", "patterns"), ("ava", "selenium-webdriver")
+#: seconds for their tests of one page
+PATIENCE = 900
+#: ways to break a page: what of its markup and scripts is written otherwise. None changes what is seen
+BROKEN = {
+    "states": (r"aria-(expanded|selected|checked|sort|activedescendant|modal)\b", r"data-was-\1"),
+    "roles": (r"\brole=\"(?!alert|presentation|none)(\w+)\"", r'data-role="\1"'),
+    "keys": (r"(['\"])keydown\1|\bonkeydown\b", r'"nokeydown"'),
+}
+
+
+class Page(NamedTuple):
+    """A row of apg.toml."""
+
+    case: str
+    path: str
+    tests: str = ""
+    swaps: Sequence[tuple[str, str]] = ()
+    explained: Mapping[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).stem
+
+
+@dataclass
+class Found:
+    """What both say of a page: names of tests or assertions -> what is wrong, empty where nothing is."""
+
+    page: Page
+    ours: dict[str, str] = field(default_factory=dict)
+    theirs: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+
+    @property
+    def differs(self) -> list[str]:
+        """Faults that either side finds with a page that is right, unless told otherwise."""
+        return [self.trouble] if self.trouble else failed(self.ours) + failed(self.theirs)
+
+    @property
+    def unexplained(self) -> list[str]:
+        """With explanations that nothing needs."""
+        known = set(self.page.explained)
+        return [*(one for one in self.differs if one not in known), *sorted(known - set(self.differs))]
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether only one side notices that a page is broken."""
+        return bool(self.trouble) or bool(failed(self.ours)) != bool(failed(self.theirs))
+
+
+def failed(said: Mapping[str, str]) -> list[str]:
+    return [name for name, wrong in said.items() if wrong]
+
+
+@click.command()
+@click.option("--clone", required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--driver", default="/usr/bin/chromedriver", show_default=True, help="Debian's chromium-driver.")
+@click.option("--page", "wanted", multiple=True, help="Pages whose path has this word [default: all].")
+@click.option("--broken", type=click.Choice(sorted(BROKEN)), help="Break the pages first: both must find a fault.")
+@click.option("--only-ours", is_flag=True, help="Without their tests: they are taken to find nothing wrong.")
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write what was found.")
+def main(
+    clone: Path, driver: str, wanted: tuple[str, ...], broken: str | None, only_ours: bool, path: Path | None
+) -> None:
+    """Compare our cases with the tests of w3c/aria-practices on their example pages."""
+    pages = [one for one in read_pages() if not wanted or any(word in one.path for word in wanted)]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        export(clone, folder)
+        if broken:
+            break_pages(folder, pages, broken)
+        if not only_ours:
+            install(folder, driver)
+        found = [_found(folder, page, driver, broken, only_ours) for page in pages]
+    _show(found, broken)
+    if path:
+        told = [
+            {"page": one.page.path, "ours": one.ours, "theirs": one.theirs, "trouble": one.trouble} for one in found
+        ]
+        path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    if any(one.one_sided if broken else one.unexplained for one in found):
+        raise SystemExit(1)
+
+
+def _found(folder: Path, page: Page, driver: str, broken: str | None, only_ours: bool) -> Found:
+    made = Found(page, ours(folder, page))
+    if page.tests and not only_ours:
+        made.theirs, made.trouble = theirs(folder, page, driver)
+    told = f"ours {_count(made.ours)}, theirs {_count(made.theirs)}"
+    say(f"{page.path}{f' without {broken}' if broken else ''}: {told} {made.trouble}".rstrip())
+    return made
+
+
+def _show(found: Sequence[Found], broken: str | None) -> None:
+    rows = []
+    for one in found:
+        differs = ("one side alone" if one.one_sided else "") if broken else "; ".join(one.unexplained)
+        rows.append((one.page.path, one.page.case, _count(one.ours), _count(one.theirs), differs))
+    table("Ours beside theirs", ("page", "case", "ours hold", "theirs hold", "differs"), rows)
+
+
+def _count(said: Mapping[str, str]) -> str:
+    return f"{len(said) - len(failed(said))} of {len(said)}"
+
+
+# -- their clone -------------------------------------------------------------------------------------------------------
+def read_pages() -> list[Page]:
+    """The rows of apg.toml."""
+    return [Page(**row) for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["page"]]
+
+
+def export(clone: Path, folder: Path) -> None:
+    """Pages, tests and manifest of the newest commit."""
+    words = ["git", "-C", str(clone), "archive", "HEAD", "content", "test", "package.json"]
+    packed = subprocess.run(words, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        tar.extractall(folder, filter="data")
+
+
+def break_pages(folder: Path, pages: Iterable[Page], kind: str) -> None:
+    """Write pages and their scripts anew. Their documentation shares the file: it is not what tests look at."""
+    pattern, instead = BROKEN[kind]
+    for page in pages:
+        here = (folder / PATTERNS / page.path).parent
+        for one in (*here.glob("*.html"), *here.glob("js/*.js")):
+            text = one.read_text(encoding="utf-8")
+            one.write_text(re.sub(pattern, instead, text), encoding="utf-8")
+
+
+# -- ours --------------------------------------------------------------------------------------------------------------
+def ours(folder: Path, page: Page) -> dict[str, str]:
+    """Our assertions on the page. Raises InfrastructureError where the engine does not come to an end with it."""
+    text = inlined(folder / PATTERNS / page.path)
+    files = {"test.js": adapted(page).encode()}
+    code = Code(digest(files["test.js"]), files, False, {"selectors": [], "words": []})
+    seen = look(Job(text, code, limits=Limits(page=240, load=60))).observed
+    if seen.ended or seen.fault or seen.threw or seen.machine or seen.off_task:
+        why = seen.machine or seen.fault or seen.threw or seen.off_task or f"{seen.ended}: {seen.detail}"
+        raise InfrastructureError(f"{page.path}: {why}", cause="browser")
+    return {one.name: (one.message or "it fails") if one.status == "fail" else "" for one in seen.assertions}
+
+
+def adapted(page: Page) -> str:
+    """The test of the case with the words of the page. Raises UserError for a swap that does nothing."""
+    text = (load_case(OWN / page.case).folder / "test.js").read_text(encoding="utf-8")
+    for old, new in page.swaps:
+        if old not in text:
+            raise UserError(f"{page.path}: the test of {page.case} has no {old!r}", path=TABLE, field="swaps")
+        text = text.replace(old, new)
+    return text + "\ndelete module.exports.runAxe;\ndelete module.exports.onTask;\n"
+
+
+def inlined(path: Path) -> str:
+    """A page with its own scripts, styles and pictures in it; those of other sites are left out."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r"<img\b[^>]*>", lambda one: _picture(path.parent, one[0]), text)
+    text = re.sub(r"<link\b[^>]*>", lambda one: _style(path.parent, one[0]), text)
+    return re.sub(r"<script\b([^>]*)>\s*</script>", lambda one: _script(path.parent, one[0], one[1]), text)
+
+
+def _style(folder: Path, tag: str) -> str:
+    said = _attributes(tag)
+    if "stylesheet" not in said.get("rel", ""):
+        return tag
+    css = _beside(folder, said.get("href", ""))
+    return f"<style>{css.replace('</style', '<!/style')}</style>" if css else ""
+
+
+def _script(folder: Path, whole: str, tag: str) -> str:
+    said = _attributes(tag)
+    if "src" not in said:
+        return whole
+    others = "".join(f' {name}="{html.escape(value)}"' for name, value in said.items() if name != "src")
+    code = _beside(folder, said["src"]).replace("</script", "<\\/script")
+    return f"<script{others}>{code}</script>"
+
+
+def _picture(folder: Path, tag: str) -> str:
+    """Its box is as large as it is: what clips it depends on that."""
+    address = _attributes(tag).get("src", "")
+    path = folder / address
+    if "://" in address or not path.is_file():
+        return tag
+    kind = mimetypes.guess_type(path.name)[0] or "image/png"
+    return tag.replace(address, f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}")
+
+
+def _attributes(tag: str) -> dict[str, str]:
+    return {one[1].lower(): html.unescape(one[2]) for one in re.finditer(r"([\w-]+)\s*=\s*\"([^\"]*)\"", tag)}
+
+
+def _beside(folder: Path, address: str) -> str:
+    """A file that a page names; nothing for what is not there, or elsewhere."""
+    path = folder / address.partition("?")[0]
+    return path.read_text(encoding="utf-8", errors="replace") if "://" not in address and path.is_file() else ""
+
+
+# -- theirs ------------------------------------------------------------------------------------------------------------
+def install(folder: Path, driver: str) -> None:
+    """What their tests need, from npm. Raises UserError where there is no driver, InfrastructureError."""
+    if not Path(driver).exists():
+        raise UserError(f"there is no {driver}", hint="install Debian's chromium-driver, or name it by --driver")
+    wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    manifest = {"private": True, "dependencies": {name: wanted[name] for name in PACKAGES}}
+    (folder / "package.json").write_text(json.dumps({**manifest, "ava": {"files": ["test/tests/*"]}}), encoding="utf-8")
+    words = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    if done.returncode:
+        raise InfrastructureError(f"npm: {done.stderr.strip()[-500:]}", cause="registry")
+    shutil.copy(CHROME, folder / CHROME.name)
+    for theirs in (folder / "home", folder / "node_modules" / ".cache"):
+        theirs.mkdir(exist_ok=True)
+        if not os.geteuid():
+            shutil.chown(theirs, NOBODY, NOBODY)
+
+
+def theirs(folder: Path, page: Page, driver: str) -> tuple[dict[str, str], str]:
+    """Their tests of the page, and why there is no result."""
+    surroundings = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder / "home"),
+        "TMPDIR": str(folder / "home"),
+        "NODE_OPTIONS": f"--require={folder / CHROME.name}",
+        "A11Y_DRIVER": driver,
+        "A11Y_BROWSER": executable() or "",
+        "CI": "1",
+    }
+    words = ["node_modules/.bin/ava", "--tap", "--timeout=5m", f"test/tests/{page.tests}.js"]
+    how: dict[str, Any] = {"cwd": folder, "env": surroundings, "start_new_session": True}
+    how |= {} if os.geteuid() else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how) as process:
+        try:
+            said, _ = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            said = ""
+        finally:
+            _end(process.pid)
+    told = dict(tap(said))
+    return told, "" if told else f"their tests say nothing: {said.strip()[-300:]}"
+
+
+def _end(group: int) -> None:
+    try:
+        os.killpg(group, 9)
+    except ProcessLookupError:
+        return
+
+
+def tap(text: str) -> Iterator[tuple[str, str]]:
+    """The tests of a TAP report, by what they are about and say, and what is wrong; those that are left out are left
+    out here, too."""
+    for line in text.splitlines():
+        if (one := re.match(r"(not )?ok \d+ - (.*)$", line)) and not re.search(r"# (SKIP|TODO)", one[2]):
+            yield re.sub(r"^.*\[data-test-id=\"?([^\"\]]+)\"?\]", r"\1", one[2]), "it fails" if one[1] else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""The comparison with the Authoring Practices' tests, as far as it needs neither their pages nor a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import apg
+from pipeline.core.errors import UserError
+
+PAGES = apg.read_pages()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[one.name for one in PAGES])
+def test_every_swap_finds_its_words_in_the_case(page: apg.Page) -> None:
+    """A case that is written otherwise is noticed here."""
+    assert "delete module.exports.runAxe" in apg.adapted(page)
+
+
+def test_a_swap_that_does_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match="has no 'nowhere'"):
+        apg.adapted(PAGES[0]._replace(swaps=[("nowhere", "x")]))
+
+
+def test_a_page_takes_its_scripts_and_styles_with_it(tmp_path: Path) -> None:
+    (tmp_path / "js").mkdir()
+    (tmp_path / "js" / "a.js").write_text('document.write("</script>")')
+    (tmp_path / "a.css").write_text("p { color: red }")
+    (tmp_path / "i.png").write_bytes(b"png")
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<link rel="stylesheet" href="a.css"><link rel="stylesheet" href="https://elsewhere.example/b.css">'
+        '<img alt="" src="i.png"><img src="gone.png">'
+        '<script src="js/a.js" type="text/javascript"></script><script>own()</script>'
+    )
+    assert apg.inlined(page) == (
+        '<style>p { color: red }</style><img alt="" src="data:image/png;base64,cG5n"><img src="gone.png">'
+        '<script type="text/javascript">document.write("<\\/script>")</script><script>own()</script>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "broken"),
+    [
+        ("states", 'set("aria-expanded")', 'set("data-was-expanded")'),
+        ("keys", "on('keydown', go)", 'on("nokeydown", go)'),
+        ("roles", '<ul role="menu"><p role="alert">', '<ul data-role="menu"><p role="alert">'),
+    ],
+)
+def test_a_page_is_broken(tmp_path: Path, kind: str, text: str, broken: str) -> None:
+    page = apg.Page("menu-button", "m/examples/m.html")
+    path = tmp_path / apg.PATTERNS / page.path
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    apg.break_pages(tmp_path, [page], kind)
+    assert path.read_text() == broken
+
+
+def test_a_report_is_read() -> None:
+    said = (
+        'TAP version 13\nok 1 - x.html [data-test-id="key-tab"]: moves\n'
+        'not ok 2 - x.html [data-test-id="role"]: is a tab\n  ---\nok 3 - x: later # TODO\n1..3\n'
+    )
+    assert dict(apg.tap(said)) == {"key-tab: moves": "", "role: is a tab": "it fails"}
+
+
+def test_what_differs_is_explained_or_said() -> None:
+    page = apg.Page("tabs", "t.html", explained={"told": "it is not", "gone": "it was"})
+    assert apg.Found(page, {"told": "no", "new": "no"}, {"theirs": ""}).unexplained == ["new", "gone"]
+    both = apg.Found(page, {"told": "no", "gone": "no"}, {"theirs": "no"})
+    assert both.unexplained == ["theirs"] and not both.one_sided
+    assert apg.Found(page, {"told": ""}, {"theirs": "no"}).one_sided
+    assert apg.Found(page, trouble="no driver").differs == ["no driver"]
