@@ -14,6 +14,7 @@ import 'pipeline/predict/agents.just'
 import 'pipeline/evaluate/evaluation.just'
 import 'pipeline/analyze/analysis.just'
 import 'pipeline/pages/pages.just'
+import 'pipeline/submission/submission.just'
 import 'pipeline/remote/remote.just'
 import 'docker/docker.just'
 

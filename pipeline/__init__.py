@@ -8,7 +8,7 @@ The floors, from the bottom up. Each uses those below it, and its `__init__.py` 
     execution                               images and test runs
     collect triage build predict evaluate analyze      the stages, which meet only in files
     pages                                   the second track, as a stage: pages that models write
-    campaign, dataset, demo, remote, workers, inspection      commands across stages
+    campaign, dataset, submission, demo, remote, workers, inspection      commands across stages
     migrate, doctor, costs, models, schema        commands beside them
     cli                                     the console program
 """

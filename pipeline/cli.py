@@ -41,6 +41,7 @@ COMMANDS = {
     "runs": ("pipeline.inspection.cli", "List, show, compare and remove runs."),
     "show": ("pipeline.inspection.instance", "Show one instance: its statement, gold and the answers side by side."),
     "open": ("pipeline.inspection.report", "Open the report."),
+    "submission": ("pipeline.submission.cli", "Pack, verify, regrade and rank submissions."),
     "scheduler": ("pipeline.workers.scheduler", "Start the meeting point of coordinators (--engine dask) and workers."),
     "worker": ("pipeline.workers.worker", "Perform units for coordinators elsewhere."),
     "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send data, run recipes, fetch results."),

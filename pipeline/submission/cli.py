@@ -1,0 +1,96 @@
+"""`a11y-bench submission`: `pack`, `verify`, `regrade`, `leaderboard`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.core.options import agent_option, data_option, model_argument, name_option, repo_argument
+
+FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
+
+
+@click.group()
+def command() -> None:
+    """Bundles of what an agent and a model answered: pack, check, judge again, list."""
+
+
+@command.command()
+@repo_argument
+@model_argument
+@agent_option
+@name_option
+@click.option("--run", default="", help="The run [default: the newest].")
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write.")
+@data_option
+def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, store: Any) -> None:
+    """Write the bundle of MODEL's answers for REPO: predictions, trajectories, verdicts, stored runs, provenance.
+
+    \b
+    Example: a11y-bench submission pack grommet/grommet GLM-4.6 --output bundle
+    """
+    from pipeline.core.console import say
+    from pipeline.core.options import agent_of
+    from pipeline.evaluate.answers import Subject
+    from pipeline.submission import bundle
+
+    made = bundle.pack(store, Subject(repo, agent_of(agent, model, name), model, run), output)
+    say(f"{output}: {made.resolved} of {len(made.instances)} resolved; {len(made.files)} files, digest {made.digest}")
+
+
+@command.command()
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
+def verify(folders: tuple[Path, ...]) -> None:
+    """Check that bundles are whole, unchanged, and say what their records say. Needs no dataset.
+
+    Exit code: 0 nothing is wrong, 1 something is.
+    """
+    from pipeline.core.console import say
+    from pipeline.submission import bundle
+
+    _end([f"{folder}: {line}" for folder in folders for line in bundle.verify(folder)], say, len(folders))
+
+
+@command.command()
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
+@data_option
+def regrade(folders: tuple[Path, ...], store: Any) -> None:
+    """Give the verdicts of bundles anew from their stored runs, by the dataset in DATA, and compare. Nothing is run.
+
+    Exit code: 0 all are as claimed, 1 some are not.
+    """
+    from pipeline.core.console import say
+    from pipeline.submission import bundle
+
+    wrong = [f"{folder}: {line}" for folder in folders for line in bundle.verify(folder)]
+    wrong = wrong or [f"{folder}: {line}" for folder in folders for line in bundle.regrade(folder, store.root)]
+    _end(wrong, say, len(folders))
+
+
+@command.command()
+@click.argument("folders", nargs=-1, required=True, type=FOLDER)
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The page to write.")
+def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
+    """Write one page of bundles that verify; those that do not are named and left out.
+
+    Exit code: 0 all are on it, 1 some are not.
+    """
+    from pipeline.core.console import say
+    from pipeline.core.store import write_bytes
+    from pipeline.submission import bundle
+    from pipeline.submission.leaderboard import render
+
+    found = {folder: bundle.verify(folder) for folder in folders}
+    write_bytes(output, render([bundle.load(folder) for folder, wrong in found.items() if not wrong]).encode())
+    say(f"leaderboard: {output}")
+    _end([f"{folder}: {line}" for folder, wrong in found.items() for line in wrong], say, len(folders))
+
+
+def _end(wrong: list[str], say: Any, count: int) -> None:
+    for line in wrong:
+        say(line)
+    if wrong:
+        raise SystemExit(1)
+    say(f"{count} of {count} hold")

@@ -1,0 +1,153 @@
+"""Bundles: whole, checked, judged again; and what is done to one is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from factories import REPO
+from tiny_library import QUALIFIED, Bench
+
+from pipeline.core.errors import UserError
+from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.stage import evaluate
+from pipeline.llm.models import SHIPPED
+from pipeline.predict.stage import Predictor
+from pipeline.submission import bundle
+from pipeline.submission.cli import command
+from pipeline.submission.leaderboard import render
+
+
+@pytest.fixture(scope="module")
+def bench(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A dataset with the answers of oracle and nop, evaluated."""
+    made = tiny.copy(tmp_path_factory.mktemp("submission"))
+    for name in ("oracle", "nop"):
+        Predictor(made.store, REPO, name, name, models=SHIPPED).predict()
+        evaluate(made.store, Subject(REPO, name, name), made.sandbox, trust_local=True)
+    return made
+
+
+@pytest.fixture(scope="module")
+def packed(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle") / "oracle"
+    bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), folder)
+    return folder
+
+
+@pytest.fixture
+def copy(packed: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(packed, tmp_path / "copy")
+
+
+def rewrite(path: Path, **changes: object) -> None:
+    if path.suffix == ".json":
+        path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+        return
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | changes), *others]) + "\n")
+
+
+def signed_again(folder: Path, **changes: object) -> None:
+    """What a forger would do: let the digests fit."""
+    said = bundle.load(folder).model_copy(update={"files": bundle._digests(folder), **changes})
+    said = said.model_copy(update={"digest": said.signed()})
+    (folder / bundle.ABOUT).write_text(said.model_dump_json())
+
+
+def test_a_bundle_holds_and_its_verdicts_come_again(bench: Bench, packed: Path) -> None:
+    said = bundle.load(packed)
+    assert (said.resolved, len(said.instances), said.is_complete) == (len(QUALIFIED), len(QUALIFIED), True)
+    assert bundle.verify(packed) == []
+    assert bundle.regrade(packed, bench.store.root) == []
+    names = {path.split("/")[1] for path in said.files}
+    assert names == {"03_predictions", "04_evaluation"}, "the dataset is nobody's to hand in"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda path: path.unlink(), "is missing"),
+        (lambda path: path.write_text("{}\n"), "was changed"),
+        (lambda path: path.with_name("more.txt").write_text("x"), f"is not in {bundle.ABOUT}"),
+    ],
+    ids=["missing", "changed", "more"],
+)
+def test_what_is_changed_is_found(copy: Path, change: object, found: str) -> None:
+    change(next(copy.rglob("verdicts.jsonl")))
+    assert [line for line in bundle.verify(copy) if found in line]
+
+
+def test_a_claim_without_its_digest_is_found(copy: Path) -> None:
+    rewrite(copy / bundle.ABOUT, cost_usd="0")
+    assert bundle.verify(copy) == [f"{bundle.ABOUT}: its digest is not that of what it says"]
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "claims", "found"),
+    [
+        ("verdicts.jsonl", {"outcome": "unresolved"}, {}, "are not what it claims"),
+        ("verdicts.jsonl", {"patch_digest": "0"}, {}, "is of another patch"),
+        ("verdicts.jsonl", {"model": "other"}, {}, "is of another patch"),
+        ("predictions.jsonl", {"model_patch": ""}, {}, "is of another patch"),
+        ("predictions.jsonl", {}, {"attempts": 2}, "claims 2 attempts and holds 1"),
+        ("predictions.jsonl", {}, {"outcomes": {"resolved": 99}}, "are not what it claims"),
+    ],
+)
+def test_a_claim_that_its_own_records_contradict_is_found(
+    copy: Path, file: str, changes: dict[str, object], claims: dict[str, object], found: str
+) -> None:
+    rewrite(next(copy.rglob(file)), **changes)
+    signed_again(copy, **claims)
+    assert any(found in line for line in bundle.verify(copy))
+
+
+def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy: Path) -> None:
+    """Records that agree with each other are not true yet: the runs are read again."""
+    rewrite(next(copy.rglob("verdicts.jsonl")), outcome="unresolved")
+    signed_again(copy, outcomes={"resolved": len(QUALIFIED) - 1, "unresolved": 1})
+    assert bundle.verify(copy) == []
+    (line,) = bundle.regrade(copy, bench.store.root)
+    assert "claims unresolved, the stored run gives resolved" in line
+
+
+@pytest.mark.rule("bad-input")
+def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="something already"):
+        bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)
+    with pytest.raises(UserError, match="no run of"):
+        bundle.pack(bench.store, Subject(REPO, "magentless", "GLM-4.6"), tmp_path / "x")
+    with pytest.raises(UserError, match="no dataset to judge by"):
+        bundle.regrade(packed, tmp_path)
+
+
+def test_the_leaderboard_lists_what_holds(bench: Bench, packed: Path, copy: Path, tmp_path: Path) -> None:
+    other = tmp_path / "nop"
+    bundle.pack(bench.store, Subject(REPO, "nop", "nop"), other)
+    rewrite(copy / bundle.ABOUT, model="forged")
+    page = tmp_path / "page.html"
+    words = ["leaderboard", *map(str, (other, packed, copy)), "--output", str(page)]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 1 and "its digest is not" in done.output
+    text = page.read_text()
+    assert text.index("oracle") < text.index(">nop<") and "forged" not in text
+    assert "100.0 % [" in text and "Content-Security-Policy" in text
+
+
+def test_what_is_incomplete_or_of_other_instances_stands_apart(packed: Path) -> None:
+    said = bundle.load(packed)
+    owed = said.model_copy(update={"model": "late", "outcomes": {"resolved": len(QUALIFIED) - 1, "not_evaluated": 1}})
+    fewer = said.model_copy(update={"model": "few", "instances": said.instances[:1], "outcomes": {"resolved": 1}})
+    page = render([owed, said, fewer])
+    assert page.count("<table") == 2
+    assert '<tr class="reference"><th scope="row">late</th>' in page
+
+
+def test_the_commands_say_how_it_went(bench: Bench, packed: Path, copy: Path) -> None:
+    fine = CliRunner().invoke(command, ["regrade", str(packed), "--data", str(bench.store.root)])
+    assert (fine.exit_code, "1 of 1 hold" in fine.output) == (0, True)
+    next(copy.rglob("runs.json")).unlink()
+    assert CliRunner().invoke(command, ["verify", str(copy)]).exit_code == 1
