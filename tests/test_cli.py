@@ -19,7 +19,8 @@ Run = Callable[..., tuple[int, str, str]]
 #: every command, and the commands of groups
 GROUPS = {
     "triage": ("serve", "list", "rate", "ask", "import", "export"),
-    "dataset": ("check", "export", "stats", "lock", "rebuild", "agree"),
+    "dataset": ("check", "export", "stats", "lock", "rebuild", "agree", "audit", "grade"),
+    "submission": ("pack", "verify", "regrade", "leaderboard"),
     "pages": ("check", "run", "eval", "report", "hybrid", "demo"),
     "handcheck": ("export", "import"),
     "runs": ("list", "show", "compare", "remove"),
@@ -29,6 +30,7 @@ ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.
 ELSEWHERE = (["remote", name] for name in ("setup", "run", "status", "logs", "stop"))
 WITHOUT_DATA = (
     *([], ["models"], ["schema"], ["select"], ["pages", "check"], ["scheduler"], ["worker"]),
+    *(["submission", "verify"], ["submission", "leaderboard"]),
     *ELSEWHERE,
     *([group] for group in GROUPS),
 )

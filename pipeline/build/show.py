@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.core.options import data_option, repo_argument
-from pipeline.core.records import Environment
+
+if TYPE_CHECKING:
+    from pipeline.core.records import Environment
 
 
 @click.command()

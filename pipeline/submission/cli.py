@@ -14,7 +14,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 @click.group()
 def command() -> None:
-    """Bundles of what an agent and a model answered: pack, check, judge again, list."""
+    """Pack, verify, regrade and rank submissions."""
 
 
 @command.command()
