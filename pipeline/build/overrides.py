@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
+from pipeline.core.texts import read_text
 from pipeline.ecosystems import all_managers, all_parsers, all_runners
 
 FOLDER = Path(__file__).with_name("repos")
@@ -60,10 +61,7 @@ def read(repo: Repo) -> list[Override]:
     path = folder() / f"{repo.slug}.toml"
     if not path.exists():
         return []
-    try:
-        return list(parse(path.read_text(encoding="utf-8"), path))
-    except UnicodeDecodeError as error:
-        raise UserError(f"invalid TOML: {error}", path=path, hint=HINT) from None
+    return list(parse(read_text(path), path))
 
 
 def parse(text: str, path: Path) -> Iterator[Override]:

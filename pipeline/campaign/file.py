@@ -20,6 +20,7 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
 from pipeline.core.subset import Subset, read_names
+from pipeline.core.texts import read_text
 
 Usd = Decimal
 
@@ -136,13 +137,11 @@ _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 def load_campaign(path: Path) -> Campaign:
     """Read a file. Raises UserError with file, line and field."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"at line (\d+)", str(error))
         raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None) from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read: {error}", path=path) from None
     try:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:

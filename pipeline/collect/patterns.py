@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from pipeline.collect.scan import Scanner
 from pipeline.core.errors import UserError
 from pipeline.core.patches import PathPatterns, named_table, shipped_tests
 from pipeline.core.patches import patterns as shipped_table
+from pipeline.core.texts import read_toml
 
 #: the name of the thesis's patterns, where a file may be named
 SEED = "seed"
@@ -65,13 +65,9 @@ def load_patterns(path: Path) -> Patterns:
     """
     if str(path) == SEED:
         return seed()
-    try:
-        return _patterns(tomllib.loads(path.read_text(encoding="utf-8")), path)
-    except FileNotFoundError:
-        hint = f"a TOML file like core/patterns.toml, or `{SEED}` for the thesis's patterns"
-        raise UserError("no such file", path=path, hint=hint) from None
-    except ValueError as error:
-        raise UserError(f"invalid TOML: {error}", path=path, hint="correct the file") from None
+    return _patterns(
+        read_toml(path, f"a TOML file like core/patterns.toml, or `{SEED}` for the thesis's patterns"), path
+    )
 
 
 def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:

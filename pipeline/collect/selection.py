@@ -6,7 +6,6 @@ for the stages: any repository can be collected.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
@@ -20,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.collect.github.rest import Rest
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
+from pipeline.core.texts import read_toml
 
 STARS = 500
 SIX_MONTHS = timedelta(days=183)
@@ -53,14 +53,11 @@ def load_list(path: Path | None = None) -> list[Listed]:
     """The list in `path`, or the thesis's. Raises UserError with file and field."""
     where = path or Path("repositories.toml")
     try:
-        text = (path or files("pipeline.collect") / "repositories.toml").read_text(encoding="utf-8")
-        rows = [Listed.model_validate(row) for row in tomllib.loads(text)["repository"]]
-    except FileNotFoundError:
-        raise UserError("no such file", path=where) from None
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise UserError(
-            f"not a list of repositories: {error}", path=where, hint="[[repository]] name = 'org/repo'"
-        ) from None
+        tables = read_toml(path or Path(str(files("pipeline.collect") / "repositories.toml"))).get("repository")
+        if not isinstance(tables, list):
+            hint = "[[repository]] name = 'org/repo'"
+            raise UserError("not a list of repositories", path=where, field="repository", hint=hint)
+        rows = [Listed.model_validate(row) for row in tables]
     except ValidationError as error:
         first = error.errors()[0]
         raise UserError(first["msg"], path=where, field=".".join(map(str, first["loc"]))) from None

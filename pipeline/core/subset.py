@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Instance
+from pipeline.core.texts import read_text
 
 
 @dataclass(frozen=True)
@@ -68,16 +69,13 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read as text: {error}", path=path) from None
+    lines = read_text(path).splitlines()
     return [(number, one.strip()) for number, one in enumerate(lines, 1) if one.strip() and not one.startswith("#")]
 
 
 def _named(path: Path, number: int, line: str) -> str:
     try:
-        return _canonical(json.loads(line)["instance_id"] if line.startswith("{") else line)
+        return _canonical(str(json.loads(line)["instance_id"]) if line.startswith("{") else line)
     except (ValueError, KeyError, TypeError):
         raise UserError("no instance_id in this line", path=path, line=number) from None
     except UserError as error:

@@ -21,6 +21,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, digest, now, read_json, write_json, write_records
+from pipeline.core.texts import read_text
 from pipeline.evaluate.answers import Subject
 
 #: what git writes before a path: its own way, and with `diff.mnemonicPrefix` (index, work tree, commit, object)
@@ -114,10 +115,7 @@ def _instance(path: Path, place: int, value: Mapping[str, Any]) -> str:
 
 def _values(path: Path) -> Iterator[tuple[int, Any]]:
     """What a file holds, with the line or place of each: JSON Lines, a list, or an object by instance."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read as text: {error}", path=path) from None
+    text = read_text(path, "utf-8-sig")
     try:
         whole = json.loads(text)
     except ValueError:

@@ -18,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.core.errors import UserError
 from pipeline.core.records import Track
 from pipeline.llm.prices import Usage, total
 
@@ -139,18 +140,34 @@ class Ledger:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self._db = sqlite3.connect(path, timeout=30, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.executescript(SCHEMA)
-        self._add_columns()
+        try:
+            with self._readable():
+                self._db.execute("PRAGMA journal_mode = WAL")
+                self._db.execute("PRAGMA synchronous = NORMAL")
+                self._db.executescript(SCHEMA)
+            self._add_columns()
+        except BaseException:
+            self._db.close()
+            raise
 
     def close(self) -> None:
         self._db.close()
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._db:
+        with self._lock, self._readable(), self._db:
             yield self._db
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Raises UserError for a file that is no database, or a broken one."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", None) not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+                raise
+            hint = "mend it, or move it away; without it nothing is known of what was spent before"
+            raise UserError(f"no ledger: {error}", path=self.path, hint=hint) from None
 
     def _add_columns(self) -> None:
         """A ledger from before there were tracks is all repair; one from before answers were kept knows of none."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
+from pipeline.core.texts import read_text
 from pipeline.llm.prices import Price
 
 #: the list that comes with the project, and the demo's
@@ -132,13 +133,13 @@ def _entries(path: Path) -> list[tuple[int, Any]]:
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
         content, root = yaml.safe_load(text), yaml.compose(text)
-    except OSError as error:
-        raise UserError(f"cannot be read: {error.strerror}", path=path) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise UserError(f"invalid YAML: {error.problem}", path=path, line=line) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"invalid YAML: {error}", path=path) from None
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)

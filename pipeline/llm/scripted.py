@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
+from pipeline.core.texts import read_toml
 from pipeline.llm.provider import Fault, Handler, Received, Refusal, Said
 
 #: (instance, step) -> what is in the prompt of that step for that instance, and in no other
@@ -95,10 +95,9 @@ def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
 
     Raises UserError with file and field.
     """
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8")).get("answer", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
+    tables = read_toml(path).get("answer", [])
+    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        raise UserError("[[answer]] tables are expected", path=path, field="answer")
     return [_load(path, place, table, markers_of) for place, table in enumerate(tables)]
 
 

@@ -21,6 +21,7 @@ from typing import Literal
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import digest
+from pipeline.core.texts import read_text
 
 OWN = Path(__file__).parent / "cases"
 PROMPT, TEST, EXAMPLES = "prompt.md", "test.js", "examples"
@@ -150,7 +151,7 @@ def load_case(folder: Path) -> Case:
     for name in (PROMPT, TEST):
         if not (folder / name).is_file():
             raise UserError("no such file", path=folder / name, hint=f"a case is a folder with {PROMPT} and {TEST}")
-    prompt = (folder / PROMPT).read_text(encoding="utf-8").strip()
+    prompt = read_text(folder / PROMPT).strip()
     if not prompt:
         raise UserError("the prompt is empty", path=folder / PROMPT)
     return Case(folder, prompt, tuple(_examples(folder)))

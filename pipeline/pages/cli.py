@@ -98,7 +98,7 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.generate import owed_words
 
-    wanted = (*models, *(_models_of(models_file) if models_file else ()))
+    wanted = (*models, *(models_of(models_file) if models_file else ()))
     if not wanted:
         raise click.UsageError("name a model, or give --models-file")
     made, causes = _generation(wanted, listed or SHIPPED, **asked).generate()
@@ -111,6 +111,7 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
 def _generation(
     models: tuple[str, ...],
     listed: Path,
+    /,
     *,
     cases: Path | None,
     names: tuple[str, ...],
@@ -123,26 +124,28 @@ def _generation(
     store: Any,
     **how: Any,
 ) -> Any:
+    from pipeline.core.texts import read_text
     from pipeline.pages.cases import OWN, load_cases, set_name
     from pipeline.pages.generate import Generation
     from pipeline.pages.runs import SYSTEM, Asked
 
     folder = cases or OWN
     chosen = load_cases(folder, names)
-    text = system.read_text(encoding="utf-8").strip() if system else SYSTEM
+    text = read_text(system).strip() if system else SYSTEM
     sampling = {"temperature": how.pop("temperature"), "max_tokens": how.pop("max_tokens")}
     asked = Asked(models, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
     return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **how)
 
 
-def _models_of(path: Path) -> list[str]:
+def models_of(path: Path) -> list[str]:
     """The names in a file of models: the public harness's form, or a model list. Raises UserError."""
     import yaml
 
     from pipeline.core.errors import UserError
+    from pipeline.core.texts import read_text
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.safe_load(read_text(path))
         entries = data.get("models") or data.get("model_list")
         return [one.get("name") or one["model_name"] for one in entries]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
+from pipeline.core.texts import read_toml
 from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
@@ -150,12 +151,9 @@ def _asked(manifest: Manifest, path: Path, settings: Path) -> tuple[Mapping[str,
     return tuple(found)
 
 
-def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
-    """A text, or a table of texts, in a TOML file; None where there is neither."""
-    try:
-        value: object = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
+def _look_up(path: Path, key: str) -> str | None:
+    """A text in a TOML file, None where there is none."""
+    value: object = read_toml(path)
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
     if isinstance(value, dict):
@@ -168,13 +166,11 @@ Read = TypeVar("Read", bound=BaseModel)
 
 def _read(path: Path, kind: type[Read]) -> Read:
     try:
-        return kind.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return kind.model_validate(read_toml(path))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
         raise UserError(first["msg"], path=path, field=field, hint="see docs/agents.md") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
 
 
 def _check_places(call: Call, path: Path, places: tuple[str, ...]) -> None:

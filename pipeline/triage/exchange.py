@@ -157,9 +157,11 @@ def read(path: Path, rater: str = "") -> list[Review]:
     if not whole:
         found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         return [_line(path, number, line, rater) for number, line in found]
-    entries = [{"instance_id": name, **one} for name, one in whole.items()] if isinstance(whole, dict) else whole
-    if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
+    told = list(whole.values()) if isinstance(whole, dict) else whole
+    if not isinstance(told, list) or not all(isinstance(one, dict) for one in told):
         raise UserError("a list or an object of ratings is expected", path=path)
+    names = [{"instance_id": name} for name in whole] if isinstance(whole, dict) else [{}] * len(told)
+    entries = [name | one for name, one in zip(names, told, strict=True)]
     return [_foreign(path, number, one, rater) for number, one in enumerate(entries, 1)]
 
 
@@ -206,6 +208,10 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None
         raise UserError(first["msg"].removeprefix("Value error, "), path=path, line=number, field=field) from None
+    except UserError as error:
+        raise UserError(error.message, path=path, line=number, field="instance_id", hint=error.hint) from None
+    except (TypeError, ValueError) as error:
+        raise UserError(f"no rating of a known form: {error}", path=path, line=number) from None
 
 
 def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,8 +80,8 @@ def test_the_shipped_list_is_the_seeds() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[[repository", "list.toml: not a list of repositories"),
-        ("a = 1", "not a list of repositories: 'repository'"),
+        ("[[repository", "list.toml: invalid TOML"),
+        ("a = 1", "not a list of repositories"),
         ("[[repository]]\nname = 1", "field 'name'"),
         ("[[repository]]\nname = 'a/b'\nstars = 1", "field 'stars'"),
         ("[[repository]]\nname = 'ab'", "'ab' is not a repository"),

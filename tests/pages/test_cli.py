@@ -50,3 +50,10 @@ def test_all_that_is_asked_for_reaches_the_run(tmp_path: Path) -> None:
 
 def test_without_a_model_there_is_nothing_to_run(tmp_path: Path) -> None:
     assert call(tmp_path, "run").exit_code == 2
+
+
+@pytest.mark.rule("bad-input")
+def test_a_file_of_words_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "system.txt").write_bytes(b"\xff")
+    result = call(tmp_path, "run", "one", "--system", str(tmp_path / "system.txt"))
+    assert isinstance(result.exception, UserError) and "system.txt:1: the file is not UTF-8" in str(result.exception)

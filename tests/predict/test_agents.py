@@ -86,7 +86,7 @@ def test_a_command_line_must_be_named() -> None:
         ('command = ["a"]\nseconds = 0', "seconds", "greater than 0"),
         ('command = ["a", "{promt}"]', None, "there is no '{promt}'"),
         ('command = ["{python}"]', None, "there is no '{python}'"),
-        ("command =", None, "cannot be read as TOML"),
+        ("command =", None, "invalid TOML"),
     ],
 )
 def test_broken_settings_say_where(tmp_path: Path, text: str, field: str | None, said: str) -> None:

@@ -22,6 +22,7 @@ from pipeline.analyze.reading.rows import Statement
 from pipeline.core import journal
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, now, write_bytes
+from pipeline.core.texts import read_text
 
 HEADER = ("check", "instance_id", "rating", "note")
 
@@ -89,12 +90,12 @@ def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
     """
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
     found: dict[str, HandCheck] = {}
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        for line, row in enumerate(csv.DictReader(lines), 2):
-            cells = {name: (row.get(name) or "").strip() for name in HEADER}
-            if cells["rating"]:
-                _refuse(path, line, cells, known, found)
-                found[cells["check"]] = _rating(cells, known, rater)
+    lines = io.StringIO(read_text(path, "utf-8-sig"), newline="")
+    for line, row in enumerate(csv.DictReader(lines), 2):
+        cells = {name: (row.get(name) or "").strip() for name in HEADER}
+        if cells["rating"]:
+            _refuse(path, line, cells, known, found)
+            found[cells["check"]] = _rating(cells, known, rater)
     return list(found.values())
 
 

@@ -6,19 +6,20 @@ The ledger alone tells requests and instances apart; a `costs.csv` that came wit
 from __future__ import annotations
 
 import csv
-import sqlite3
+import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.rows import Rows, Who
-from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
+from pipeline.core.texts import read_text
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import EXACT, total
@@ -115,22 +116,16 @@ def _of(rows: Rows) -> Callable[[CostRow | Request], bool]:
 def _costs(store: Store) -> list[CostRow]:
     if not store.costs.exists():
         return []
-    with store.costs.open(encoding="utf-8", newline="") as lines:
-        found = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
+    lines = io.StringIO(read_text(store.costs), newline="")
+    found = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
     return list(unique(found, store.costs, ("track", "repo", "model", "agent", "embed")))
 
 
 def _requests(store: Store) -> list[Request]:
     if not store.ledger.exists():
         return []
-    try:
-        ledger = Ledger(store.ledger)
-        try:
-            return ledger.rows()
-        finally:
-            ledger.close()
-    except sqlite3.DatabaseError as error:
-        raise UserError(f"not a ledger: {error}", path=store.ledger, hint="repair it, or move it away") from None
+    with closing(Ledger(store.ledger)) as ledger:
+        return ledger.rows()
 
 
 def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -10,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Record
+from pipeline.core.texts import read_toml
 
 SHIPPED = Path(__file__).with_name("settings.toml")
 
@@ -39,9 +39,7 @@ class Settings(Record):
 def load_settings(path: Path = SHIPPED) -> Settings:
     """Raises UserError with file and field."""
     try:
-        return Settings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"cannot be read as TOML: {error}", path=path) from None
+        return Settings.model_validate(read_toml(path))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None

@@ -119,7 +119,7 @@ def test_the_score_is_the_sum_of_the_parts_by_their_shares():
         ("tests = 0.40", "", "weights of tests, snapshot, judge, audit are expected"),
         ("tests = 0.40", "test = 0.40", "weights.test"),
         ("3 = 0.9", "", "what 3, 2, 1 are worth is expected"),
-        ("[weights]", "[weights", "cannot be read as TOML"),
+        ("[weights]", "[weights", "invalid TOML"),
     ],
 )
 def test_settings_that_can_not_be_meant_are_refused(tmp_path, before, after, why):

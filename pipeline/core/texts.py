@@ -1,0 +1,35 @@
+"""Text files that people write: read whole, with one error for whatever is wrong with the file itself.
+
+Does not cover what the text says: each reader checks that.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError
+
+
+def read_text(path: Path, encoding: str = "utf-8", hint: str | None = None) -> str:
+    """The text of a file. Raises UserError for one that is missing, not readable, or not UTF-8 (with the line)."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError("no such file", path=path, hint=hint) from None
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", path=path, hint=hint) from None
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise UserError("the file is not UTF-8", path=path, line=line, hint="save it as UTF-8") from None
+
+
+def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
+    """The tables of a TOML file. Raises UserError as `read_text` does, and for invalid TOML."""
+    try:
+        return tomllib.loads(read_text(path, hint=hint))
+    except (ValueError, RecursionError) as error:  # tomllib lets errors of dates and of nesting through
+        raise UserError(f"invalid TOML: {error}", path=path, hint=hint) from None
