@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from importlib import import_module
@@ -50,6 +51,10 @@ COMMANDS = {
     "costs": ("pipeline.costs", "Show what each experiment spent, and check the sums."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
 }
+
+
+#: what the system says of a place that was named and can not be used
+REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
 
 
 class Program(click.Group):
@@ -103,7 +108,7 @@ def main() -> None:
         sys.exit(2)
     except OSError as error:
         click.echo(f"error: {error}", err=True)
-        sys.exit(1)
+        sys.exit(2 if error.errno in REFUSED else 1)
     except A11yBenchError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, UserError) else 1)

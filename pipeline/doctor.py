@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from pipeline import browser
-from pipeline.core.options import data_option
+from pipeline.core.options import any_data_option
 
 
 class Check(NamedTuple):
@@ -199,7 +199,7 @@ def _finding(check: Check, found: str | None) -> Finding:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@data_option
+@any_data_option
 def command(as_json: bool, store: Any) -> None:
     """Check what this machine has, and say how to get what is missing. Changes nothing.
 

@@ -130,7 +130,7 @@ def test_the_installed_program_is_this_one() -> None:
 def test_what_is_unknown_lists_what_there_is(run: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
     """Exit code 2, what to do, and nothing written."""
     if arguments[0] not in ("schema", "frobnicate"):
-        arguments = [*arguments, "--data", str(tmp_path / "data")]
+        arguments = [*arguments, "--data", str(tmp_path)]
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert says in err

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from pipeline.core.options import data_option, repo_argument
-
-if TYPE_CHECKING:
-    from pipeline.core.records import Environment
 
 
 @click.command()
@@ -58,15 +55,15 @@ def _found(store: Any, repo: Any, number: int | None) -> Any:
 
 
 def _plain(outcome: Any) -> dict[str, Any]:
-    if not isinstance(outcome, Environment):
-        return {"reason": outcome.reason, "detail": str(outcome)}
+    if reason := getattr(outcome, "reason", ""):
+        return {"reason": reason, "detail": str(outcome)}
     return {"environment": outcome.model_dump(mode="json")}
 
 
 def _fields(outcome: Any) -> list[tuple[str, str, str]]:
     """Every field, or the reason why there is no environment."""
-    if not isinstance(outcome, Environment):
-        return [("rejected", outcome.reason, str(outcome))]
+    if reason := getattr(outcome, "reason", ""):
+        return [("rejected", reason, str(outcome))]
     values = outcome.model_dump(exclude={"evidence"})
     return [(name, _text(value), outcome.evidence.get(name, "")) for name, value in values.items()]
 
@@ -79,8 +76,8 @@ def _text(value: Any) -> str:
 
 def _row(one: Any, outcome: Any) -> tuple[str, ...]:
     name = f"#{one.number}"
-    if not isinstance(outcome, Environment):
-        return name, one.merged_at[:10], "", "", "", "", f"{outcome.reason}: {outcome}"
+    if reason := getattr(outcome, "reason", ""):
+        return name, one.merged_at[:10], "", "", "", "", f"{reason}: {outcome}"
     manager = f"{outcome.manager} {outcome.manager_version}".strip()
     runner = f"{outcome.runner} {outcome.runner_version}".strip()
     return name, one.merged_at[:10], outcome.node, manager, runner, outcome.folder or ".", outcome.evidence["node"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, trust_local_option
+from pipeline.core.options import new_data_option, trust_local_option
 
 
 @click.command()
@@ -16,7 +16,7 @@ from pipeline.core.options import data_option, trust_local_option
 @click.option("--plan", "only_plan", is_flag=True, help="Only print the plan.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 @trust_local_option
-@data_option
+@new_data_option
 def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store: Any) -> None:
     """Run everything that FILE asks for: datasets, agents, models, attempts, page sets; then the report.
 

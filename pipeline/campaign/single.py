@@ -11,10 +11,10 @@ from pipeline.core.options import (
     Usd,
     agent_option,
     attempts_option,
-    data_option,
     jobs_option,
     model_argument,
     name_option,
+    new_data_option,
     repo_argument,
     sandbox_option,
     subset_options,
@@ -47,7 +47,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @sandbox_option
 @trust_local_option
 @jobs_option
-@data_option
+@new_data_option
 def command(
     repo: Any,
     model: str,

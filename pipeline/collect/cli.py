@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, repo_argument
+from pipeline.core.options import new_data_option, repo_argument
 
 
 @click.command()
@@ -33,7 +33,7 @@ from pipeline.core.options import data_option, repo_argument
     type=click.Path(path_type=Path, dir_okay=False),
     help="A TOML file with other patterns, or `seed` for the thesis's.",
 )
-@data_option
+@new_data_option
 def command(
     repo: Any,
     source: str,

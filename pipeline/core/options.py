@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import click
@@ -30,12 +32,53 @@ class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs al
 
 
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--data DIR`: passes `store`, the opened data directory."""
+    """`--data DIR`: passes `store`, a data directory that is there. Raises UserError where it is not."""
+    return _data_option(function, require_data)
 
+
+def new_data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command that may begin a data directory. Raises UserError where nothing can be written."""
+    return _data_option(function, _try)
+
+
+def any_data_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a command that tells what is there, and whether anything is."""
+    return _data_option(function, lambda _: None)
+
+
+def require_data(folder: Path) -> None:
+    """Raise UserError where a data directory is not there."""
+    if not folder.is_dir():
+        from pipeline.core.errors import UserError
+
+        hint = "name the data directory with --data; the first command for a new one is: just collect-run REPO"
+        raise UserError("no such data directory", path=folder, field="--data", hint=hint)
+
+
+def _try(folder: Path) -> None:
+    """Whether files can be written there; leaves nothing behind."""
+    from pipeline.core.errors import UserError
+
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        message = f"nothing can be written there: {error.strerror}"
+        raise UserError(message, path=folder, field="--data", hint="name another folder with --data") from None
+    finally:
+        for one in made:
+            with suppress(OSError):
+                one.rmdir()
+
+
+def _data_option(function: Callable[..., Any], check: Callable[[Path], None]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapper(*args: Any, data: Path, **kwargs: Any) -> Any:
         from pipeline.core.store import Store
 
+        check(data)
         return function(*args, store=Store(data), **kwargs)
 
     return click.option(
@@ -177,3 +220,13 @@ def agent_of(agent: str, model: str, name: str = "") -> str:
     from pipeline.core.names import variant
 
     return model if model in REFERENCES else variant(agent, name)
+
+
+def require_agent(agent: str) -> None:
+    """Refuse the name of an agent that there is not, where a reference answers and no agent is read."""
+    from pipeline.core.errors import unknown
+    from pipeline.core.vendors import VENDORS
+
+    there = [path.parent.name for path in VENDORS.glob("*/agent.toml")]
+    if agent not in (*there, *REFERENCES):
+        raise unknown("agent", agent, there)

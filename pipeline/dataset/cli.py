@@ -11,6 +11,7 @@ from pipeline.core.options import (
     data_option,
     engine_option,
     jobs_option,
+    new_data_option,
     repo_argument,
     repos_argument,
     sandbox_option,
@@ -268,7 +269,7 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
 @sandbox_option
 @trust_local_option
 @jobs_option
-@data_option
+@new_data_option
 def rebuild(
     file: Path,
     path: Path | None,

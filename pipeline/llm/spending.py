@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import csv
-from decimal import Decimal
+import io
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, UserError
+from pipeline.core.records import CostRow
 from pipeline.core.store import Store
+from pipeline.core.texts import read_text
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import CACHED, OK, Request, per_holder
 from pipeline.llm.prices import total
+
+#: the columns of costs.csv that are sums of USD
+AMOUNTS = ("cost_llm_usd", "cost_emb_usd")
+DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step postprocess"
 
 
 class Spending(NamedTuple):
@@ -79,12 +87,24 @@ def check(store: Store, spent: list[Spending]) -> None:
     }
     if len(set(sums.values())) > 1:
         said = ", ".join(f"{name} has {amount:f}" for name, amount in sums.items())
-        hint = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step postprocess"
-        raise A11yBenchError(f"the sums differ (USD): {said}\n  {hint}")
+        raise A11yBenchError(f"the sums differ (USD): {said}\n  {DERIVED}")
 
 
 def _written(store: Store) -> Decimal:
     if not store.costs.exists():
         return Decimal(0)
-    with store.costs.open(encoding="utf-8", newline="") as lines:
-        return total(Decimal(row["cost_llm_usd"]) + Decimal(row["cost_emb_usd"]) for row in csv.DictReader(lines))
+    rows = csv.DictReader(io.StringIO(read_text(store.costs), newline=""))
+    lacking = [name for name in CostRow.model_fields if name not in (rows.fieldnames or ())]
+    if lacking:
+        raise UserError("no such column", path=store.costs, line=1, field=lacking[0], hint=DERIVED)
+    return total(_amount(store, line, row, name) for line, row in enumerate(rows, 2) for name in AMOUNTS)
+
+
+def _amount(store: Store, line: int, row: Mapping[str, str | None], name: str) -> Decimal:
+    try:
+        amount = Decimal(row[name] or "")
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite():
+        raise UserError(f"'{row[name]}' is no amount", path=store.costs, line=line, field=name, hint=DERIVED)
+    return amount

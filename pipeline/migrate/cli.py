@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from pipeline.core.options import require_data
+
 
 @click.command()
 @click.option(
@@ -28,4 +30,5 @@ def command(data: Path) -> None:
     """
     from pipeline.migrate.stage import migrate
 
+    require_data(data)
     migrate(data)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Decorator, Usd, data_option, engine_option, jobs_option
+from pipeline.core.options import Decorator, Usd, data_option, engine_option, jobs_option, new_data_option
 from pipeline.pages.cli_hybrid import hybrid
 
 
@@ -84,7 +84,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 @click.option("--budget", type=Usd(), help="The maximum that each model may ever spend on these cases, in USD.")
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
-@data_option
+@new_data_option
 def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, **asked: Any) -> None:
     """Let MODELS answer the prompts of the cases, several times each.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd, data_option, jobs_option
+from pipeline.core.options import Usd, jobs_option, new_data_option
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
@@ -42,7 +42,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 @jobs_option
-@data_option
+@new_data_option
 def hybrid(
     suite: Path | None, configuration: Path | None, results: Path | None, output: Path, name: str, **how: Any
 ) -> None:

@@ -151,8 +151,8 @@ def _asked(manifest: Manifest, path: Path, settings: Path) -> tuple[Mapping[str,
     return tuple(found)
 
 
-def _look_up(path: Path, key: str) -> str | None:
-    """A text in a TOML file, None where there is none."""
+def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
+    """A text, or a table of texts, in a TOML file; None where there is neither."""
     value: object = read_toml(path)
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None

@@ -91,11 +91,16 @@ def command(
     reached).
     """
     from pipeline.core.cache import cache_root
-    from pipeline.core.options import agent_of
+    from pipeline.core.errors import UserError
+    from pipeline.core.options import REFERENCES, agent_of, require_agent
     from pipeline.llm.models import SHIPPED
     from pipeline.predict.stage import Predictor
     from pipeline.sandbox import open_sandbox
 
+    if model in REFERENCES:
+        require_agent(agent)
+        if settings and not settings.is_file():
+            raise UserError("no such settings file", path=settings, field="--settings")
     agent, chosen = agent_of(agent, model), models or SHIPPED
     asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
     asked |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}

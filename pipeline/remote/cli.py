@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option
+from pipeline.core.options import new_data_option
 
 
 @click.group()
@@ -81,7 +81,7 @@ def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
 @click.option("--with-secrets", is_flag=True, help="Also send the keys that are set here.")
 @click.option("--without-clones", is_flag=True, help="Do not send clones.")
 @click.option("--without-data", is_flag=True, help="Send only the project.")
-@data_option
+@new_data_option
 def push(
     host: Any,
     store: Any,
@@ -114,7 +114,7 @@ def push(
 @stages_option
 @repos_option
 @prefer_option
-@data_option
+@new_data_option
 def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], prefer: str | None) -> None:
     """Fetch the data of stages 00 to 04 and the ledger, and merge them into the data here.
 
@@ -187,7 +187,7 @@ def stop(host: Any, job: str) -> None:
 @click.option("--known", type=click.Path(path_type=Path), required=True, help="The record of what both sides hold.")
 @prefer_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@data_option
+@new_data_option
 def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store: Any) -> None:
     """Merge a copy of another data directory into this one; the last step of push and pull."""
     from pipeline.remote.merge import merge as merged
@@ -197,7 +197,7 @@ def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store:
 
 
 @command.command()
-@data_option
+@new_data_option
 def snapshot(store: Any) -> None:
     """Copy the ledger for a pull; the plain file may lack the latest writes."""
     from pipeline.remote.pull import snapshot as taken

@@ -94,7 +94,7 @@ def test_broken_yaml_says_the_line(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_the_users(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match="no such file"):
         load_models(tmp_path / "none.yaml")
 
 

@@ -1,0 +1,131 @@
+"""What people get wrong on the command line: exit code 2, one sentence with the place, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline import cli
+
+LATIN = "Zoë".encode("latin-1")
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the program; gives its exit code and what it says on standard error."""
+
+    def program(*words: object) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["a11y-bench", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return int(end.value.code or 0), capsys.readouterr().err
+
+    return program
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("decide", "a/b", "--list"),
+        ("triage", "list", "a/b"),
+        ("triage", "export"),
+        ("build", "a/b", "--explain"),
+        ("gc", "--sandbox", "local", "--dry-run"),
+        ("runs", "list"),
+        ("costs",),
+        ("migrate",),
+        ("analyze",),
+    ],
+    ids=" ".join,
+)
+def test_a_data_directory_that_is_not_there_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """An empty table of a folder that is not there looks like a result."""
+    code, said = run(*words, "--data", tmp_path / "none")
+    assert code == 2 and "no such data directory" in said and not (tmp_path / "none").exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("words", [("collect", "a/b", "--path", "."), ("run", "a/b", "oracle"), ("campaign", "x.toml")])
+def test_a_data_directory_that_can_not_be_written_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "file").write_text("")
+    code, said = run(*words, "--data", tmp_path / "file/data")
+    assert code == 2 and "nothing can be written there" in said
+
+
+def test_a_new_data_directory_is_not_made_by_a_command_that_fails(run: Run, tmp_path: Path) -> None:
+    code, _ = run("collect", "a/b", "--path", tmp_path, "--data", tmp_path / "new/data")
+    assert code == 2 and not (tmp_path / "new").exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("predict", "a/b", "oracle", "--agent", "nobody"), "unknown agent 'nobody'"),
+        (("evaluate", "a/b", "oracle", "--agent", "nobody", "--sandbox", "local"), "unknown agent 'nobody'"),
+        (("predict", "a/b", "oracle", "--settings", "none.toml"), "none.toml: field '--settings': no such settings"),
+    ],
+    ids=["agent", "agent of verdicts", "settings"],
+)
+def test_what_a_reference_does_not_read_must_be_there_too(
+    run: Run, data: Path, words: tuple[str, ...], says: str
+) -> None:
+    """`oracle` once took any name of an agent and of a file."""
+    code, said = run(*words, "--data", data)
+    assert (code, says in said) == (2, True), said
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (LATIN, "costs.csv:1: the file is not UTF-8"),
+        (b"track,repo\n", "costs.csv:1: field 'model': no such column"),
+        (b"track,repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd\n"
+         b"repair,a/b,m,a,,1,1,much,0,0,0\n", "costs.csv:2: field 'cost_llm_usd': 'much' is no amount"),
+    ],
+)  # fmt: skip
+def test_broken_sums_are_refused(run: Run, data: Path, text: bytes, says: str) -> None:
+    (data / "costs.csv").write_bytes(text)
+    code, said = run("costs", "--data", data)
+    assert (code, says in said) == (2, True), said
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("words", [("runs", "list"), ("costs",)], ids=" ".join)
+def test_a_corrupt_ledger_is_refused(run: Run, data: Path, words: tuple[str, ...]) -> None:
+    (data / "ledger.sqlite").write_bytes(b"no database, but longer than its head" * 100)
+    code, said = run(*words, "--data", data)
+    assert code == 2 and "ledger.sqlite: no ledger" in said
+
+
+@pytest.mark.rule("bad-input")
+def test_a_model_list_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "models.yaml").write_bytes(b"model_list:\n- model_name: " + LATIN)
+    code, said = run("models", "--models", tmp_path / "models.yaml")
+    assert code == 2 and "models.yaml:2: the file is not UTF-8" in said
+
+
+def test_a_place_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is none, and the same command goes on when there is room."""
+    for number, code in ((13, 2), (30, 2), (28, 1)):
+        monkeypatch.setattr(cli.program, "main", _failing(OSError(number, "no", str(data))))
+        assert run("costs")[0] == code
+
+
+def _failing(error: Exception) -> Callable[..., None]:
+    def main(**_: object) -> None:
+        raise error
+
+    return main
