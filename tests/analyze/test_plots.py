@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pipeline import analyze
 from pipeline.analyze.plots import FIGURES
+from pipeline.analyze.plots.cost import unbettered
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
@@ -46,7 +49,7 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
     made = analyze.figures(analyze.load(generate(Store(tmp_path), Size(6, 2, 6))))
     names = {plot.name for plot in made}
     assert {"principles", "repositories", "empty_patches", "empty_cost", "localisation", "structure", "costs"} <= names
-    assert {figure.name for figure in FIGURES} - names == {"accessibility"}, "what no stage records yet"
+    assert {figure.name for figure in FIGURES} - names == {"accessibility", "pass_at_k"}, "what no stage records yet"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
         ("grid", "model-a: empty: acme__ui-2; not evaluated: acme__forms-1"),
         ("outcomes", "model-a: 1 resolved, 1 unresolved, 1 empty, 1 not evaluated"),
         ("principles", "perceivable: 2 criteria, 1 instances"),
-        ("funnel", "merged, looked at: 8; change source and tests: 6; candidates: 6"),
+        ("funnel", "merged, looked at: 8; change source and tests: 6 (75 %); candidates: 6 (100 %)"),
         ("costs", "lab/model-b: 0.22 USD; model-a: 0.11 USD"),
         ("localisation", "model-a: mean Jaccard 0.50, 1 perfect, 0 partial, 1 miss"),
         ("repositories", "model-a, acme/ui: 1 of 3"),
@@ -85,7 +88,7 @@ def test_violations_before_and_after(frames):
 
 
 def test_an_unknown_figure_lists_what_there_is(frames):
-    with pytest.raises(UserError, match="available: accessibility, by_difficulty"):
+    with pytest.raises(UserError, match="available: accessibility, agreement, by_difficulty"):
         analyze.figure(frames, "pie")
 
 
@@ -116,3 +119,61 @@ def test_long_names_of_models_do_not_overlap(tmp_path):
 def test_cells_carry_letters(plots):
     (axes,) = plots["grid"].figure.axes
     assert [text.get_text() for text in axes.texts] == ["R", "–", "R", "R", "–", "E", "–", "U"]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """The figures of a data directory with several models, long names and two attempts."""
+    frames = analyze.load(generate(Store(tmp_path_factory.mktemp("many") / "data"), Size(6, 3, 6)))
+    names = {"model-a": "Qwen3-Coder-480B-A35B-Instruct-Turbo", "model-b": "DeepSeek-V3.1-Terminus"}
+    known = {name: one.replace({"model": names}) for name, one in frames.items().items() if "model" in one}
+    frames = replace(frames, **known)
+    again = frames.samples.assign(data="again")
+    frames = replace(frames, samples=pd.concat([frames.samples, again], ignore_index=True))
+    return {plot.name: plot for plot in analyze.figures(frames)}
+
+
+def drawn(axes):
+    """The labels of ticks that are within the axis: others are not drawn."""
+    for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
+        for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False):
+            if low <= place <= high and label.get_text() and label.get_visible():
+                yield label
+
+
+def test_nothing_of_a_figure_is_clipped(many, plots):
+    """Legends, labels and ticks lie within the figure, whatever the names are."""
+    for plot in [*many.values(), *plots.values()]:
+        figure, renderer = plot.figure, FigureCanvasAgg(plot.figure).get_renderer()
+        edge = figure.bbox.padded(2)
+        texts = [*figure.legends, *(text for axes in figure.axes for text in axes.texts if text.get_text())]
+        texts += [label for axes in figure.axes for label in drawn(axes)]
+        for one in texts:
+            box = one.get_window_extent(renderer)
+            said = getattr(one, "get_text", lambda: "the legend")()
+            assert edge.x0 <= box.x0 and box.x1 <= edge.x1 and edge.y0 <= box.y0 and box.y1 <= edge.y1, (
+                plot.name,
+                said,
+            )
+
+
+@pytest.mark.parametrize("name", ["frontier", "agreement", "pass_at_k", "transitions"])
+def test_figures_for_a_laboratory_are_there(many, name):
+    assert many[name].alternative.count(":") >= 1
+
+
+def test_the_frontier_has_what_nobody_betters():
+    table = pd.DataFrame({"usd": [1.0, 1.0, 2.0, 3.0, 4.0], "share": [10.0, 20.0, 20.0, 15.0, 30.0]})
+    assert list(unbettered(table).index) == [1, 4]
+
+
+def test_bars_of_the_funnel_show_the_drop(plots):
+    """On a logarithmic axis a thousandth looks like two thirds."""
+    (axes,) = plots["funnel"].figure.axes
+    assert axes.get_xscale() == "linear"
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == [8, 6, 6, *widths[3:]]
+
+
+def test_one_attempt_is_no_curve(plots):
+    assert "pass_at_k" not in plots

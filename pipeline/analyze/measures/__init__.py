@@ -27,6 +27,7 @@ MAKERS = {
     "agreement": lambda frames: frames.agreement,
     "rejections": dataset.rejections,
     "composition": dataset.composition,
+    "transitions": dataset.transitions,
     "principles": dataset.principles,
     "success_criteria": dataset.success_criteria,
     "classes": dataset.classes,

@@ -77,6 +77,15 @@ def _composed(rows: pd.DataFrame) -> dict[str, object]:
     } | {f"{name}_median": rows[name].median() for name in measured}
 
 
+def transitions(frames: Frames) -> pd.DataFrame:
+    """The tests that must pass, by repository and by what they did before the fix."""
+    rows = frames.transitions[frames.transitions["must_pass"].fillna(False).astype(bool)]
+    counts = rows.groupby(["repo", "kind"]).size().unstack(fill_value=0)
+    kinds = ["f2p", "s2p", "n2p", "p2p"]
+    table = counts.reindex(columns=kinds, fill_value=0).reset_index()
+    return table.assign(tests=table[kinds].sum(axis=1))
+
+
 def assignments(frames: Frames) -> pd.DataFrame:
     """The assigned criteria of the dataset's instances; an instance without any stands once, as `unassigned`."""
     found = frames.instances[["instance_id"]].merge(frames.criteria[["instance_id", "principle", "criterion"]], "left")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
@@ -57,15 +57,20 @@ def _pair(pair: pd.DataFrame) -> dict[str, Any]:
 
 
 def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
-    """For every k up to the fewest attempts at an instance, or up to a wanted one: UserError where that is more."""
-    models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
-    rows = frames.samples.merge(models, on=WHO)
-    return pd.DataFrame([row for who, group in _by_model(rows) for row in _estimates(who, group, up_to)])
+    """For every k up to the fewest attempts at an instance, or up to a wanted one: UserError where that is more. Every
+    instance that a model was asked counts; one without any verdict was attempted as often, in vain."""
+    asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO)["instance_id"].unique()
+    rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(asked.index)].reset_index()
+    return pd.DataFrame([row for who, group in _by_model(rows) for row in _estimates(who, group, asked[who], up_to)])
 
 
-def _estimates(who: tuple[str, str], rows: pd.DataFrame, up_to: int | None) -> Iterator[dict[str, object]]:
+def _estimates(
+    who: tuple[str, str], rows: pd.DataFrame, asked: Iterable[str], up_to: int | None
+) -> Iterator[dict[str, object]]:
     counts = rows.groupby("instance_id")["resolved"].agg(["size", "sum"])
     fewest = int(counts["size"].min())
+    missing = pd.DataFrame({"size": fewest, "sum": 0}, index=pd.Index(asked).difference(counts.index))
+    counts = pd.concat([counts, missing])
     for k in range(1, (up_to or fewest) + 1):
         each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
         row: dict[str, object] = {

@@ -31,12 +31,16 @@ class Figure(NamedTuple):
 
 FIGURES = (
     Figure("funnel", "From pull requests to instances", "funnel", dataset.funnel),
+    Figure("transitions", "What the tests that must pass did before", "transitions", dataset.transitions),
     Figure("principles", "WCAG principles of the instances", "principles", dataset.principles),
     Figure("costs", "Cost by model and repository", "costs", cost.costs),
     Figure("empty_cost", "Empty patches against cost", "model_costs", cost.empty_cost),
+    Figure("frontier", "Resolved against cost", "leaderboard", cost.frontier),
     Figure("resolution", "Resolved instances by model", "resolution", models.resolution),
     Figure("outcomes", "How the instances ended", "outcomes", models.outcomes),
     Figure("grid", "How each instance ended", "outcomes", models.grid),
+    Figure("agreement", "What two models both resolve", "comparison", models.agreement),
+    Figure("pass_at_k", "pass@k by attempts", "pass_at_k", models.pass_at_k),
     Figure("empty_patches", "Empty patches by model and repository", "patches", models.empty_patches),
     Figure("localisation", "Files of the patches against gold's", "localisation", models.localisation),
     Figure("stages", "The localisation funnel", "stages", models.stages),

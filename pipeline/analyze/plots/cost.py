@@ -51,3 +51,37 @@ def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | N
     legend(axes, 2)
     said = [(name, f"{x:.4g} USD, {y:.1f} % empty") for name, x, y in zip(names, usd, empty, strict=True)]
     return figure, f"A point for each model. {listed(said)}."
+
+
+def frontier(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+    """A point for each model: what its answers cost, and what they resolve; a line joins those that no other model
+    betters in both."""
+    if "leaderboard" not in made:
+        return None
+    table = made["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
+    table = table.assign(usd=table["cost_usd"].astype(float), share=table["resolved_pct"].astype(float))
+    if len(table) < 2 or not table["usd"].sum():
+        return None
+    figure = Figure(figsize=(WIDTH, 3.6))
+    axes = figure.subplots()
+    best = unbettered(table)
+    axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")
+    names = [name.replace("\n", " ") for name in who(table)]
+    for name, x, y, (marker, _, color) in zip(names, table["usd"], table["share"], cycle(LINES), strict=False):
+        axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
+    axes.set(xlim=(0, 1.1 * table["usd"].max()), ylim=(-4, 108), xlabel="cost of the answers, USD")
+    axes.set_ylabel("resolved, % of all instances")
+    axes.grid(color=GRID)
+    legend(axes, 2)
+    told = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
+    on_it = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
+    return (
+        figure,
+        f"A point for each model. {listed(zip(names, told, strict=True))}. On the frontier: {', '.join(on_it)}.",
+    )
+
+
+def unbettered(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows than which none both costs no more and resolves more, the cheapest first."""
+    ordered = table.sort_values(["usd", "share"], ascending=[True, False], kind="stable")
+    return ordered[ordered["share"] > ordered["share"].cummax().shift(fill_value=-1)]

@@ -5,22 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 from pipeline.analyze.frames import Frames
-from pipeline.report.figures.bars import legend, plain
-from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed
+from pipeline.report.figures.bars import legend, plain, stacked
+from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed, wrapped
+
+#: kind of a transition -> what it is called
+KINDS = {
+    "f2p": "fail to pass",
+    "s2p": "skipped to pass",
+    "n2p": "new, to pass",
+    "p2p": "pass to pass",
+}
 
 
 def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
-    """Bars on a logarithmic axis: what is left after each step, over all repositories."""
+    """Bars whose lengths show the drop: what is left after each step, over all repositories, with the share of the
+    step before."""
     counts = _steps(made)
     figure = canvas(len(counts))
     axes = figure.subplots()
-    plain(axes, list(counts), list(counts.values()), [f"{count:,}" for count in counts.values()])
-    axes.set_xscale("symlog", linthresh=1)
-    axes.set(xlim=(0, 8 * (max(counts.values()) or 1)), xlabel="pull requests (logarithmic)")
+    values = list(counts.values())
+    told = [f"{count:,}{_kept(before, count)}" for before, count in zip([0, *values], values, strict=False)]
+    plain(axes, list(counts), values, told)
+    axes.set(xlim=(0, 1.55 * (max(values) or 1)), xlabel="pull requests")
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    return figure, f"Bars, one below the other. {listed(list(counts.items()))}."
+    return figure, f"Bars, one below the other. {listed(list(zip(counts, told, strict=True)))}."
+
+
+def _kept(before: int, count: int) -> str:
+    """What a step keeps of the one before it."""
+    return f" ({100 * count / before:.3g} %)" if before else ""
 
 
 def _steps(made: Mapping[str, pd.DataFrame]) -> dict[str, int]:
@@ -57,3 +74,19 @@ def principles(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
 
 def _told(counts: pd.Series, shares: pd.Series) -> list[str]:
     return [f"{count} ({share:.0f} %)" for count, share in zip(counts, shares, strict=True)]
+
+
+def transitions(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+    """Bars of the tests that must pass, in parts by what they did before, by repository."""
+    table = made["transitions"]
+    kinds = [name for name in KINDS if table[name].sum()]
+    if not kinds:
+        return None
+    shares = table[kinds].astype(float).div(table[kinds].sum(axis=1).replace(0, 1), axis=0) * 100
+    figure = canvas(len(table), head=1.4)
+    axes = figure.subplots()
+    names = [wrapped(repo, 24) for repo in table["repo"]]
+    stacked(axes, names, {KINDS[kind]: list(shares[kind]) for kind in kinds}, ".0f")
+    axes.set(xlim=(0, 100), xlabel="% of the tests that must pass")
+    told = [", ".join(f"{row[kind]} {KINDS[kind]}" for kind in kinds) for row in table.to_dict("records")]
+    return figure, f"Bars in parts. {listed(list(zip(table['repo'], told, strict=True)))}."

@@ -33,6 +33,7 @@ from pipeline.report.figures.style import (
     WIDTH,
     YELLOW,
     Drawing,
+    below,
     canvas,
     listed,
     wrapped,
@@ -58,6 +59,8 @@ PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""
 MEASURES = ("files", "lines", "hunks")
 #: a grid of more instances is nothing to look at: the frame `predictions` and the report's pages have them
 LARGEST_GRID = 60
+#: a grid of pairs of more models can not be read
+MOST_MODELS = 20
 
 
 def resolution(_frames: Frames, made: Tables) -> Drawing | None:
@@ -99,6 +102,43 @@ def outcomes(_frames: Frames, made: Tables) -> Drawing | None:
     return figure, f"Bars in parts. {listed(said)}."
 
 
+def pass_at_k(_frames: Frames, made: Tables) -> Drawing | None:
+    """Lines: pass@k by k, of models with more than one attempt."""
+    table = made["pass_at_k"]
+    table = table[table.groupby(["agent", "model"])["k"].transform("max") > 1]
+    if table.empty:
+        return None
+    table = table.assign(who=named(table))
+    figure = Figure(figsize=(WIDTH, 3.4))
+    axes = figure.subplots()
+    said = []
+    for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
+        shares = rows["pass_at_k_pct"].astype(float)
+        axes.plot(rows["k"].astype(int), shares, marker=marker, linestyle=line, color=color, label=model)
+        said.append((model, ", ".join(f"{share:.1f} % at {k}" for k, share in zip(rows["k"], shares, strict=True))))
+    axes.set(ylim=(0, 105), xlabel="k, attempts that are allowed", ylabel="pass@k, %")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(color=GRID)
+    legend(axes, 2)
+    return figure, f"Lines that rise with k. {listed(said)}."
+
+
+def agreement(_frames: Frames, made: Tables) -> Drawing | None:
+    """A grid: of what either of two models resolved, how much both did."""
+    table = made["comparison"]
+    names = list(dict.fromkeys([*table["first"], *table["second"]]))
+    if table.empty or len(names) > MOST_MODELS:
+        return None
+    either = table["both"] + table["only_first"] + table["only_second"]
+    pairs = table.assign(either=either)[["first", "second", "both", "either"]]
+    mirrored = pairs.rename(columns={"first": "second", "second": "first"})
+    both_ways = pd.concat([pairs, mirrored]).sort_values(["first", "second"], kind="stable")
+    said = [(f"{row.first} and {row.second}", f"{row.both} of {row.either}") for row in pairs.itertuples()]
+    return grids.shares(both_ways, "first", "second", "both", "either"), (
+        f"Grid of pairs of models: instances that both resolved, of those that either did. {listed(said)}."
+    )
+
+
 def grid(frames: Frames, _made: Tables) -> Drawing | None:
     """A grid of letters: how each instance ended with each model; None for more instances than one can see."""
     rows = attempts(frames)
@@ -115,7 +155,7 @@ def grid(frames: Frames, _made: Tables) -> Drawing | None:
     grids.frame(axes, names, list(table.index), rotation=90)
     there = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
     handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in there]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    below(figure, handles, [handle.get_label() for handle in handles])
     return figure, f"Grid of {len(table)} instances by {table.shape[1]} models. {_ends(table)}"
 
 

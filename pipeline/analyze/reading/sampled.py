@@ -19,24 +19,20 @@ def read(
 ) -> None:
     """Add `samples`: the verdicts that hold, those on further attempts, and those of the other data directories.
 
-    What was not evaluated is no sample. Raises UserError for verdicts on another image: not the same instances.
+    What was not evaluated is an attempt that resolves nothing, as in the leaderboard. Raises UserError for verdicts on
+    another image: not the same instances.
     """
-    rows.extend("samples", (_row(one, store.root.name) for one in verdicts.values() if _counts(one)))
+    rows.extend("samples", (_row(one, store.root.name) for one in verdicts.values()))
     for repo in rows.repos:
         for attempt, one in judged.further(store, repo, rows.known):
             run, known = runs.get(((one.agent, one.model), repo)), rows.known[one.instance_id]
-            if run and (one.run, one.image) == (run.name, known.image) and _counts(one):
+            if run and (one.run, one.image) == (run.name, known.image):
                 rows.extend("samples", [_row(one, f"{store.root.name}, attempt {attempt}")])
     for other in others:
         for repo in rows.repos:
             for one in judged.verdicts(other, repo, rows.known):
                 _same_image(rows, other, one)
-                if _counts(one):
-                    rows.extend("samples", [_row(one, other.root.name)])
-
-
-def _counts(verdict: Verdict) -> bool:
-    return verdict.outcome is not Outcome.NOT_EVALUATED
+                rows.extend("samples", [_row(one, other.root.name)])
 
 
 def _row(verdict: Verdict, attempt: str) -> tuple[str | bool, ...]:

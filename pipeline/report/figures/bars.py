@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill
+from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill, below
 
 #: parts of a stacked bar that are narrower than this share of the axis carry no number
 _NARROW = 0.08
@@ -49,7 +49,8 @@ def stacked(
 
 def legend(axes: Axes, parts: int) -> None:
     """Under the axis, in as many columns as there is room for."""
-    axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(parts, 3))
+    handles, labels = axes.get_legend_handles_labels()
+    below(axes.figure, handles, labels, parts)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:

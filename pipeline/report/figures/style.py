@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,6 +47,8 @@ LINES = (
 EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 #: width in inches: a column of a report, readable on a phone and on paper
 WIDTH = 4.8
+#: of a legend: columns at most, letters in a line of a label, inches of a letter and of what stands before a label
+COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",
     "font.size": 9,
@@ -124,6 +126,15 @@ def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = W
 def wrapped(name: str, width: int = 22) -> str:
     """A long name on several lines; it is cut at hyphens and blanks."""
     return textwrap.fill(name, width)
+
+
+def below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], most: int = COLUMNS) -> None:
+    """A legend under all axes, whole: in as many columns as the figure is wide enough for, long labels on several
+    lines."""
+    labels = [wrapped(label, LEGEND_WIDTH) for label in labels]
+    longest = max((len(line) for label in labels for line in label.split("\n")), default=1)
+    room = int(figure.get_figwidth() // (CHAR_INCHES * longest + HANDLE_INCHES))
+    figure.legend(handles=handles, labels=labels, loc="outside lower center", ncols=max(1, min(most, room, COLUMNS)))
 
 
 def listed(pairs: Iterable[tuple[object, object]]) -> str:

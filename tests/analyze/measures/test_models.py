@@ -92,19 +92,22 @@ def test_mcnemar_counts_what_only_one_of_two_resolved():
     assert pair["p_value"] == pytest.approx(0.21875)
 
 
-def test_one_attempt_gives_pass_at_one(tables):
-    """What is not evaluated is no attempt: model-b has two, model-a three."""
-    assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 2 1 100.0", "model-a magentless 1 3 1 33.3"]
+def test_one_attempt_gives_the_leaderboards_rates(tables):
+    """What was never evaluated counts as in the leaderboard: model-b resolves two of four, model-a one."""
+    assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 4 1 50.0", "model-a magentless 1 4 1 25.0"]
+    leaders = tables["leaderboard"].set_index("model")["resolved_pct"]
+    assert (leaders["lab/model-b"], leaders["model-a"]) == (50, 25)
 
 
 def test_pass_at_k_of_two_attempts(store, tmp_path):
-    """model-a: instance 1 resolved in one of two; 2 in none; so pass@1 is (1/2 + 0) / 2, pass@2 is (1 + 0) / 2."""
+    """model-a: instance 1 resolved in one of two; 2 in none; 3 never evaluated: pass@1 is 1/2 of 3, pass@2 1 of 3."""
     again = Store(tmp_path / "again")
     add_verdicts(again, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2, 3)])
     frames = analyze.load(store, "acme/ui", samples=[again.root])
     kept = frames.samples.query("model == 'model-a' and instance_id != 'acme__ui-3'")
     frames = replace(frames, samples=kept)
-    assert model.pass_at_k(frames)[["k", "pass_at_k_pct"]].to_numpy().tolist() == [[1, 25], [2, 50]]
+    found = model.pass_at_k(frames)[["k", "pass_at_k_pct"]].round(1).to_numpy().tolist()
+    assert found == [[1, 16.7], [2, 33.3]]
     with pytest.raises(UserError, match="pass@3 needs at least 3 attempts"):
         model.pass_at_k(frames, up_to=3)
 
