@@ -39,6 +39,7 @@ class Frames:
     handchecks: pd.DataFrame
     samples: pd.DataFrame
     audits: pd.DataFrame
+    runs: pd.DataFrame
     notes: tuple[str, ...] = ()
     repos: tuple[Repo, ...] = ()
     statements: Mapping[str, Statement] = field(default_factory=dict)

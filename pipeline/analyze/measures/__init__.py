@@ -18,6 +18,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import audited, cost, dataset, model, repository
 from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.summary import summary
+from pipeline.core.options import REFERENCES
 
 #: table -> the function that makes it, for those without `by`
 MAKERS = {
@@ -28,6 +29,8 @@ MAKERS = {
     "rejections": dataset.rejections,
     "composition": dataset.composition,
     "transitions": dataset.transitions,
+    "provenance": lambda frames: frames.runs[~frames.runs["agent"].isin(REFERENCES)],
+    "data": dataset.identity,
     "principles": dataset.principles,
     "success_criteria": dataset.success_criteria,
     "classes": dataset.classes,

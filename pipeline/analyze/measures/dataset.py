@@ -8,6 +8,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import CLASSES, UNKNOWN, classified
 from pipeline.analyze.measures.shares import ALL, percent, with_total
 from pipeline.core.ratings import BUILT
+from pipeline.core.store import digest
 from pipeline.core.wcag import PRINCIPLES
 
 UNASSIGNED = "unassigned"
@@ -75,6 +76,13 @@ def _composed(rows: pd.DataFrame) -> dict[str, object]:
         "last_year": rows["year"].max(),
         "by_snapshot": ((rows["snapshot_only"] == rows["fixed_tests"]) & (rows["fixed_tests"] > 0)).sum(),
     } | {f"{name}_median": rows[name].median() for name in measured}
+
+
+def identity(frames: Frames) -> pd.DataFrame:
+    """A digest of each repository's instances."""
+    told = frames.instances.sort_values("instance_id")[["repo", "instance_id", "merged_at", "expected"]].astype(str)
+    rows = [(repo, len(part), digest(part.values.tolist())[:12]) for repo, part in told.groupby("repo")]
+    return pd.DataFrame(rows, columns=["repo", "instances", "instances_digest"])
 
 
 def transitions(frames: Frames) -> pd.DataFrame:

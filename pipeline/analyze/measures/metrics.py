@@ -60,6 +60,15 @@ def incomplete(group: Group) -> bool:
     return not group.rows["evaluated"].all()
 
 
+def attempts(group: Group) -> int | None:
+    """Verdicts at the instance that has fewest, of one agent and model."""
+    samples = group.frames.samples
+    for name in (name for name in ("agent", "model") if name in group.key):
+        samples = samples[samples[name] == group.key[name]]
+    counts = samples[samples["instance_id"].isin(group.rows["instance_id"])].groupby("instance_id").size()
+    return int(counts.min()) if len(counts) else None
+
+
 # -- patches -----------------------------------------------------------------------------------------------------------
 non_empty, empty = known("files"), count("empty")
 perfect, partial, miss = (among("localisation", kind) for kind in ("perfect", "partial", "miss"))
@@ -132,6 +141,7 @@ METRICS: dict[str, Metric] = {
     "instances": instances,
     "predicted": predicted,
     "evaluated": evaluated,
+    "attempts": attempts,
     "resolved": resolved,
     "resolved_pct": ratio(resolved, instances),
     "resolved_low": wilson("low"),

@@ -12,6 +12,7 @@
     rechecked   ratings of patches by hand
     sampled     verdicts on further attempts, here and in other data directories, for pass@k
     attempts    one row per agent, model and instance, from all of these
+    provenance  what made the runs that are shown
     checks      what records may not say of each other
 
 Files are read record by record: of a record with 500 tests only the rows stay. Does not read logs or manifests.
@@ -30,6 +31,7 @@ from pipeline.analyze.reading import (
     built,
     collected,
     judged,
+    provenance,
     rated,
     rechecked,
     sampled,
@@ -72,6 +74,7 @@ def read(store: Store, wanted: Wanted) -> Rows:
         assessments |= assessed.read(store, repo, answers, verdicts, known)
     said = attempts.Said(verdicts, assessments, spent.read(rows, store, runs), rechecked.read(rows, store))
     attempts.add(rows, runs, said, wanted.cutoffs)
+    provenance.read(rows, runs, verdicts)
     sampled.read(rows, store, runs, verdicts, wanted.samples)
     return rows
 

@@ -35,6 +35,7 @@ CHAPTERS = {
     "cost": ("Cost", "What was spent on models and embeddings, and what came of it."),
     "models": ("Models", "How models did, and how their patches compare with those that maintainers merged."),
     "repositories": ("Repositories", "Where models did well, and where none did."),
+    "provenance": ("Provenance", "Versions, digests, settings and prices behind these results."),
 }
 #: the look of a page, and what moves in it
 STYLES = (("pipeline.report", "page.css"), (__name__, "instances.css"), ("pipeline.report", "texts.css"))
@@ -65,11 +66,18 @@ def page(name: str, **context: Any) -> str:
 def _chapters(made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> list[dict[str, Any]]:
     chapters = []
     for name, (title, about) in CHAPTERS.items():
-        tables = [table for table in definitions() if table.chapter == name and table.name in made]
+        there = (table for table in definitions() if table.chapter == name and table.name in made)
+        tables = [table for table in there if tells(table, made[table.name])]
         if tables:
             parts = [_part(table, made[table.name], plots) for table in tables]
             chapters.append({"name": name, "title": title, "about": about, "parts": parts})
     return chapters
+
+
+def tells(table: Table, data: pd.DataFrame) -> bool:
+    """Whether a table by classes has more than one class: with one it says what the leaderboard says."""
+    classes = [name for name in table.by if name not in ("model", "agent", "kind")]
+    return not classes or any(data[data[name] != ALL][name].nunique() > 1 for name in classes)
 
 
 def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:

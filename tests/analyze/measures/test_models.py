@@ -225,3 +225,12 @@ def test_what_other_stages_will_give_has_its_tables(frames):
     assert rows(tables, "equivalence", "model", "resolved", "equivalent") == ["lab/model-b 2 –", "model-a 1 4"]
     assert rows(tables, "accessibility")[1] == "model-a magentless 4 8 4 0 -8 0.50"
     assert rows(tables, "leaderboard", "model", "equivalent %") == ["lab/model-b –", "model-a 100.0"]
+
+
+def test_every_table_of_models_says_how_often_each_was_asked(store, tmp_path):
+    again = Store(tmp_path / "again")
+    add_verdicts(again, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2, 3)])
+    made = analyze.tables(analyze.load(store, "acme/ui", samples=[again.root]))
+    for name in ("leaderboard", "resolution", "patches", "localisation"):
+        table = made[name].set_index("model")["attempts"]
+        assert (table["model-a"], table["lab/model-b"]) == (2, 1), name

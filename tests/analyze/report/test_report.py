@@ -40,7 +40,16 @@ def test_language_title_skip_link_and_landmarks(page):
 
 def test_chapters_are_the_seeds_four_analyses_and_the_instances(page):
     chapters = [words(heading) for heading in page.select(".overview > section > h2")]
-    assert chapters == ["At a glance", "What is missing", "Dataset", "Cost", "Models", "Repositories", "Instances"]
+    assert chapters == [
+        "At a glance",
+        "What is missing",
+        "Dataset",
+        "Cost",
+        "Models",
+        "Repositories",
+        "Provenance",
+        "Instances",
+    ]
 
 
 def test_headings_skip_no_level(page):

@@ -1,0 +1,63 @@
+"""What made each run's answers and verdicts: versions, digests, settings, prices, who answered.
+
+Reads the `run.json` of the runs that are shown. A run of others, or an older one, says less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.judged import Verdicts
+from pipeline.analyze.reading.rows import Rows, Who
+from pipeline.core.names import Repo
+from pipeline.core.store import read_json
+
+#: letters of a digest that people compare
+SHOWN = 12
+#: a field of the model's entry -> USD for a million tokens
+_PRICES = {"input_usd": "input_cost_per_token", "output_usd": "output_cost_per_token"}
+_MILLION = 1_000_000
+
+
+def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -> None:
+    """Add `runs`."""
+    laws: dict[tuple[Who, Repo], set[str]] = {}
+    for (agent, model, name), verdict in verdicts.items():
+        laws.setdefault(((agent, model), rows.known[name].repo), set()).add(verdict.law[:SHOWN])
+    for ((agent, model), repo), run in sorted(runs.items(), key=lambda item: item[0]):
+        path = run.path.with_name("run.json")
+        about: dict[str, Any] = read_json(path) if path.exists() else {}
+        shaped = about.get("shaped_by") or {}
+        info = (shaped.get("model") or {}).get("model_info") or {}
+        rows.add(
+            "runs",
+            Run={
+                "agent": agent,
+                "model": model,
+                "repo": repo,
+                "name": run.name,
+                "started": about.get("started"),
+                "tool": shaped.get("tool"),
+                "agent_version": shaped.get("version"),
+                "settings": (about.get("settings") or "")[:SHOWN] or None,
+                "served_by": _served(about.get("served_by") or []),
+                "attempts": about.get("attempts"),
+                "law": ", ".join(sorted(filter(None, laws.get(((agent, model), repo), ())))) or None,
+                **{name: _per_million(info.get(field)) for name, field in _PRICES.items()},
+            },
+        )
+
+
+def _served(told: list[dict[str, str]]) -> str | None:
+    """What providers call the models that answered, with their fingerprints."""
+    names = (" ".join(filter(None, (one.get("model"), one.get("fingerprint")))) for one in told)
+    return ", ".join(dict.fromkeys(names)) or None
+
+
+def _per_million(price: object) -> float | None:
+    try:
+        return round(float(str(price)) * _MILLION, 6) if price is not None else None
+    except ValueError:
+        return None

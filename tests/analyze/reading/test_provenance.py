@@ -1,0 +1,69 @@
+"""What made the runs that are shown: in a frame, and in the report."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import analyze
+from pipeline.analyze.measures.definition import definition
+from pipeline.analyze.report import tells
+from pipeline.core.store import Store, write_json
+from tests.analyze.conftest import UI, make_data
+
+ABOUT = {
+    "agent": "magentless",
+    "model": "model-a",
+    "instances": None,
+    "started": "2026-01-02T03:04:05Z",
+    "settings": "0123456789abcdef",
+    "attempts": 2,
+    "served_by": [{"model": "glm-4.6-0930", "fingerprint": "fp_1"}, {"model": "glm-4.6-0930", "fingerprint": "fp_1"}],
+    "shaped_by": {
+        "tool": "1.2.3",
+        "version": "0.2.0",
+        "model": {"model_info": {"input_cost_per_token": "0.0000005", "output_cost_per_token": 0.000002}},
+    },
+}
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return make_data(tmp_path / "data")
+
+
+def test_a_run_says_what_made_it(store):
+    (path,) = [one for one in store.root.rglob("predictions.jsonl") if "model-a" in str(one) and UI.slug in str(one)]
+    write_json(path.with_name("run.json"), ABOUT)
+    row = analyze.load(store).runs.query("model == 'model-a' and repo == 'acme/ui'").iloc[0]
+    assert (row["tool"], row["agent_version"], row["settings"], row["attempts"]) == (
+        "1.2.3",
+        "0.2.0",
+        "0123456789ab",
+        2,
+    )
+    assert (row["served_by"], row["input_usd"], row["output_usd"]) == ("glm-4.6-0930 fp_1", 0.5, 2.0)
+
+
+def test_a_run_that_says_nothing_is_there_all_the_same(store):
+    """Predictions of others, and of older versions."""
+    runs = analyze.load(store).runs
+    assert len(runs) and runs["tool"].isna().all()
+
+
+def test_the_report_ends_with_what_made_it(store):
+    frames = analyze.load(store)
+    made = analyze.tables(frames)
+    assert {"provenance", "data"} <= made.keys()
+    before = made["data"].set_index("repo")["instances_digest"]
+    fewer = analyze.tables(frames.without({"acme__ui-1"}))["data"].set_index("repo")["instances_digest"]
+    assert before["acme/ui"] != fewer["acme/ui"] and before["acme/forms"] == fewer["acme/forms"]
+
+
+def test_a_table_by_classes_with_one_class_is_left_out(store):
+    made = analyze.tables(analyze.load(store))
+    for name in ("repositories", "by_size"):
+        table, about = made[name], definition(name)
+        column = next(one for one in about.by if one not in ("model", "agent", "kind"))
+        assert tells(about, table) == (table[column].nunique() > 1)
+        assert not tells(about, table[table[column] == table[column].iloc[0]])
+    assert tells(definition("leaderboard"), made["leaderboard"])
