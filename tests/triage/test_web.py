@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,10 +13,10 @@ import pytest
 
 from pipeline.core import journal
 from pipeline.core.ratings import CONDITIONS
-from pipeline.core.records import Issue
+from pipeline.core.records import Instance, Issue
 from pipeline.core.review_requests import ReviewRequest, answers, ask
 from pipeline.core.reviews import all_reviews, standings
-from pipeline.core.store import Store, write_records
+from pipeline.core.store import Store, read_records, write_records
 from pipeline.triage.web.app import make_app
 from pipeline.triage.web.serve import is_loopback
 
@@ -185,6 +186,35 @@ def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(rate, range(24))) == {303}
     assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
+
+
+def test_reviewers_and_a_build_at_once_lose_nothing(store: Store) -> None:
+    """While people rate, a build reads what was rated and writes what it made, again and again: no line is lost or
+    half read, and what the build made last is what the viewer shows."""
+    app, done, built = make_app(store), threading.Event(), []
+
+    def build() -> None:
+        while not done.is_set():
+            rated = standings(store, REPO)  # raises for half a line
+            built.append(len(rated["acme__ui-1"].reviews) if rated else 0)
+            store.replace_records(store.dataset(REPO), [factories.make_instance(1, repeats=1 + len(built) % 2)])
+
+    def rate(number: int) -> int:
+        client = app.test_client()
+        client.set_cookie("reviewer", f"r{number}".encode().hex())
+        client.get("/")
+        token = client.get_cookie("form_token").value
+        return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
+
+    with ThreadPoolExecutor(5) as pool:
+        building = pool.submit(build)
+        codes = list(pool.map(rate, range(12)))
+        done.set()
+        building.result(20)
+    assert set(codes) == {303} and built == sorted(built)
+    assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(12)}
+    assert len(read_records(store.dataset(REPO), Instance)) == 1
+    assert "qualified" in body(app.test_client().get(ONE))
 
 
 def test_requests_for_a_review_are_answered(post: Any, client: Any, store: Store) -> None:

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
-import signal
-import socket
 import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,25 +12,20 @@ from typing import Any
 import factories
 import pytest
 from playwright.sync_api import Error, expect
-from raters_bench import GIVEN
+from viewer_bench import PROGRAM, Server
 
-from pipeline import browser
 from pipeline.browser import axe
 from pipeline.collect.stage import collect
-from pipeline.core import journal
-from pipeline.core.ratings import CONDITIONS, Label
+from pipeline.core.ratings import CONDITIONS
 from pipeline.core.records import Instance
-from pipeline.core.review_requests import ReviewRequest, ask
 from pipeline.core.reviews import all_reviews, standings
-from pipeline.core.store import Store, read_records, write_records
+from pipeline.core.store import Store, read_records
 from pipeline.core.trust import DEMO
 from pipeline.demo import stage as demo
 from pipeline.demo.history import build_history
-from pipeline.llm.models import DEMO as MODELS
 
 pytestmark = pytest.mark.engine("browser")
 REPO = factories.REPO
-PROGRAM = Path(sys.executable).with_name("a11y-bench")
 ONE = "/candidate/acme__ui-1"
 PAGES = [
     "/",
@@ -55,74 +43,6 @@ PAGES = [
 ]
 #: a desk, a phone, and a desk at 400 % (1280 by 1024 pixels, a quarter each way)
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844), "zoomed": (320, 256)}
-
-
-class Server:
-    """The viewer as its own process, which can be killed and started again on the same port."""
-
-    def __init__(self, store: Store) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.store, self.url = store, f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        words = ("triage", "serve", "--port", str(self.port), "--list", str(MODELS), "--data", str(self.store.root))
-        surroundings = os.environ | GIVEN
-        self.process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.DEVNULL, env=surroundings)
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(self.url, timeout=5).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError("the viewer does not start")
-
-    def kill(self) -> None:
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """Two candidates, one of which raters disagree on."""
-    store = Store(tmp_path / "data")
-    write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
-    label = Label(name="menu", hover_text="About menus")
-    said = factories.make_review(2, note="n", labels=(label,), statement="s", time="2025-01-01T00:00:00Z")
-    other = factories.make_review(2, rater="m", by="model", status="rejected", time="2025-01-01T00:00:00Z")
-    journal.append(store.reviews(REPO), [said, other])
-    write_records(store.dataset(REPO), [factories.make_instance(2)])
-    ask(
-        store, [ReviewRequest(kind="case", id="menu-1", version="v", why="unsure", asked_by="pages", time="2025-01-01")]
-    )
-    made = Server(store)
-    made.start()
-    yield made
-    made.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Ended with these tests: its event loop stands in the way of every other browser in this thread."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
-        yield program
-        program.close()
-
-
-@pytest.fixture
-def page(chromium: Any, server: Server) -> Iterator[Any]:
-    """What goes wrong in a script, or is blocked by the policy, fails the test."""
-    context = chromium.new_context(base_url=server.url)
-    made, wrong = context.new_page(), []
-    made.on("pageerror", lambda error: wrong.append(str(error)))
-    made.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-    yield made
-    assert wrong == []
-    context.close()
 
 
 def named(page: Any, name: str) -> None:

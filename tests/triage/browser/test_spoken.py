@@ -1,0 +1,86 @@
+"""What a screen reader says of the viewer, by the spoken log of a virtual one: each control by name, in a good order.
+
+`@guidepup/virtual-screen-reader` walks the page's accessibility tree as such a program does. It is none that people
+use, and says nothing of how one behaves in a browser.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from viewer_bench import Server
+
+from pipeline.browser.npm_package import NpmPackage
+
+pytestmark = pytest.mark.engine("browser", "npm")
+READER = NpmPackage(
+    "@guidepup/virtual-screen-reader@0.33.0",
+    "sha512-CXMkIx19oFZ7BS7TcvDibXn6A2RsEs8nVX9IijHW7HQ0qTGHgc2WErkaMi12YPQi1Zypxr36NfRYWgBxUNvMtQ==",
+    "lib/esm/index.browser.js",
+)
+#: goes through the whole page, and a bit of the next round, so that its end is seen
+READ = """async (address) => {
+  const { virtual } = await import(address);
+  await virtual.start({ container: document.body });
+  for (let step = 0; step < 1500; step += 1) {
+    await virtual.next();
+    if ((await virtual.lastSpokenPhrase()) === "end of document") break;
+  }
+  const said = await virtual.spokenPhraseLog();
+  await virtual.stop();
+  return said;
+}"""
+#: said of a control that has no name; a form or details without one is nothing that a browser tells of
+NAMELESS = {
+    *("button", "link", "textbox", "combobox", "checkbox, not checked", "radio, not checked", "region", "navigation"),
+    *("searchbox", "heading, level 1", "heading, level 2", "heading, level 3"),
+}
+
+
+@pytest.fixture(scope="module")
+def chromium_page(chromium: Any) -> Any:
+    return lambda server: chromium.new_context(base_url=server.url, bypass_csp=True).new_page()
+
+
+def spoken(page: Any, path: str) -> list[str]:
+    address = "/static/reader.js"
+    page.route(f"**{address}", lambda route: route.fulfill(path=READER.file(), content_type="text/javascript"))
+    page.goto(path)
+    return page.evaluate(READ, address)
+
+
+def nameless(said: list[str]) -> list[str]:
+    """Controls without a name, each with what was said before it."""
+    return [f"{before} | {one}" for before, one in pairwise(said) if one in NAMELESS]
+
+
+def place(said: list[str], words: str) -> int:
+    return next(number for number, phrase in enumerate(said) if words in phrase)
+
+
+@pytest.mark.parametrize("path", ["/", "/queue", "/agreement", "/export", "/ask?repo=acme/ui&model=scripted"])
+def test_every_page_is_told_by_name(chromium_page: Any, server: Server, path: str) -> None:
+    said = spoken(chromium_page(server), path)
+    assert said[-1] == "end of document" and nameless(said) == []
+    assert place(said, "Skip to the content") < place(said, "navigation, Pages") < place(said, "heading,")
+
+
+def test_a_candidate_is_told_from_what_it_is_to_what_is_said_of_it(chromium_page: Any, server: Server) -> None:
+    """With the evidence as marks, raters with what they said, and each field of the form by its label."""
+    said = spoken(chromium_page(server), "/candidate/acme__ui-2")
+    assert said[-1] == "end of document" and nameless(said) == []
+    told = (
+        *("region, Candidate", "mark", "region, Ratings so far", "Raters differ on: status.", "heading, ann person"),
+        *("heading, m model", "region, Your rating", "group, Status", "radio, super all of S1 to S8 hold"),
+        *(
+            "combobox, S1: ",
+            "group, Success criteria of WCAG 2.2",
+            "textbox, Problem statement",
+            "button, Save my rating",
+        ),
+        *("region, Transitions", "region, Changes of", "heading, History"),
+    )
+    places = [place(said, words) for words in told]
+    assert places == sorted(places)
