@@ -1,8 +1,8 @@
 """Pictures of the viewer's pages, to look at: at 1280 and 390 pixels, of the demo's candidates or of a data directory.
 
-`just bench views FOLDER [--data DIR] [--candidate INSTANCE]`, with a browser. Without a data directory the demo's
-candidates are collected and rated, by a model too that nobody asked: what it says stands in this file. Writes
-<page>-<width>.png into the folder; docs/figures/ has two of them.
+`just bench views FOLDER [--data DIR] [--candidate INSTANCE] [--page NAME] [--tall PIXELS]`, with a browser. Without a
+data directory the demo's candidates are collected and rated, by a model too that nobody asked: what it says stands in
+this file. Writes triage-<page>-<width>.png into the folder; docs/figures/ has two of them.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ SAID = (
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--data", type=click.Path(path_type=Path, exists=True), help="A data directory [default: the demo's].")
 @click.option("--candidate", default="", help="The candidate that is shown [default: the newest].")
-def main(folder: Path, data: Path | None, candidate: str) -> None:
+@click.option("--page", "names", multiple=True, type=click.Choice(list(PAGES)), help="Of these pages only.")
+@click.option("--tall", default=4000, show_default=True, help="Pixels of height at most.")
+def main(folder: Path, data: Path | None, candidate: str, names: tuple[str, ...], tall: int) -> None:
     """Take pictures of all pages."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
@@ -75,9 +77,8 @@ def main(folder: Path, data: Path | None, candidate: str) -> None:
         shown = candidate or (listed[0].row.instance_id if data else SHOWN)
         repo = next(one.row.repo for one in listed if one.row.instance_id == shown)
         with serving(store) as url:
-            for name in take(
-                url, {name: path.format(repo=repo, instance=shown) for name, path in PAGES.items()}, folder
-            ):
+            pages = {name: PAGES[name].format(repo=repo, instance=shown) for name in names or PAGES}
+            for name in take(url, pages, folder, tall):
                 click.echo(folder / name)
 
 
@@ -91,8 +92,8 @@ def demo(store: Store) -> Store:
     return store
 
 
-def take(url: str, pages: dict[str, str], folder: Path) -> list[str]:
-    """A picture of each page in each width, whole up to 4,000 pixels of height; returns their names."""
+def take(url: str, pages: dict[str, str], folder: Path, most: int) -> list[str]:
+    """A picture of each page in each width, `most` pixels tall at most; returns their names."""
     from playwright.sync_api import sync_playwright
 
     names = []
@@ -102,9 +103,9 @@ def take(url: str, pages: dict[str, str], folder: Path) -> list[str]:
             page = program.new_page(viewport={"width": width, "height": 900}, color_scheme="light")
             for name, path in pages.items():
                 page.goto(url + path, timeout=120_000)
-                tall = min(4000, page.evaluate("document.documentElement.scrollHeight"))
-                page.set_viewport_size({"width": width, "height": max(900, tall)})
-                names.append(f"{name}-{width}.png")
+                tall = min(most, page.evaluate("document.querySelector('main').getBoundingClientRect().bottom + 24"))
+                page.set_viewport_size({"width": width, "height": int(tall)})
+                names.append(f"triage-{name}-{width}.png")
                 page.screenshot(path=folder / names[-1])
                 page.set_viewport_size({"width": width, "height": 900})
         program.close()

@@ -19,6 +19,7 @@ from pipeline.pages.measures import (
 )
 from pipeline.pages.records import PageAnswer, PageVerdict
 from pipeline.pages.runs import Run
+from pipeline.report.page import counted
 from pipeline.report.statistics import Interval
 from pipeline.report.tables import Heading, Row, Table
 
@@ -99,7 +100,8 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
         Heading("cases", "Cases with at least k samples that got a verdict, of all.", True),
     ]
     rows = [_at(model, one) for model in run.asked.models for one in pass_at(model, run.asked.ks, verdicts)]
-    about = f"{run.asked.samples} samples of each case. Errors leave n: a case that has fewer than k then says nothing."
+    samples = counted(run.asked.samples, "sample")
+    about = f"{samples} of each case. Errors leave n: a case that has fewer than k then says nothing."
     return Table("pass-at-k", "pass@k", about, headings, rows)
 
 
