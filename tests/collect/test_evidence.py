@@ -280,7 +280,7 @@ def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
         ("(\\d+)", "\\d+", r"field 'issue_ref\.text\[0\]': .* has no group for the number"),
         ("label = []", "label = 7", r"field 'a11y\.label': not a list of expressions"),
         ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is not a regular expression"),
-        ("[issue_ref]", "[other]", r"field 'issue_ref\.text': no list"),
+        ("[issue_ref]", "[other]", r"field 'issue_ref\.text': not a list"),
         ("[a11y]", "[a11y", r"patterns\.toml: invalid TOML: .*line 2"),
     ],
 )
