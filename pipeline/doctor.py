@@ -134,7 +134,7 @@ CHECKS = (
     Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 5 GB"),
     Check(
         "container engine",
-        "running code that nobody has read",
+        "running untrusted code",
         False,
         _of_engine("version"),
         "just engine-start, or set DOCKER_HOST",

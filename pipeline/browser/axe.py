@@ -19,7 +19,7 @@ AXE = NpmPackage(
 
 @cache
 def source() -> bytes:
-    """axe-core's script. Raises InfrastructureError where npm can not get it."""
+    """axe-core's script. Raises InfrastructureError where npm cannot get it."""
     return AXE.file().read_bytes()
 
 

@@ -32,7 +32,7 @@ class NpmPackage(NamedTuple):
     def fetch(self, folder: Path) -> str:
         """Download the package into `folder` and return the path of the file in there.
 
-        Raises InfrastructureError when npm can not get it, or when its digest is not the pinned one.
+        Raises InfrastructureError when npm cannot get it, or when its digest is not the pinned one.
         """
         command = ["npm", "pack", self.name, "--silent", "--pack-destination", str(folder)]
         done = subprocess.run(command, capture_output=True, text=True)

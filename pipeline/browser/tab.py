@@ -81,7 +81,7 @@ class Tab:
         return Seen(page.name, "the page crashed" if self._crashed.done() else cause)
 
     async def close(self) -> bool:
-        """Stop what runs and close the page; False for a browser that can not any more."""
+        """Stop what runs and close the page; False for a browser that cannot any more."""
         from playwright.async_api import Error
 
         with suppress(Error, TimeoutError):

@@ -56,7 +56,7 @@ class Browser:
     def look(self, page: Page) -> Seen:
         """What is wanted of a page, or the cause why there is nothing: never an exception for what the page does.
 
-        Raises InfrastructureError where no browser starts any more, or npm can not get axe-core.
+        Raises InfrastructureError where no browser starts any more, or npm cannot get axe-core.
         """
         if "axe" in page.wants:
             axe.source()

@@ -78,7 +78,7 @@ class Case:
     known: Sequence[tuple[tuple[str, ...], ...]] = ()
 
     def by(self, use: Use) -> Environment | None:
-        """The environment in which a use runs the tests, with what is installed now; None where it can not be one."""
+        """The environment in which a use runs the tests, with what is installed now; None where it cannot be one."""
         try:
             found = infer(self.tree, self.date, self.tests, self.fixed, use)
         except Unsupported:

@@ -1,6 +1,6 @@
 """From what the three runs said to an instance, or to the reason why there is none.
 
-Pure: an outcome follows from a candidate, what was run (`Ran`) and the runs, so that it is judged anew from what is
+Pure: an outcome follows from a candidate, what was run (`Ran`) and the runs, so that it is judged again from what is
 stored. Raises Rejected with a reason of the closed list.
 """
 

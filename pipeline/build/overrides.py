@@ -1,7 +1,7 @@
 """What people know better than inference: single fields of a repository's environments, for an interval.
 
 Reads `repos/<org>__<repo>.toml`; repos/README.md says how one looks. Writes nothing. Raises UserError for a file that
-can not be used, before any work.
+cannot be used, before any work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipeline.ecosystems import all_managers, all_parsers, all_runners
 
 FOLDER = Path(__file__).with_name("repos")
 FIELDS = [name for name in Environment.model_fields if name != "evidence"]
-HINT = "mend the file, as pipeline/build/repos/README.md says, or remove it"
+HINT = "correct the file, as pipeline/build/repos/README.md says, or remove it"
 
 Bound = int | datetime.date | None
 

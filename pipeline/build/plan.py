@@ -51,7 +51,7 @@ class Planned:
 
     @property
     def is_readable(self) -> bool:
-        """Whether all that decides what was run is the same, so that the outcome can be judged anew."""
+        """Whether all that decides what was run is the same, so that the outcome can be judged again."""
         known = self.unit.inputs()
         same = {**self.inputs, **repair()}.items() <= {**repair(), **known}.items()
         return same and (self.unit.folder / STORED).exists()

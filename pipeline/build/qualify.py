@@ -283,7 +283,7 @@ class _Qualification:
         except Rejected as end:
             if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
                 raise
-            if not self.health or not self.health.files:  # gold's run tells what the base's can not
+            if not self.health or not self.health.files:  # gold's run tells what the base's cannot
                 self.sick = self.sick._replace(log=end.log)
             return self._hypothesized(end, self._case(self.sick, there), there, attempt)
 

@@ -83,7 +83,7 @@ class Situation:
         return locks.graph(path, text, {folder: one.data for folder, one in there.items()})
 
     def fetched(self, environment: Environment) -> list[locks.Locked]:
-        """The locked packages that an install asks the registry for, of those that it can not do without."""
+        """The locked packages that an install asks the registry for, of those that it cannot do without."""
         graph = self.graph(focus.installed(self.members(), environment.focus))
         others = elsewhere(self.files)
         return [one for one in graph.reached(graph.asked) if not others(one.name)]
@@ -382,7 +382,7 @@ def _thawed(environment: Environment, there: Situation) -> Environment:
 
 
 def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:
-    """Whether something can not be left out: what the library itself depends on, and what runs its tests."""
+    """Whether something cannot be left out: what the library itself depends on, and what runs its tests."""
     return ask.name in runners or (ask.folder in needed and ask.table == "dependencies")
 
 

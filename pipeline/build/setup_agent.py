@@ -119,7 +119,7 @@ RUBRIC: Rubric[Question] = Rubric(
 
 
 class SetupAgent:
-    """One model for one repository. Raises UserError at once for a model that can not be asked."""
+    """One model for one repository. Raises UserError at once for a model that cannot be asked."""
 
     def __init__(self, store: Store, repo: Repo, clone: Clone, setup: Setup, progress: Progress) -> None:
         self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
@@ -159,7 +159,7 @@ class SetupAgent:
             question = question._replace(earlier=(*question.earlier, (text, told)))
 
     def _asked(self, gateway: Gateway, question: Question) -> tuple[str, str]:
-        """The text of the proposal, which is empty for an answer that can not be used; and why nothing is known."""
+        """The text of the proposal, which is empty for an answer that cannot be used; and why nothing is known."""
         owed = self.panel.ask(gateway, [question], self.progress, jobs=1) if self._missing(question) else {}
         answers = self.panel.samples(question).ratings()
         return (answers[0]["text"] if answers else ""), "".join(owed.values())

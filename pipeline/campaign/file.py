@@ -68,7 +68,7 @@ class Dataset(Part):
 
 
 class Agent(Part):
-    """An agent with its settings; models and attempts are the campaign's unless told. `budget` is of each repository
+    """An agent with its settings; models and attempts are the campaign's by default. `budget` is of each repository
     and model, `cap` of each answer, in USD."""
 
     agent: str = "magentless"
@@ -82,7 +82,7 @@ class Agent(Part):
 
 
 class Pages(Part):
-    """A set of cases of the other track; `cases` is a folder, ours unless told. `budget` is of each model, in USD."""
+    """A set of cases of the other track; `cases` is a folder, ours by default. `budget` is of each model, in USD."""
 
     cases: Path | None = None
     case: tuple[str, ...] = ()

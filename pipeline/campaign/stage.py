@@ -41,7 +41,7 @@ from pipeline.sandbox.base import Limits, Sandbox
 
 @dataclass
 class Conduct:
-    """A campaign on a data directory. Raises UserError at once for what can not be asked: every model that an agent or
+    """A campaign on a data directory. Raises UserError at once for what cannot be asked: every model that an agent or
     a set of cases names is looked at before the first paid request. `place` is where tests run, if it is open already.
     """
 

@@ -30,7 +30,7 @@ _TEXTS = ("title", "body", "author", "base", "merge_sha", "merged_at", "updated_
 
 
 def adopt(store: Store, repo: Repo, pages: Path, index: Path) -> None:
-    """Make the pages of a repository that has none. Raises UserError for a file that can not be read."""
+    """Make the pages of a repository that has none. Raises UserError for a file that cannot be read."""
     folder = store.raw(repo)
     if pages.exists() or not (index.exists() or digests(folder)):
         return

@@ -31,7 +31,7 @@ class Collected:
     """What is collected of `repo`, for a block: one process at a time (UserError while another has it).
 
     What people changed in the files since they were written is a decision by the time the block begins. Raises
-    UserError for pages, decisions or files that can not be read; then nothing was written.
+    UserError for pages, decisions or files that cannot be read; then nothing was written.
     """
 
     def __init__(self, store: Store, repo: Repo) -> None:
@@ -87,7 +87,7 @@ class Collected:
         return found
 
     def decide(self, new: Iterable[Decision]) -> None:
-        """Append decisions and let all of them count. Raises UserError for one that can not; then none is appended."""
+        """Append decisions and let all of them count. Raises UserError for one that cannot; then none is appended."""
         new = list(new)
         standings = fold([*decided(self.store, self.repo), *new])
         for name in {one.instance_id for one in new}:

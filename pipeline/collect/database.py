@@ -22,7 +22,7 @@ from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.record import SCHEMA_VERSION
 from pipeline.core.records import Candidate, Rejection
 
-#: raised whenever the tables change; a database of another layout, or of other records, is made anew
+#: raised whenever the tables change; a database of another layout, or of other records, is made again
 LAYOUT = 2 * 1000 + SCHEMA_VERSION
 #: table -> its columns and its key; columns are text but for NUMBERS. `said` is the source's record, `record` the one
 #: that counts, `digest` that of the line in the pages
@@ -44,7 +44,7 @@ Standings = Mapping[str, Standing]
 
 
 def open_index(path: Path) -> Database:
-    """The database at `path`; one that can not be read, or has another layout, gives way to an empty one."""
+    """The database at `path`; one that cannot be read, or has another layout, gives way to an empty one."""
     try:
         database = Database(path)
         if database.layout == LAYOUT:
@@ -152,7 +152,7 @@ class Database:
             self._db.table(table).upsert_all(rows, pk=TABLES[table][1])
 
     def _forget(self, numbers: list[int]) -> None:
-        """Take away what hangs on pull requests, before it is written anew."""
+        """Take away what hangs on pull requests, before it is rewritten."""
         marks = ",".join("?" * len(numbers))
         for table in ("links", "evidence"):
             self._db.execute(f"delete from {table} where pull in ({marks})", numbers)

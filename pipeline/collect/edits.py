@@ -23,7 +23,7 @@ from pipeline.core.store import each_record, unique
 def edits(folder: Path, repo: Repo, written: Database) -> list[Decision]:
     """The decisions that make `written`, the database from which the files were written, say what they say now.
 
-    A file that is gone says nothing. Raises UserError for a line that can not be read, before anything is decided.
+    A file that is gone says nothing. Raises UserError for a line that cannot be read, before anything is decided.
     """
     same: set[int] = set()
     changed: dict[int, list[Outcome]] = {}

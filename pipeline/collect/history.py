@@ -16,7 +16,7 @@ from pipeline.core.git import Clone, changed_files
 from pipeline.core.names import Repo, commit_number
 from pipeline.core.records import Base, PullRequest
 
-#: begins a record of the log; it can not stand in a message, which holds no NUL
+#: begins a record of the log; it cannot stand in a message, which holds no NUL
 _BEGIN = "\0\1\0"
 _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
 #: a history of fewer numbers for a hundred commits is one without

@@ -91,7 +91,7 @@ def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> 
 
 
 def _check(row: Any, group: str, field: str, path: Path | None) -> None:
-    hint = "mend this expression (Python's re; the first is [0])"
+    hint = "correct this expression (Python's re; the first is [0])"
     try:
         groups = re.compile(row).groups
     except (re.error, TypeError) as error:

@@ -28,7 +28,7 @@ _LONGEST = 9
 _CLOSED, _NAMED_ONE, _MENTIONED = range(3)
 #: letters before a reference that are looked at
 _REACH = 60
-#: an issue can not be much younger than the pull request that names it
+#: an issue cannot be much younger than the pull request that names it
 _YOUNGER = 2000
 
 _KEYWORD = re.compile(

@@ -44,9 +44,9 @@ def collect_from(
     """Collect what a source has after the last run's cursor, or the given numbers; closes the source.
 
     `watch` sees every page go by. Interrupted at any moment, the next call goes on after the last whole page. What can
-    not be had (a number that the source does not have, a record that it can not read) is added to `problems`, and all
+    not be had (a number that the source does not have, a record that it cannot read) is added to `problems`, and all
     the rest is taken; without such a list it is raised, before anything is written. Raises UserError, too, for records
-    changed by hand that can not be read.
+    changed by hand that cannot be read.
     """
     try:
         unread = source.problems

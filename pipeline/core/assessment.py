@@ -41,7 +41,7 @@ class AxeDelta(Record):
     tests: int | None = Field(default=None, ge=0, description="how many tests' documents, or stories, were audited")
 
 
-#: PraisonAI Bench's scale (docs/assessment.md): 3 solves all, 2 most, 1 misses what matters, -1 can not tell
+#: PraisonAI Bench's scale (docs/assessment.md): 3 solves all, 2 most, 1 misses what matters, -1 cannot tell
 Rated = Literal[3, 2, 1, -1]
 UNTOLD: Rated = -1
 

@@ -34,7 +34,7 @@ def lock(path: Path) -> filelock.BaseFileLock:
 def once(folder: Path, make: Callable[[Path], Any]) -> Any:
     """What `make(folder)` returned (plain data) when it first succeeded; others wait for it meanwhile.
 
-    A folder whose making was interrupted is made anew. It is made in place, since tools write absolute paths into it.
+    A folder whose making was interrupted is made again. It is made in place, since tools write absolute paths into it.
     """
     from pipeline.core.store import Unit
 

@@ -5,7 +5,7 @@ are stale under another one. Python counts without comments, docstrings and blan
 chapters: `running` decides what a run of tests leaves (patches, protection, control, commands, reporters), `reading`
 what its log and report say (readers, transitions), `qualifying` and `grading` what that means for an instance and for
 a patch; `pages` decides what the track of pages says of a page. So under another `running` or `pages` what decides runs
-again, and under another of the rest records are made anew from what is stored. Does not cover what a sandbox does,
+again, and under another of the rest records are made again from what is stored. Does not cover what a sandbox does,
 which is in a record's identity, and versions of libraries.
 """
 

@@ -1,6 +1,6 @@
 """Ratings of candidates: the values of every field, and the checks across fields that hold for people and models.
 
-The fields and the logic are those of the seed's viewer (its appendix 9.8). Words of older ratings are read as today's.
+The fields and the logic are those of the thesis (appendix 9.8). Words of older ratings are read as today's.
 Reads and writes nothing.
 """
 
@@ -118,7 +118,7 @@ class Review(Versioned):
         return "Is Explicit" in names or self.conditions.get("S7") is False
 
 
-#: (what is wrong, whether it is): the seed's decision logic. What a rating does not say contradicts nothing
+#: (what is wrong, whether it is): the thesis's decision logic. What a rating does not say contradicts nothing
 _RULES: tuple[tuple[str, Callable[[Review], bool]], ...] = (
     (
         "what is not about accessibility is rejected",

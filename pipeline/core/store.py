@@ -152,7 +152,7 @@ def new_stamp() -> str:
 
 
 def schema_of(root: Path) -> int | None:
-    """The schema version of a data directory, the current one for a new one; None where it can not be told."""
+    """The schema version of a data directory, the current one for a new one; None where it cannot be told."""
     path = root / "schema.json"
     marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
     return marked.get("schema_version") if isinstance(marked, dict) else None
@@ -348,7 +348,7 @@ class Store:
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages, all unless told, for all repositories and models, and let none begin, of a new repository
+        """Hold these stages, all by default, for all repositories and models, and let none begin, of a new repository
         neither. Raises UserError while one of them is under way.
         """
         with self._gate(), ExitStack() as held:

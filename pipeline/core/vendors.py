@@ -25,7 +25,7 @@ TIME_LIMIT = 900
 def vendor_python(name: str, say: Callable[[str], None]) -> Path:
     """The interpreter of the environment of `vendors/NAME`, made at first use.
 
-    Raises InfrastructureError when it can not be made.
+    Raises InfrastructureError when it cannot be made.
     """
     folder = _folder(name)
     python = folder / "venv" / "bin" / "python"

@@ -31,7 +31,7 @@ CLASSES = {
     "flaky": "it disagrees with itself here, so it decides nothing",
     "environment": "it fails or is skipped here whatever is applied: it does not run as it does there",
     "theirs_too_wide": "they list what the gold patch's tests do not touch, or one name for several tests",
-    "theirs_too_narrow": "it is mended here and they do not list it: their reader collapsed or lost it",
+    "theirs_too_narrow": "it is fixed here and they do not list it: their reader collapsed or lost it",
     "not_built": "there is no instance, for the reason that stands there",
     "ours_wrong": "its file is run here and it is not seen, or it is read otherwise",
 }
@@ -89,7 +89,7 @@ class Ours(NamedTuple):
 
 
 def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[UserError]]:
-    """Every record of the repository, by number, and those that can not be read. Raises UserError for none, and where
+    """Every record of the repository, by number, and those that cannot be read. Raises UserError for none, and where
     nothing of the repository is collected."""
     found = list(read(path, repo))
     rows = sorted((one for one in found if isinstance(one, Row)), key=lambda one: one.record.number)
@@ -190,7 +190,7 @@ class _Comparison:
         return {path: (data or b"").decode(errors="replace") for path, data in read_contents(self.clone, base, code)}
 
     def _unlisted(self, listed: Mapping[str, str]) -> Iterator[Difference]:
-        """Tests that the gold patch mends here and that no name of theirs means."""
+        """Tests that the gold patch fixes here and that no name of theirs means."""
         if not listed:
             return
         meant = {test for name in listed for test in self.names.of(name)}

@@ -107,7 +107,7 @@ def rebuild(
     **how: Any,
 ) -> list[Difference]:
     """Make the instances again, with the statements that a file of ratings has; `how` goes to the build. Raises
-    UserError when the source lacks a pull request, or for ratings that can not be read."""
+    UserError when the source lacks a pull request, or for ratings that cannot be read."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}
     collect_from(store, repo, source, sorted(listed))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pipeline.ecosystems.locked import Locked
 
-#: tables of a package.json whose packages an install can not do without
+#: tables of a package.json whose packages an install cannot do without
 TABLES = ("dependencies", "devDependencies")
 
 
@@ -57,7 +57,7 @@ class Graph:
 
 
 def asks(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Ask, str]]:
-    """What the manifests, by folder, ask for and can not do without, each with its version, range or address."""
+    """What the manifests, by folder, ask for and cannot do without, each with its version, range or address."""
     for folder, data in manifests.items():
         for table in TABLES:
             wanted = data.get(table)

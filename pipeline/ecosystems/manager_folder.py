@@ -160,7 +160,7 @@ class Manager(Folder):
         return next((one for one in fitting if _in(one.versions, version)), None)
 
     def focus_for(self, version: str) -> Focus | None:
-        """How it is held to some packages of a workspace; None where it can not be."""
+        """How it is held to some packages of a workspace; None where it cannot be."""
         return next((row for row in self.focus if _in(row.versions, version)), None)
 
     def variables_for(self, version: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ A version is there when its archive answers to HEAD, or the package's document n
 does not, or there is none. What the registry will not say (offline, a login, too many requests) is not known, and then
 the install finds out. Reads and writes `CACHE/registry/<registry>.txt`: versions that were there, one a line.
 
-Does not cover addresses outside the registry, and versions that are there but can not be installed.
+Does not cover addresses outside the registry, and versions that are there but cannot be installed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ OWN_FAULTS = ("agent_error",)
 @dataclass(frozen=True)
 class Subject:
     """Whose patches are evaluated: one attempt of one run of one agent and model on one repository; the newest run
-    unless told. With named settings the agent is `AGENT@NAME`."""
+    by default. With named settings the agent is `AGENT@NAME`."""
 
     repo: Repo
     agent: str

@@ -43,7 +43,7 @@ class Given(NamedTuple):
 def adopt(store: Store, subject: Subject, path: Path) -> Subject:
     """Make a run of a file's predictions of one model for one repository; the same file makes no second one.
 
-    Raises UserError with file and line: for what can not be read, an instance that is not in the dataset or stands
+    Raises UserError with file and line: for what cannot be read, an instance that is not in the dataset or stands
     there twice, and a file without a prediction of this model.
     """
     found = list(_of(path, subject))
@@ -172,7 +172,7 @@ def _headed(lines: list[str]) -> Iterator[str]:
 
 
 def _git_line(line: str) -> str:
-    """`diff --git` with our prefixes; one whose two names can not be told apart stays as it is."""
+    """`diff --git` with our prefixes; one whose two names cannot be told apart stays as it is."""
     names = line[len("diff --git ") :]
     half = (len(names) - 1) // 2
     if len(names) % 2 and names[half] == " ":

@@ -179,7 +179,7 @@ def of_run(instance: Instance, run: TestRun) -> Graded:
 
 def broken_files(instance: Instance, run: TestRun) -> dict[str, Status]:
     """Files of expected tests that could run as a whole in each run of the qualification and could not in this one: a
-    hook of theirs fails, or they can not be loaded. What the runner names no file for is of all of them."""
+    hook of theirs fails, or they cannot be loaded. What the runner names no file for is of all of them."""
     known = instance.tests.keys() | instance.quarantine.keys()
     everywhere = instance.expected_files | {EVERYWHERE} if _parser(instance).names_files else run.suites.keys()
     lost = (file for file, status in run.suites.items() if status is Status.FAILED and file not in known)

@@ -137,7 +137,7 @@ def listed(workspace: Workspace, *argv: str) -> list[str]:
 
 
 def must(workspace: Workspace, *argv: str) -> bytes:
-    """The output of a command of ours that can not fail. Raises InfrastructureError."""
+    """The output of a command of ours that cannot fail. Raises InfrastructureError."""
     done = workspace.run(argv)
     if done.code:
         raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")

@@ -3,7 +3,7 @@
 The runner and the code under test share one process: code of a patch can replace what asserts, swallow what is
 thrown, write the runner's report, or the test files that are still to run. Whoever lets all tests pass lets the control
 pass as well: a test at the end of every test file that must fail. It calls each matcher that the files use on values
-for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so can not
+for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so cannot
 know it.
 
 Not covered: code that tells tests apart, such as one that reads what gold's tests expect while they run, and runners

@@ -3,7 +3,7 @@
     falsified   gold's test files with false expectations (`falsified`): what gold fails there, a patch must fail
     former      the base's own versions of the test files: what contradicts gold's, a patch must fail
     disguised   variables, arguments and stacks do not say that tests run, and what assertions read values and elements
-                by can not be replaced (`begin.cjs`): what gold passes so, a patch must pass
+                by cannot be replaced (`begin.cjs`): what gold passes so, a patch must pass
 
 Command, titles, control and files that run are those of the run before. What is made of an instance is made once, with
 gold (`made`), and stands in its record, so that nothing is parsed when a patch is evaluated. What the runs mean is

@@ -135,7 +135,7 @@ def falsify(path: str, text: str, lines: Collection[int]) -> Falsified:
 
 
 def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
-    """The tests (`group > title`) of a file that can not pass in both versions; None for all, where it is the same.
+    """The tests (`group > title`) of a file that cannot pass in both versions; None for all, where it is the same.
 
     They differ in values of which just one can hold, and nothing else that they run differs.
     """

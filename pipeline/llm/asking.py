@@ -1,6 +1,6 @@
 """Asking a model for an answer that must parse: plain data in, plain data out, in whatever thread or process.
 
-An answer that can not be read is asked for once more, with what was wrong, and is then missing with its cause. What a
+An answer that cannot be read is asked for once more, with what was wrong, and is then missing with its cause. What a
 provider or a budget owes is told apart: it may be asked for again. A question that is too long or refused is not.
 Writes nothing; the gateway books the money.
 """
@@ -31,14 +31,14 @@ _OPENING = re.compile(r'\{\s*"')
 
 
 class BadAnswer(A11yBenchError):
-    """An answer that can not be read; the message says why, and the model is told."""
+    """An answer that cannot be read; the message says why, and the model is told."""
 
 
 @dataclass(frozen=True)
 class Request:
     """What is asked, of whom, and how its answer is read.
 
-    `again` is what is said after an answer that can not be read, with {} for what was wrong; `parameters` are those of
+    `again` is what is said after an answer that cannot be read, with {} for what was wrong; `parameters` are those of
     OpenAI's protocol; `key` is one of the gateway at `base_url`.
     """
 

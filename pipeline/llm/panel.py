@@ -53,7 +53,7 @@ class Rubric(Generic[Q]):
 class Asked:
     """Who is asked, how often each question, and the most that this may cost for a repository, in USD.
 
-    `given` is the environment in which the providers' keys are; the process's own unless told. `gateway` is one that is
+    `given` is the environment in which the providers' keys are; the process's own by default. `gateway` is one that is
     open already, which stays so.
     """
 
@@ -105,7 +105,7 @@ class Sample(Generic[Q]):
 
 class Panel(Generic[Q]):
     """One model and its samples, kept under `root`. `repo` is whose answers these are: of the track of pages, a set of
-    cases. Raises UserError at once for a model that can not be asked."""
+    cases. Raises UserError at once for a model that cannot be asked."""
 
     def __init__(
         self,

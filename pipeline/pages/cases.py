@@ -5,7 +5,7 @@
     <case>/examples/*.html                expectations in <script id="a11y-assertions" type="application/json">
     <case>/example-pass/, example-fail/   the older form: every requirement holds, or the page does not pass
 
-Reads a folder of cases, ours unless told. An example whose expectations can not be read is a fault that is told, never
+Reads a folder of cases, ours by default. An example whose expectations cannot be read is a fault that is told, never
 an example that is left out.
 """
 
@@ -58,7 +58,7 @@ _EMPTY = frozenset(
 @dataclass(frozen=True)
 class Example:
     """A page of a case. `expected` says how assertions end, by name; `passes` whether the page passes, where that is
-    said; `fault` why its expectations can not be read."""
+    said; `fault` why its expectations cannot be read."""
 
     path: Path
     expected: dict[str, Expected] = field(default_factory=dict)
@@ -128,7 +128,7 @@ def words(prompt: str) -> list[str]:
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
-    """The cases of a folder, in order; `names` are those that are wanted, all unless told.
+    """The cases of a folder, in order; `names` are those that are wanted, all by default.
 
     Raises UserError for a folder without cases, a case without test, and a name that is not there.
     """

@@ -89,7 +89,7 @@ class Looked(NamedTuple):
 def look(job: Job) -> Looked:
     """Run a job in a process that is free, or in a new one. What the machine failed at is in `machine`, never raised.
 
-    Raises UserError where there is no browser, InfrastructureError where npm can not get a package.
+    Raises UserError where there is no browser, InfrastructureError where npm cannot get a package.
     """
     with _borrowed() as worker:
         return worker.look(job)

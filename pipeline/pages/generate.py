@@ -87,7 +87,7 @@ class Write:
 
 
 class Generation:
-    """One run and its answers. Raises UserError at once for a model that can not be asked, and for a k above n.
+    """One run and its answers. Raises UserError at once for a model that cannot be asked, and for a k above n.
 
     `budget` is the most that each model may spend on these cases, in USD, with all that it spent before; `given` is
     the environment in which the providers' keys are; `gateway` one that is open already, which stays so.

@@ -141,7 +141,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
 
 
 def load_run(store: Store, name: str = "") -> Run:
-    """A run, the newest unless told. Raises UserError where there is none."""
+    """A run, the newest by default. Raises UserError where there is none."""
     names = sorted((read_json(one / "run.json")["started"], one.name) for one in _folders(store))
     if not names:
         raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")

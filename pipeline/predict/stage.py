@@ -1,6 +1,6 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
-Each can be called on its own; `predict` composes them. A step that was interrupted goes on where it was. With a sandbox
+Each can be called on its own; `predict` composes them. An interrupted step resumes. With a sandbox
 for it, the end of runtime is that the base's tests choose among an agent's proposals (regression.py).
 """
 

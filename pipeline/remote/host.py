@@ -1,7 +1,7 @@
 """A machine behind OpenSSH: commands there, and rsync to and from it.
 
 The name is one that `ssh` knows: `user@host`, or an entry of the user's own `~/.ssh/config`, where port, key and jump
-host stand. What the network fails at is tried again; a transfer goes on where it was. Writes nothing of its own.
+host stand. What the network fails at is tried again; a transfer resumes. Writes nothing of its own.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pipeline.remote.host import Host
 FOLDER = ".remote/jobs"
 SCRIPT = "pipeline/remote/job.sh"
 HERE = Path(__file__).with_name("job.sh")
-#: lines of a log, unless told
+#: lines of a log, by default
 LINES = 50
 
 
@@ -77,7 +77,7 @@ def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> in
 
 
 def stop(host: Host, job: Job) -> None:
-    """Ask it to end; it goes on where it was when the same recipe is run again."""
+    """Ask it to end; it resumes when the same recipe is run again."""
     host.run(host.here("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), HERE.read_bytes())
 
 

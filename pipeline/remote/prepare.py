@@ -9,7 +9,7 @@ from pipeline.core.errors import A11yBenchError
 from pipeline.remote.host import Host
 
 SCRIPT = Path(__file__).with_name("prepare.sh")
-#: what a line of the script begins with: right already, mended, would be mended, for a person
+#: what a line of the script begins with: right already, done, would be done, for a person
 STATES = ("ok", "done", "would", "todo")
 
 

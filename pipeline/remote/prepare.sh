@@ -150,7 +150,7 @@ if data_root != "/var/lib/docker" or "data-root" not in there:
 print(json.dumps({**there, **ours}, indent=4, sort_keys=True))
 END
     ); then
-        tell todo "/etc/docker/daemon.json: it is no JSON; mend or move it"
+        tell todo "/etc/docker/daemon.json: it is not JSON; correct or move it"
         return
     fi
     write /etc/docker/daemon.json <<<"$merged"

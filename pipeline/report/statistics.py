@@ -37,7 +37,7 @@ def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:
     """Percentile interval of the mean of the groups' means, resampled within each group (Efron 1979).
 
     Own code, since `scipy.stats.bootstrap` refuses a group of one. Groups of equal values give an interval of no width:
-    a resample can not show what the sample lacks.
+    a resample cannot show what the sample lacks.
     """
     samples = [np.asarray(group, dtype=float) for group in groups if len(group)]
     if not samples:

@@ -31,7 +31,7 @@ SANDBOXES = {
 
 
 def open_sandbox(name: str, cache: Path) -> Sandbox:
-    """The sandbox of that name, checked. Raises UserError for an unknown one, or one that can not work here."""
+    """The sandbox of that name, checked. Raises UserError for an unknown one, or one that cannot work here."""
     if name not in SANDBOXES:
         raise unknown("sandbox", name, [one for one in SANDBOXES if one != "scripted"])
     sandbox = _sandbox_class(name)(cache)

@@ -27,7 +27,7 @@ Limit = Literal["time", "memory", "output", "disk", "processes"]
 #: what a sandbox may be able to do, and how that is said: what it lacks is refused, never done in part
 Ability = Literal["contain", "reach", "browse"]
 ABILITIES: dict[Ability, str] = {
-    "contain": "hold code that nobody has read",
+    "contain": "contain untrusted code",
     "reach": "give agents a single way out, and tools of their own",
     "browse": "give tests a browser",
 }
@@ -148,7 +148,7 @@ class Sandbox(Protocol):
     images: Images
 
     def check(self) -> None:
-        """Raise UserError, with what to do, when this sandbox can not work here."""
+        """Raise UserError, with what to do, when this sandbox cannot work here."""
 
     def open(
         self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""

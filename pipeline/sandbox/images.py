@@ -88,7 +88,7 @@ class Directory(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether it is one of this host: what is on others can not be seen."""
+        """Whether it is one of this host: what is on others cannot be seen."""
         return self.host == socket.gethostname()
 
     @property

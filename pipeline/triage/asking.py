@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
 
 class Asking:
     """One model and the candidates that it is asked about, all or those of some numbers. Raises UserError at once for
-    what can not be asked."""
+    what cannot be asked."""
 
     def __init__(self, store: Store, repo: Repo, asked: Asked, numbers: Sequence[int] = ()) -> None:
         self.store, self.repo, self.model = store, repo, asked.model
@@ -87,7 +87,7 @@ def ask(
     store: Store, repo: Repo, asked: Sequence[Asked], *, numbers: Sequence[int] = (), dry_run: bool = False, **how: Any
 ) -> bool:
     """Say what it will cost, ask every model (`how` goes to `Asking.run`), say what it has cost; returns whether every
-    candidate has a rating of each. Raises UserError before anything is asked for what can not be."""
+    candidate has a rating of each. Raises UserError before anything is asked for what cannot be."""
     askings = [Asking(store, repo, one, numbers) for one in asked]
     estimates = [one.estimate() for one in askings]
     rows = [(one.model, one.candidates, one.tokens, f"{one.likely:.4f}", f"{one.most:.4f}") for one in estimates]

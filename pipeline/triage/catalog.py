@@ -218,7 +218,7 @@ class Catalog:
         self._turn = threading.Lock()
 
     def refresh(self) -> None:
-        """Take in what changed on disk. Raises UserError for a line that can not be read."""
+        """Take in what changed on disk. Raises UserError for a line that cannot be read."""
         with self._turn:
             self._refresh()
 

@@ -1,6 +1,6 @@
 """What leaves the viewer and what comes in: lists of identifiers, `metadata.json`, ratings of other tools.
 
-Everything is joined by `instance_id`. Read are our own ratings (JSON Lines), the seed's `metadata.json` (identifiers
+Everything is joined by `instance_id`. Read are our own ratings (JSON Lines), the thesis's `metadata.json` (identifiers
 `org/repo-#N`), and annotations in the form of SWE-bench Verified and Multi-SWE-bench. Writes nothing itself.
 """
 
@@ -35,7 +35,7 @@ GROUPS: dict[str, Callable[[Listed], str]] = {
 
 class Asked(NamedTuple):
     """What is to be exported: of which resolved statuses and which repository (empty: all), grouped by a key of
-    `GROUPS`, in a form of `FORMS`; candidates that can not be built only `with_errors`."""
+    `GROUPS`, in a form of `FORMS`; candidates that cannot be built only `with_errors`."""
 
     statuses: tuple[str, ...] = ("super",)
     repo: str = ""
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
 
 
 def has_build_error(one: Listed) -> bool:
-    """Whether stage 02 rejected it, or a person says that it can not be built."""
+    """Whether stage 02 rejected it, or a person says that it cannot be built."""
     said = (one.standing.final,) if one.standing.final else one.standing.reviews
     return one.state.startswith("rejected") or any(review.build_error for review in said)
 
@@ -75,7 +75,7 @@ def written(listed: Sequence[Listed], asked: Asked, candidate: Callable[[Listed]
 
 
 def metadata(one: Listed, candidate: Candidate) -> dict[str, Any]:
-    """An entry of `metadata.json`: the resolved values under the seed's names, and every rating under `ratings`."""
+    """An entry of `metadata.json`: the resolved values under the thesis's names, and every rating under `ratings`."""
     standing = one.standing
     value = standing.value
     both = candidate.fix_patch + candidate.test_patch
@@ -193,7 +193,7 @@ _TIMES = {
 
 
 def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> Review:
-    """An entry of the seed's viewer, or of an annotation. Raises UserError."""
+    """An entry of the thesis's viewer, or of an annotation. Raises UserError."""
     is_annotation = {"underspecified", "false_negative"} & entry.keys()
     try:
         name = str(entry["instance_id"])

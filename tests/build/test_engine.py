@@ -62,7 +62,7 @@ def test_references(bench: Bench, name: str, outcome: str) -> None:
 
 @pytest.mark.rule("local-sandbox")
 def test_a_models_wrong_patch_is_run_and_is_unresolved(bench: Bench) -> None:
-    """Code that nobody has read: here it may run."""
+    """Untrusted code: here it may run."""
     fields = {"instance_id": bench.instance.instance_id, "model_name_or_path": "wrong", "model_patch": WRONG}
     path = bench.store.predictions(REPO, "wrong", "wrong") / "20240506T070809Z" / "predictions.jsonl"
     write_records(path, [Prediction(**fields)])

@@ -30,7 +30,7 @@ def test_foreign_code_needs_a_word_of_the_user(commits: list[str]) -> None:
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
 def test_what_a_model_wrote_is_never_trusted_by_itself() -> None:
-    """Its patch runs on the demo's commits, and is still code that nobody has read."""
+    """Its patch runs on the demo's commits, and is still untrusted code."""
     require_trust("local", False, *DEMO)
     with pytest.raises(UserError, match="a model's patch"):
         require_trust("local", False, *DEMO, trusted_patch=False)

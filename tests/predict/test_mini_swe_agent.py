@@ -60,7 +60,7 @@ def solved(harbor: Bench) -> Iterator[Solved]:
 def test_it_solves_an_instance(solved: Solved) -> None:
     (verdict,) = evaluate(solved.bench.store, Subject(REPO, AGENT, "scripted"), solved.bench.sandbox)
     assert (solved.prediction.outcome, verdict.outcome) == ("SUCCESSFUL_PATCH", "resolved")
-    assert not solved.prediction.trusted, "code ran that nobody has read"
+    assert not solved.prediction.trusted, "untrusted code ran"
 
 
 def test_its_trajectory_is_kept(solved: Solved) -> None:

@@ -94,7 +94,7 @@ def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> No
 
 @pytest.mark.rule("local-sandbox")
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
-    """A patch of a real model, also of one that runs here, is code that nobody has read."""
+    """A patch of a real model, also of one that runs here, is untrusted code."""
     assert magentless(bench).trusted
     assert not Predictor(bench.store, REPO, "mini-swe-agent", "scripted", models=DEMO, given=GIVEN).trusted
     keys = {"DEEPINFRA_API_KEY": "secret"}

@@ -80,7 +80,7 @@ def test_configuration_that_is_no_json_is_left_to_a_person(tmp_path: Path, text:
     place.parent.mkdir(parents=True)
     place.write_text(text)
     found = prepare_with_errors(tmp_path)
-    assert ("todo", "/etc/docker/daemon.json: it is no JSON; mend or move it") in found
+    assert ("todo", "/etc/docker/daemon.json: it is not JSON; correct or move it") in found
     assert place.read_text() == text
 
 

@@ -21,7 +21,7 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 class Figure(NamedTuple):
-    """A figure: the table that it is drawn from, and the function that draws it, or gives None when it can not."""
+    """A figure: the table that it is drawn from, and the function that draws it, or gives None when it cannot."""
 
     name: str
     title: str

@@ -88,7 +88,7 @@ def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str,
     """The agent's funnel, in its own order. Raises UserError for one that does not count."""
     for place, (stage, count) in enumerate(metadata.get("funnel", {}).items(), 1):
         if not isinstance(count, int):
-            hint = "a funnel is stage: number; mend it, or predict again"
+            hint = "a funnel is stage: number; correct it, or predict again"
             raise UserError(f"stage '{stage}' has no number", path=path, field="funnel", hint=hint)
         yield place, stage, int(count)
 

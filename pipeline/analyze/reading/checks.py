@@ -1,4 +1,4 @@
-"""What records may not say of each other: the same thing twice, or two things that can not both be true.
+"""What records may not say of each other: the same thing twice, or two things that cannot both be true.
 
 Each check raises UserError with the file and says what to do. Reads nothing.
 """

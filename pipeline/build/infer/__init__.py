@@ -2,7 +2,7 @@
 
 Reads files through a Tree and nothing else. What is known of managers and runners stands in their folders (ecosystems),
 of Node and continuous integration in tables here; there is nothing per repository. Every field's evidence is kept.
-Raises Unsupported where a commit's tests can not be run this way. Does not cover repairing what has rotted.
+Raises Unsupported where a commit's tests cannot be run this way. Does not cover repairing what has rotted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What of a workspace the touched tests need: their packages, what these depend on, and the root.
 
 A documentation site, an example or another component is not installed with them, and so does not decide about them.
-Empty where all is installed: tests at the root, packages that need all others, a manager that can not.
+Empty where all is installed: tests at the root, packages that need all others, a manager that cannot.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _of_script(
 
 
 def commands(script: str) -> Iterator[list[str]]:
-    """The commands of a script, each as its words; one that can not be read ends it."""
+    """The commands of a script, each as its words; one that cannot be read ends it."""
     reader = shlex.shlex(script, posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
     words: list[str] = []

@@ -64,7 +64,7 @@ class Tree:
         return sorted(filter(wanted, self.paths))
 
     def root(self) -> Manifest:
-        """The manifest at the root. Raises Unsupported where it can not be read."""
+        """The manifest at the root. Raises Unsupported where it cannot be read."""
         if "package.json" not in self.paths:
             raise Unsupported("runner_unsupported", "there is no package.json at the root")
         try:

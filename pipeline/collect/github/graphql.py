@@ -23,7 +23,7 @@ from pipeline.core.errors import A11yBenchError
 TIMEOUT = 60
 #: the smallest page; one that is half complete is taken as it is after so many tries
 SMALLEST, PARTIAL_TRIES = 10, 4
-#: types of errors that asking again does not mend
+#: types of errors that asking again does not cure
 _LASTING = ("NOT_FOUND", "FORBIDDEN")
 
 

@@ -68,7 +68,7 @@ class Page(NamedTuple):
 
 
 class Unavailable(A11yBenchError):
-    """A pull request's patches can not be had; `reason` is one of the funnel's."""
+    """A pull request's patches cannot be had; `reason` is one of the funnel's."""
 
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
@@ -90,7 +90,7 @@ class Source(Protocol):
 
     #: where the patches come from and later stages read the sources, None where there is no clone
     clone: Clone | None
-    #: what there is and can not be read
+    #: what there is and cannot be read
     problems: Sequence[UserError]
 
     def describe(self) -> dict[str, str]:

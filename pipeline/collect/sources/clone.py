@@ -21,7 +21,7 @@ from pipeline.core.trees import UNSAFE_PATH, problem
 
 
 def open_source(repo: Repo, options: Options) -> CloneSource:
-    """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that can not be read."""
+    """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that cannot be read."""
     if options.path is None:
         raise UserError("no clone is given", hint="--path takes the folder of a local clone")
     return CloneSource(repo, options.path, options.issues, options.is_test)

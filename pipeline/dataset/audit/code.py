@@ -138,7 +138,7 @@ class Code:
 
     @cached_property
     def faults(self) -> int:
-        """What the grammars can not read, and elements whose two ends have other names."""
+        """What the grammars cannot read, and elements whose two ends have other names."""
         return sum(node.is_error or node.is_missing or _is_torn(node) for root in self.roots for node in walk(root))
 
     @cached_property

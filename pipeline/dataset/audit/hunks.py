@@ -53,7 +53,7 @@ def changed_lines(base: bytes, gold: bytes) -> frozenset[int]:
 def hunks(base: bytes, code: Code) -> Iterator[Hunk]:
     """Each hunk of a file that gold changed, or made (of no base): then its whole is one.
 
-    Blocks of which one can not be left out without the next (the two ends of an element) are one hunk.
+    Blocks of which one cannot be left out without the next (the two ends of an element) are one hunk.
     """
     before, after = lines_of(base), lines_of(code.text)
     waiting = _blocks(before, after)

@@ -383,7 +383,7 @@ def _is_component(statement: Node) -> bool:
 
 
 def semicolons(code: Code) -> Iterator[Edit]:
-    """A statement without its semicolon, where the next one begins on a line of its own and can not be read on."""
+    """A statement without its semicolon, where the next one begins on a line of its own and cannot be read on."""
     for node in code.begins("lexical_declaration", "expression_statement", "return_statement"):
         last, after = (node.children[-1] if node.children else None), node.next_named_sibling
         apart = after is not None and after.start_point[0] > node.end_point[0]

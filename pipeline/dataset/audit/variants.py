@@ -95,7 +95,7 @@ def draw(instance: Instance, clone: Clone, wanted: int, seed: int) -> Drawn:
 
 
 def _looks(instance: Instance, clone: Clone) -> bool:
-    """Whether a test may look at markup that a user is not told of; so it is where the tests can not be read."""
+    """Whether a test may look at markup that a user is not told of; so it is where the tests cannot be read."""
     with scratch(clone, instance.base.sha) as index:
         try:
             index.apply("test", instance.test_patch)

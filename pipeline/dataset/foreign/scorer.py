@@ -2,7 +2,7 @@
 
     inspect eval a11y_bench.py --model openai/gpt-5
 
-Needs inspect_ai alone, and a grader at A11Y_BENCH_GRADER (http://127.0.0.1:8765 unless told), which
+Needs inspect_ai alone, and a grader at A11Y_BENCH_GRADER (http://127.0.0.1:8765 by default), which
 `a11y-bench dataset grade --serve` is. Without a verdict a sample is in error, never wrong.
 """
 

@@ -1,4 +1,4 @@
-"""The accessibility assessment: what the strict verdict can not say, always beside it and never instead of it.
+"""The accessibility assessment: what the strict verdict cannot say, always beside it and never instead of it.
 
 cli, settings, stage      the command, its settings, and assessing one run of an agent and model
 request, evidence         finding the evidence on one prediction as a unit of work, and its parts:

@@ -24,7 +24,7 @@ class Compared(NamedTuple):
 
 
 def compare(browser: Browser, gold: Markup, new: Markup) -> Compared:
-    """Show both and compare their trees. Raises Unparsable for one that the browser can not show."""
+    """Show both and compare their trees. Raises Unparsable for one that the browser cannot show."""
     return differ(trees(browser, "gold", gold), trees(browser, "patch", new))
 
 

@@ -2,7 +2,7 @@
 
 Reads what is kept in `04_evaluation/runs/` and `04_evaluation/evidence/` by what decides it (patch, image, command, the
 part's version), so that models with the same patch share it, and all share the base and gold. Writes nothing: what is
-made anew is in the result, and the coordinator keeps it. What breaks is a note.
+made again is in the result, and the coordinator keeps it. What breaks is a note.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Examine:
         return self.assessed.instance.environment_digest
 
     def perform(self, tell: Tell) -> Examined:
-        """These parts of the evidence; what a part can not say is a note by its name."""
+        """These parts of the evidence; what a part cannot say is a note by its name."""
         examination = Examination(self, tell)
         found: dict[str, Any] = {}
         notes: dict[str, str] = {}

@@ -50,7 +50,7 @@ def _snapshot(assessment: Assessment, _: Verdict, __: Settings) -> float | None:
 
 
 def _judge(assessment: Assessment, _: Verdict, settings: Settings) -> float | None:
-    """What the settings say of the rating; who can not tell says nothing."""
+    """What the settings say of the rating; who cannot tell says nothing."""
     said = {str(rating): value for rating, value in settings.ratings.items()}
     return said.get(str(assessment.judge.score)) if assessment.judge else None
 

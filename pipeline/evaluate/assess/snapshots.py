@@ -1,6 +1,6 @@
 """The snapshot verdict: where all that fails are snapshots, whether they are gold's to assistive technologies.
 
-A failing behavioural assertion can not be overruled: neither one of the strict run, nor one that only shows when the
+A failing behavioural assertion cannot be overruled: neither one of the strict run, nor one that only shows when the
 snapshot before it is no longer in its way. Pure but for the browser that it is given.
 """
 

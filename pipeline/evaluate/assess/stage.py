@@ -115,7 +115,7 @@ def _found(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[
 
 
 def _keep(request: Examine, result: Examined) -> None:
-    """Keep what was made anew."""
+    """Keep what was made again."""
     if result.tested:
         request.runs.keep(request.assessed.instance, request.assessed.patch, result.tested)
     for inputs, files in result.made:

@@ -1,6 +1,6 @@
-"""A candidate's own snapshots: its tests once more, in a fresh workspace, with every snapshot written anew.
+"""A candidate's own snapshots: its tests once more, in a fresh workspace, with every snapshot rewritten.
 
-Gold's snapshots are read before any code of the candidate runs, and are gone when it does: it can not copy them. Does
+Gold's snapshots are read before any code of the candidate runs, and are gone when it does: it cannot copy them. Does
 not cover inline snapshots (they stand in the tests), and code that writes a snapshot file of its own making: runner and
 candidate share one process (docs/design.md).
 """
@@ -24,7 +24,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Updated:
-    """What the tests did with snapshots written anew, and the snapshot files before (gold's) and after, by path.
+    """What the tests did with snapshots rewritten, and the snapshot files before (gold's) and after, by path.
 
     The files are in the form of the runner that `parser` reads.
     """

@@ -1,4 +1,4 @@
-"""The hybrid score: a second view of a page, beside its verdict. Four parts, weighted; a part that can not be told is
+"""The hybrid score: a second view of a page, beside its verdict. Four parts, weighted; a part that cannot be told is
 absent, and never 0.
 
     from pipeline.pages.hybrid import evaluate, feedback

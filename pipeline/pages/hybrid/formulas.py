@@ -67,7 +67,7 @@ def likeness(same: bool, ratio: Fraction, keywords: Fraction) -> int:
 
 
 def quality(told: int) -> int | None:
-    """Of what a judge says; None for a judge that can not tell."""
+    """Of what a judge says; None for a judge that cannot tell."""
     return table()["quality"].get(str(told))
 
 

@@ -37,7 +37,7 @@ AGAIN = "That could not be read: {}. Answer with the JSON object alone."
 
 
 class Opinion(Record):
-    """What a judge says. `score` is 3, 2, 1, or -1 for what it can not tell."""
+    """What a judge says. `score` is 3, 2, 1, or -1 for what it cannot tell."""
 
     score: Literal[3, 2, 1, -1]
     reasoning: str = ""
@@ -64,7 +64,7 @@ class Question(NamedTuple):
 
 
 def messages(question: Question) -> list[Message]:
-    """The answer stands between two lines that it can not know."""
+    """The answer stands between two lines that it cannot know."""
     line = digest(question)[:16]
     shown = question.answer[:LONGEST]
     cut = "\n(The rest is cut off.)" if len(question.answer) > LONGEST else ""
@@ -99,7 +99,7 @@ def opinions(
 ) -> dict[Question, Part]:
     """The part of the score for each question; absent where the judge is out, or says nothing that can be read.
 
-    Raises UserError for a model that can not be asked.
+    Raises UserError for a model that cannot be asked.
     """
     root = store.root / "04_evaluation" / "pages" / "opinions"
     panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)

@@ -19,7 +19,7 @@ class Feedback(Record):
 
 
 class Part(Record):
-    """One part of the score. `score` is None for what can not be told, or was not asked for."""
+    """One part of the score. `score` is None for what cannot be told, or was not asked for."""
 
     score: int | None = Field(default=None, ge=0, le=100)
     feedback: tuple[Feedback, ...] = ()

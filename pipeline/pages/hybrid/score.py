@@ -20,8 +20,8 @@ def evaluate(
     quality: Part | None = None,
     limits: Limits | None = None,
 ) -> Hybrid:
-    """The score of an answer as it came. `page` is the page in it, the answer itself unless told; `quality` what a
-    judge said (`judge.opinions`), absent unless told."""
+    """The score of an answer as it came. `page` is the page in it, the answer itself by default; `quality` what a
+    judge said (`judge.opinions`), absent by default."""
     shown = answer if page is None else page
     parts = {
         "html": validity.check(shown),

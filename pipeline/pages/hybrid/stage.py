@@ -64,7 +64,7 @@ class Scoring:
     limits: Limits = field(default_factory=Limits)
 
     def score(self) -> list[Hybrid]:
-        """Score all answers, and write. Raises UserError for a judge that can not be asked."""
+        """Score all answers, and write. Raises UserError for a judge that cannot be asked."""
         run = self.run
         with run.store.lock("pages-hybrid", run.name), log_file(run.evaluated / "hybrid.log"):
             requests = [self._request(one) for one in run.answers()]

@@ -66,7 +66,7 @@ def _faults(page: str) -> list[dict[str, Any]]:
 
 
 def installed() -> Path:
-    """The folder with html-validate, made at first use. Raises InfrastructureError where npm can not get it."""
+    """The folder with html-validate, made at first use. Raises InfrastructureError where npm cannot get it."""
     folder = cache_root() / "html-validate" / digest(*((ENGINE / name).read_bytes() for name in PINNED))[:16]
     once(folder, _install)
     return folder

@@ -25,7 +25,7 @@ class Shown(NamedTuple):
 
 
 def load(data: str | Path, run: str = "") -> Shown:
-    """A run that was evaluated, the newest unless told. Raises UserError where there is none."""
+    """A run that was evaluated, the newest by default. Raises UserError where there is none."""
     evaluation, verdicts = evaluated(load_run(Store(Path(data)), run))
     answers = evaluation.run.answers()
     found = [table for chapter in tables(evaluation.run, answers, verdicts).values() for table in chapter]

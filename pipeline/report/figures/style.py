@@ -65,7 +65,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 
-#: a figure, and what it says to somebody who can not see it
+#: a figure, and what it says to somebody who cannot see it
 Drawing = tuple[Figure, str]
 
 

@@ -2,7 +2,7 @@
 
 Debian's Chromium with its driver, installed by the script beside this, in a container of the base image that has the
 network. All programs that start one find it by variables of the image. It runs without a sandbox of its own: the
-container is one, and gives none of the rights that another would take. Raises InfrastructureError where it can not be
+container is one, and gives none of the rights that another would take. Raises InfrastructureError where it cannot be
 had.
 """
 

@@ -31,7 +31,7 @@ ARCHIVE_OVERHEAD = 2**16
 def execute(
     container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
 ) -> Completed:
-    """Run a command in a running container, as the user `bench` unless told."""
+    """Run a command in a running container, as the user `bench` by default."""
     api, started = client_of(container).api, time.monotonic()
     command = start_command(container, argv, environment=env, workdir=folder, user=user)
     with watched(container, limits, command) as watch:

@@ -1,6 +1,6 @@
 """The network of an install: the package registry, and the hosts that the lock files name; nothing else is reached.
 
-An install runs foreign code. Its container has no network: names of hosts that it may reach lead to addresses of its
+An install runs untrusted code. Its container has no network: names of hosts that it may reach lead to addresses of its
 own loopback, from which a relay carries connections (reach.py) to that host, on the port of its protocol. So no manager
 has to know of a proxy, and certificates hold. Any other name is not found. A host that a repository chose has to have a
 public address: a name that leads to this machine or its network is refused here. Reads A11Y_BENCH_INSTALL_HOSTS. Does

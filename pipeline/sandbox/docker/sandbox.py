@@ -26,7 +26,7 @@ from pipeline.sandbox.docker.workspace import DockerWorkspace
 
 
 class DockerSandbox:
-    """The sandbox for code that nobody has read, and for agents that run code."""
+    """The sandbox for untrusted code, and for agents that run code."""
 
     name = "docker"
     can = frozenset[Ability]({"contain", "reach", "browse"})

@@ -72,7 +72,7 @@ def only_file(data: bytes) -> bytes | None:
 
 
 def extract_files(archive: IO[bytes], target: Path) -> None:
-    """The regular files of an archive that nobody has read, below its first folder; where it breaks off, so does this.
+    """The regular files of an untrusted archive, below its first folder; where it breaks off, so does this.
 
     Links are left out, and what lies too deep; no path leaves `target`.
     """

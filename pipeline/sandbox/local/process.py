@@ -28,7 +28,7 @@ def run(
 ) -> Completed:
     """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
 
-    It is in `running` meanwhile. A command that can not be started ends with 127. What it leaves running is killed.
+    It is in `running` meanwhile. A command that cannot be started ends with 127. What it leaves running is killed.
     Raises InfrastructureError when `running` was ended: how the command came out says nothing then.
     """
     begun = time.monotonic()

@@ -68,7 +68,7 @@ def parameters(model: Model) -> Mapping[str, Any]:
 
 
 class Panel(panel.Panel[Question]):
-    """One rater. Raises UserError at once for a model that can not be asked."""
+    """One rater. Raises UserError at once for a model that cannot be asked."""
 
     def __init__(self, store: Store, repo: Repo, asked: Asked) -> None:
         self.model = load_models(asked.models).get(asked.model)

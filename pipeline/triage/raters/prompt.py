@@ -1,6 +1,6 @@
 """What a model is told of a candidate, and the rating in its answer.
 
-Texts of pull requests are data: each stands between fences that it can not close, in the user's message alone. Does not
+Texts of pull requests are data: each stands between fences that it cannot close, in the user's message alone. Does not
 cover a model that obeys them all the same; its rating must still agree with itself, and people check a sample.
 """
 
@@ -48,7 +48,7 @@ class GivenLabel(BaseModel):
 
 
 class Given(BaseModel):
-    """The answer: the seed's names."""
+    """The answer, with the thesis's names."""
 
     model_config = ConfigDict(title="Rating")
 

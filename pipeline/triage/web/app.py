@@ -254,7 +254,7 @@ class Viewer:
         return redirect("/queue", 303)
 
     def asked(self) -> BaseResponse:
-        """Let models rate, each within a budget; what can not be asked comes back with a message."""
+        """Let models rate, each within a budget; what cannot be asked comes back with a message."""
         try:
             for one in self._askings(_wanted(), asks.budget(request.form.get("budget", ""))):
                 self.asker.jobs.start(one)
@@ -337,7 +337,7 @@ class Viewer:
         return Response(stream_with_context(pieces()), mimetype="text/html")
 
     def _guarded(self, piece: Callable[[], str], token: str) -> Callable[[], str]:
-        """A file that can not be read is said on the page, whose head is sent already."""
+        """A file that cannot be read is said on the page, whose head is sent already."""
 
         def made() -> str:
             try:

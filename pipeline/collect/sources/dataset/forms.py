@@ -37,7 +37,7 @@ MEDIA = {
 
 
 class Expected(NamedTuple):
-    """What a benchmark's makers say of tests, by their names of them: those that the gold patch mends, and those that
+    """What a benchmark's makers say of tests, by their names of them: those that the gold patch fixes, and those that
     pass before and after it. Both are empty where they do not tell."""
 
     fixed: frozenset[str]

@@ -1,7 +1,7 @@
 """The records of a foreign benchmark: JSON Lines (or one JSON list), or folders of tasks (`task.yaml`, `gold.patch`,
 `test.patch`, `tests.json`, `problem_statement.md`, `hints.md`, `problem_assets/`) on the disk or in a bare clone.
 
-One record that can not be read never hides the others: it is a Problem, with file, line and field. Writes nothing.
+One record that cannot be read never hides the others: it is a Problem, with file, line and field. Writes nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 def read(path: Path, repo: Repo) -> Iterator[Row | UserError]:
-    """The records of a repository, and what can not be read and is none of another's. Raises UserError where nothing
+    """The records of a repository, and what cannot be read and is none of another's. Raises UserError where nothing
     is at `path`, or nothing of a form that is known."""
     if path.is_file():
         yield from _of_file(path, repo)
@@ -116,7 +116,7 @@ def _above(name: str) -> Iterator[str]:
 
 
 def _yaml(path: Path, data: bytes | None) -> Any:
-    """What it says, dates as text; or why it can not be read."""
+    """What it says, dates as text; or why it cannot be read."""
     try:
         return yaml.load(data or b"", Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:

@@ -33,7 +33,7 @@ def open_source(repo: Repo, options: Options) -> DatasetSource:
 
 
 class DatasetSource:
-    """The records of one repository; `problems` are those that can not be read."""
+    """The records of one repository; `problems` are those that cannot be read."""
 
     def __init__(self, repo: Repo, path: Path, clone: Clone | None = None, filtered: bool = False) -> None:
         self.repo, self.path, self.clone, self.filtered = repo, path, clone, filtered

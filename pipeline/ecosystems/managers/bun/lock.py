@@ -47,7 +47,7 @@ def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
 
 
 def _needed(info: Mapping[str, Any]) -> Iterator[str]:
-    """The names that an install can not do without."""
+    """The names that an install cannot do without."""
     optional = info.get("optionalPeers") or ()
     tables = (info.get(table) for table in ("dependencies", "peerDependencies"))
     return (name for table in tables if isinstance(table, dict) for name in table if name not in optional)

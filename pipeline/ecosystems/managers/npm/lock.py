@@ -104,7 +104,7 @@ def _fetched(entry: Mapping[str, Any]) -> str:
 
 
 def _wanted(entry: Mapping[str, Any], tables: Iterable[str]) -> Iterator[str]:
-    """The names of what an entry depends on and can not do without."""
+    """The names of what an entry depends on and cannot do without."""
     optional = {name for name, one in entries(entry, "peerDependenciesMeta").items() if one.get("optional")}
     for table in tables:
         wanted = entry.get(table)

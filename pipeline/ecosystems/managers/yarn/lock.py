@@ -100,7 +100,7 @@ def _fetched(entry: Locked, body: str) -> Locked:
 
 
 def _wanted(body: str) -> Iterator[tuple[str, str]]:
-    """What an entry depends on and can not do without: name, range."""
+    """What an entry depends on and cannot do without: name, range."""
     tables = {table["name"]: list(_LINE.finditer(table["lines"])) for table in _TABLE.finditer(body)}
     meta = next((table["lines"] for table in _TABLE.finditer(body) if table["name"] == "dependenciesMeta"), "")
     optional = {match[1] for match in _OPTIONAL.finditer(meta)}

@@ -1,6 +1,6 @@
 """Jasmine's tests (Jasmine 3 and later, by `reporter.cjs`).
 
-A hook of a group that fails is no test: its file could not run as a whole, like one that can not be loaded. A hook
+A hook of a group that fails is no test: its file could not run as a whole, like one that cannot be loaded. A hook
 outside every group is one of all files.
 """
 

@@ -1,7 +1,7 @@
 """Karma's tests (Karma 1 and later, by `reporter.cjs`), whatever framework runs in the browser.
 
-The browser gets all files as one bundle and names none: a test is `group > title`, and can not be run by its file. A
-bundle that fails (a file that can not be loaded, an error outside every test) is one file that could not run, named by
+The browser gets all files as one bundle and names none: a test is `group > title`, and cannot be run by its file. A
+bundle that fails (a file that cannot be loaded, an error outside every test) is one file that could not run, named by
 the configuration.
 """
 

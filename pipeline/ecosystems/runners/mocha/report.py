@@ -1,6 +1,6 @@
 """Mocha's tests (Mocha 3 and later, by `reporter.cjs`).
 
-A hook of a group or a file that fails is no test: its file could not run as a whole, like one that can not be loaded.
+A hook of a group or a file that fails is no test: its file could not run as a whole, like one that cannot be loaded.
 A hook of each test that fails is that test's failure, also where the test itself had passed; the group's other tests do
 not run then.
 """

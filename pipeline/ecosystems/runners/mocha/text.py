@@ -1,6 +1,6 @@
 """What Mocha's `spec` reporter prints (its default), where nothing else is to be had. It names no files.
 
-A line's groups are the lines above it that are indented less. Output of tests that looks like a test's own line can not
+A line's groups are the lines above it that are indented less. Output of tests that looks like a test's own line cannot
 be told from one: the totals say that something is wrong. Titles that end like a duration lose it.
 """
 

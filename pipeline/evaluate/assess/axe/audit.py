@@ -2,7 +2,7 @@
 
 The documents are taken out of the workspace in which the candidate's code ran, and audited in a fresh one of the same
 image, which that code never sees: in its jsdom, without network, and no script of theirs runs there. The path of that
-jsdom is read from the run, and leads to nothing but the image's own files. Does not cover what jsdom can not see:
+jsdom is read from the run, and leads to nothing but the image's own files. Does not cover what jsdom cannot see:
 colours, sizes, and styles outside the document.
 """
 

@@ -46,7 +46,7 @@ RUBRIC: Rubric[Question] = Rubric(
 
 
 class Panel(panel.Panel[Question]):
-    """One judge and its samples. Raises UserError at once for a model that can not be asked."""
+    """One judge and its samples. Raises UserError at once for a model that cannot be asked."""
 
     def __init__(self, store: Store, repo: Repo, asked: Asked, parameters: Mapping[str, Any]) -> None:
         super().__init__(store, repo, store.root / "04_evaluation" / "ratings" / repo.slug, RUBRIC, asked, parameters)

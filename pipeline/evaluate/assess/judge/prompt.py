@@ -1,6 +1,6 @@
 """What a judge is told: the rubric (`prompt.md`), the issue and the patch, and nothing of whose it is.
 
-After PraisonAI Bench (docs/assessment.md): three grades and "can not tell", an example of each, reasons before the
+After PraisonAI Bench (docs/assessment.md): three grades and "cannot tell", an example of each, reasons before the
 rating, rules against known biases. Never told are the agent, the model, the verdict, and the gold patch: a judge who
 sees it rates likeness, which tests and snapshots measure better. Does not cover a patch that names its author.
 """

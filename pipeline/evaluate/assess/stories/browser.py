@@ -1,6 +1,6 @@
 """Stories in a real browser, audited with axe-core: contrast and target size included.
 
-Their code is foreign: the browser is fenced, and axe-core runs in a world that it can not change. Each story is a page
+Their code is foreign: the browser is fenced, and axe-core runs in a world that it cannot change. Each story is a page
 with a time limit of its own. Reads and writes no files.
 """
 
@@ -52,7 +52,7 @@ class Audited(NamedTuple):
 def audit(site: Site, ids: Sequence[str], seconds: float = SECONDS) -> Audited:
     """Audit these stories, each in so many seconds.
 
-    Raises UserError where there is no browser, InfrastructureError where it does not start or npm can not get axe-core.
+    Raises UserError where there is no browser, InfrastructureError where it does not start or npm cannot get axe-core.
     """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     causes: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """A repository's stories in one state of its sources, built in the sandbox without network.
 
-What stories are and how they are built (`is_story`) is gold's in every state, as tests are: a patch can not hide a
+What stories are and how they are built (`is_story`) is gold's in every state, as tests are: a patch cannot hide a
 fault by changing its story. Does not cover what a patch's code does while it is built.
 """
 
