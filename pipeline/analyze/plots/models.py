@@ -155,7 +155,7 @@ def grid(frames: Frames, _made: Tables) -> Drawing | None:
     grids.frame(axes, names, list(table.index), rotation=90)
     there = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
     handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in there]
-    below(figure, handles, [handle.get_label() for handle in handles])
+    below(figure, handles, [str(handle.get_label()) for handle in handles])
     return figure, f"Grid of {len(table)} instances by {table.shape[1]} models. {_ends(table)}"
 
 

@@ -50,7 +50,9 @@ def stacked(
 def legend(axes: Axes, parts: int) -> None:
     """Under the axis, in as many columns as there is room for."""
     handles, labels = axes.get_legend_handles_labels()
-    below(axes.figure, handles, labels, parts)
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    below(figure, handles, labels, parts)
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
