@@ -87,7 +87,10 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = 
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
         lacks=parser(ran.environment.parser).lacks(),
     )
-    return instance.model_copy(update={"counter_runs": counted(instance, against)}) if against else instance
+    if not against:
+        return instance
+    told = counted(instance, against)
+    return instance.model_copy(update={"counter_runs": told, "lacks": (*instance.lacks, *told.lacks)})
 
 
 def counted(instance: Instance, against: Against) -> CounterRuns:

@@ -282,6 +282,11 @@ class CounterRuns(Record):
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
 
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What verdicts do without where no expectation could be made false: lower assurance."""
+        return () if self.false else ("false_expectations",)
+
 
 class Task(Versioned):
     """All that an agent may see of an instance: never the gold patch, the test patch or later history."""
@@ -352,7 +357,7 @@ class Instance(Versioned):
     ran: Identity | None = None
     set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
-    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner or its tests")
     stale: str = Field(default="", description="why it would be decided anew; empty for what is current")
 
     @property
@@ -486,7 +491,7 @@ class Verdict(Versioned):
     )
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
-    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner or its tests")
     differs: tuple[str, ...] = Field(default=(), description="what ran otherwise than at qualification")
 
     @property

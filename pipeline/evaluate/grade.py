@@ -205,6 +205,6 @@ def sign(
         image=instance.image,
         expected=len(instance.expected),
         law=law_of("running", "reading", "grading", parser=instance.environment.parser),
-        lacks=_parser(instance).lacks(),
+        lacks=(*_parser(instance).lacks(), *instance.counter_runs.lacks),
         **graded.fields,
     )

@@ -86,4 +86,5 @@ def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
         "disguised": TestRun("timeout"),
         "former": TestRun(results={FIXED: Status.NONE}, suites={FILE: Status.FAILED}),
     }
-    assert judge(make_candidate(), RAN, runs("none"), Against(SAID, ran)).counter_runs.kinds == ()
+    found = judge(make_candidate(), RAN, runs("none"), Against(SAID, ran))
+    assert found.counter_runs.kinds == () and found.lacks[-1] == "false_expectations"
