@@ -85,6 +85,11 @@ check:
 docs *ARGS:
     uv run --group docs mkdocs build "$@"
 
+# check the licenses and known vulnerabilities of all dependencies (says so if it cannot look them up)
+[group('project')]
+audit-dependencies:
+    uv run --all-extras --group audit python .ci/audit_dependencies.py
+
 # check that this checkout can be released: versions, changelog, and the wheel in an empty environment
 [group('project')]
 release-check:

@@ -8,6 +8,7 @@ import sys
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from pipeline import __version__
 from pipeline.core.errors import A11yBenchError, UserError
@@ -74,6 +75,10 @@ class Program(click.Group):
         if args and args[0] not in COMMANDS:
             ctx.fail(f"no command '{args[0]}'; available: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names of commands without importing them: a shell waits for this."""
+        return [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,0 +1,53 @@
+"""Shell completion, as a shell asks for it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(sys.executable).with_name("a11y-bench")
+PAGE = Path(__file__).parents[1] / "docs/commands.md"
+
+
+def ask(instruction: str, **given: str) -> str:
+    env = {**os.environ, **given, "_A11Y_BENCH_COMPLETE": instruction}
+    return subprocess.run([PROGRAM], env=env, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "last", "offered"),
+    [
+        ("a11y-bench da", 1, {"dataset"}),
+        ("a11y-bench dataset re", 2, {"rebuild"}),
+        ("a11y-bench build a/b --sco", 3, {"--scope"}),
+        ("a11y-bench build a/b --scope t", 4, {"touched"}),
+    ],
+    ids=["command", "sub-command", "option", "choice"],
+)
+def test_a_shell_is_told_what_there_is(words: str, last: int, offered: set[str]) -> None:
+    lines = ask("bash_complete", COMP_WORDS=words, COMP_CWORD=str(last)).splitlines()
+    assert {line.partition(",")[2] for line in lines} == offered
+
+
+def test_the_names_of_commands_come_without_their_modules() -> None:
+    """A shell waits for them at every press of a key."""
+    code = (
+        "import sys\nfrom pipeline.cli import COMMANDS, program\n"
+        "names = [one.value for one in program.shell_complete(None, '')]\n"
+        "assert names == list(COMMANDS)\n"
+        "sys.exit(', '.join(module for module, _ in COMMANDS.values() if module in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_every_shell_that_is_documented_is_there(shell: str) -> None:
+    assert re.search(rf"_A11Y_BENCH_COMPLETE={shell}_source", PAGE.read_text(encoding="utf-8"))
+    if shell != "bash":  # which is asked for its version, where there is one
+        assert "a11y-bench" in ask(f"{shell}_source")
