@@ -7,6 +7,7 @@ Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01
     stress                    repeated runs of gold's tests, alone and under load
     audit/                    the measured error of our verdicts: variants of gold whose right verdict is known
     stats                     what datasets consist of
+    readable                  an instance as a folder that people read
     forms                     formats of other benchmarks
     foreign/                  folders that other programs run, graded by our verdict
     agree, foreign_names      another benchmark's transitions compared with ours, each difference with a class

@@ -1,4 +1,4 @@
-"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `grade`, `stats`, `lock`, `rebuild`."""
+"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `grade`, `stats`, `lock`, `rebuild`, `show`."""
 
 from __future__ import annotations
 
@@ -118,6 +118,35 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
     else:
         write_new(output, lines(form, instances), replace=force)
     say(f"{len(instances)} instances: {output}")
+
+
+@command.command()
+@click.argument("instance")
+@click.option(
+    "--dir", "folder", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write."
+)
+@force_option
+@data_option
+def show(instance: str, folder: Path, force: bool, store: Any) -> None:
+    """Write INSTANCE as a folder that people can read and compare.
+
+    \b
+    Reads DATA/02_dataset/<repo>.jsonl. Writes statement.md, gold.patch, test.patch, tests.csv, environment.toml and
+    instance.toml. The folder contains other people's code and the solution: do not publish it.
+    Example: a11y-bench dataset show grommet/grommet#7428 --dir 7428
+    """
+    from pipeline.core.console import say
+    from pipeline.core.dataset import read_dataset
+    from pipeline.core.errors import unknown
+    from pipeline.core.names import parse_instance_id
+    from pipeline.dataset.readable import write
+
+    repo, number = parse_instance_id(instance)
+    by_name = {one.instance_id: one for one in read_dataset(store, repo)}
+    name = repo.instance_id(number)
+    if name not in by_name:
+        raise unknown("instance", name, list(by_name))
+    say(f"{name}: {', '.join(path.name for path in write(by_name[name], folder, replace=force))}")
 
 
 @command.command()

@@ -28,8 +28,12 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert re.search(rf"(?m)^## {re.escape(__version__)} \(", text("CHANGELOG.md"))
 
 
-def test_the_citation_follows_its_schema() -> None:
-    done = subprocess.run([CHECK, "--builtin-schema", "vendor.citation-file-format", ROOT / "CITATION.cff"])
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [("citation-file-format", "CITATION.cff"), ("github-workflows", ".github/workflows/ci.yml")],
+)
+def test_files_of_others_forms_follow_their_schema(schema: str, file: str) -> None:
+    done = subprocess.run([CHECK, "--builtin-schema", f"vendor.{schema}", ROOT / file])
     assert done.returncode == 0
 
 
