@@ -54,9 +54,37 @@ def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
     assert found == []
 
 
+@pytest.mark.parametrize("path", sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")}), ids=lambda path: path.name)
+def test_a_page_that_speaks_of_the_thesis_says_where_it_is(path: Path) -> None:
+    """A stranger does not know it; option values and file names may call it `seed`, sentences do not."""
+    text = path.read_text(encoding="utf-8")
+    assert path.name == "thesis.md" or not re.search(r"\bthesis\b", text) or "thesis.md" in text
+    assert not re.search(r"\bthe seed's\b", text)
+
+
 def test_the_readme_shows_a_picture_of_the_report() -> None:
     """On its first screen, small enough to load at once, and told in words."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     picture = re.search(r"!\[(.{40,})\]\((.+?\.png)\)", readme)
     assert picture and picture.start() < readme.index("\n## ")
     assert (ROOT / picture[2]).stat().st_size < 200_000
+
+
+@pytest.mark.engine("browser")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_on_any_page(site: Path, width: int) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from pipeline import browser
+    from pipeline.browser import axe
+
+    found, audit = [], "axe.run(document, {resultTypes: ['violations']})"
+    with sync_playwright() as play:
+        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
+        page = program.new_page(viewport={"width": width, "height": 900})
+        for path in sorted(site.glob("*.html")):
+            page.goto(path.as_uri())
+            page.evaluate(axe.source().decode())
+            found += [(path.name, rule["id"], rule["nodes"][0]["html"]) for rule in page.evaluate(audit)["violations"]]
+        program.close()
+    assert found == []
