@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from pipeline import browser
 
@@ -16,6 +16,8 @@ DOCS = Path(__file__).parent
 ANALYSIS = DOCS.parent / "data/demo/out/05_analysis"
 PICTURES = DOCS / "pictures"
 FIGURES = ("funnel", "principles", "resolution", "outcomes", "grid", "localisation", "stages", "structure", "costs")
+#: whose page is shown
+INSTANCE = "a11y-bench__harbor-ui-26"
 
 
 def main() -> None:
@@ -25,18 +27,12 @@ def main() -> None:
         shutil.copyfile(ANALYSIS / "figures" / f"{name}.png", PICTURES / f"{name}.png")
     with sync_playwright() as play:
         program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
-        page = program.new_page(viewport={"width": 1200, "height": 740}, color_scheme="light")
+        page = program.new_page(viewport={"width": 1200, "height": 722}, color_scheme="light")
         page.goto((ANALYSIS / "report.html").as_uri())
         page.screenshot(path=PICTURES / "report.png")
-        _instance(page)
+        page.goto(f"{(ANALYSIS / 'report.html').as_uri()}#{INSTANCE}")  # issue, gold patch, tests and answers
+        page.locator("article:target").screenshot(path=PICTURES / "instance.png")
         program.close()
-
-
-def _instance(page: Page) -> None:
-    """The report's page of one instance: issue, gold patch, tests and answers."""
-    page.set_viewport_size({"width": 1200, "height": 1100})
-    page.locator('a[href$="-26"]').first.click()
-    page.screenshot(path=PICTURES / "instance.png")
 
 
 if __name__ == "__main__":

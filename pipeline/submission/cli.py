@@ -26,7 +26,7 @@ def command() -> None:
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write.")
 @data_option
 def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, store: Any) -> None:
-    """Write the bundle of MODEL's answers for REPO: predictions, trajectories, verdicts, stored runs, provenance.
+    """Write a bundle of MODEL's answers for REPO: predictions, trajectories, verdicts, stored test runs, provenance.
 
     \b
     Example: a11y-bench submission pack grommet/grommet GLM-4.6 --output bundle
@@ -43,9 +43,9 @@ def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, s
 @command.command()
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 def verify(folders: tuple[Path, ...]) -> None:
-    """Check that bundles are whole, unchanged, and say what their records say. Needs no dataset.
+    """Check that bundles are complete, unchanged and consistent with their records. Needs no dataset.
 
-    Exit code: 0 nothing is wrong, 1 something is.
+    Exit code: 0 no problems, 1 problems.
     """
     from pipeline.core.console import say
     from pipeline.submission import bundle
@@ -57,9 +57,9 @@ def verify(folders: tuple[Path, ...]) -> None:
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @data_option
 def regrade(folders: tuple[Path, ...], store: Any) -> None:
-    """Give the verdicts of bundles anew from their stored runs, by the dataset in DATA, and compare. Nothing is run.
+    """Recompute the verdicts of bundles from their stored runs with the dataset in DATA, and compare. Runs no tests.
 
-    Exit code: 0 all are as claimed, 1 some are not.
+    Exit code: 0 all verdicts are as claimed, 1 some are not.
     """
     from pipeline.core.console import say
     from pipeline.submission import bundle
@@ -73,9 +73,9 @@ def regrade(folders: tuple[Path, ...], store: Any) -> None:
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The page to write.")
 def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
-    """Write one page of bundles that verify; those that do not are named and left out.
+    """Write a leaderboard page of the bundles that verify; the others are named and left out.
 
-    Exit code: 0 all are on it, 1 some are not.
+    Exit code: 0 all bundles are on it, 1 some are not.
     """
     from pipeline.core.console import say
     from pipeline.core.store import write_bytes
