@@ -357,7 +357,7 @@ class Instance(Versioned):
     ran: Identity | None = None
     set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
-    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner or its tests")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that its runner or its tests cannot have")
     stale: str = Field(default="", description="why it would be decided anew; empty for what is current")
 
     @property
@@ -491,7 +491,7 @@ class Verdict(Versioned):
     )
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
-    lacks: tuple[str, ...] = Field(default=(), description="safeguards that there are none of for its runner or its tests")
+    lacks: tuple[str, ...] = Field(default=(), description="safeguards that its runner or its tests cannot have")
     differs: tuple[str, ...] = Field(default=(), description="what ran otherwise than at qualification")
 
     @property

@@ -8,6 +8,7 @@ Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01
     audit/                    the measured error of our verdicts: variants of gold whose right verdict is known
     stats                     what datasets consist of
     readable                  an instance as a folder that people read
+    subsets                   named, versioned subsets: lite, reviewed
     forms                     formats of other benchmarks
     foreign/                  folders that other programs run, graded by our verdict
     agree, foreign_names      another benchmark's transitions compared with ours, each difference with a class

@@ -1,4 +1,4 @@
-"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `grade`, `stats`, `lock`, `rebuild`, `show`."""
+"""`a11y-bench dataset`: `agree`, `audit`, `check`, `export`, `grade`, `stats`, `subset`, `lock`, `rebuild`, `show`."""
 
 from __future__ import annotations
 
@@ -209,6 +209,28 @@ def grade(
     with server(grader, host, int(port), token_file.read_text(encoding="utf-8").strip()) as serving:
         say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C ends it)")
         serving.serve_forever()
+
+
+@command.command()
+@click.argument("name")
+@repos_argument
+@click.option("--size", type=click.IntRange(1), default=50, show_default=True, help="Instances of lite.")
+@click.option("--seed", type=int, default=20251203, show_default=True, help="Of the draw.")
+@data_option
+def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
+    """Write the named subset lite (a seeded sample) or reviewed (what raters let stand).
+
+    \b
+    Writes DATA/subsets/NAME.txt and NAME-vN.txt: other instances make a new version, and the old one stays.
+    A campaign names it (instances = "lite"), a command takes the file (--instances).
+    Example: a11y-bench dataset subset lite --size 100
+    """
+    from pipeline.core.console import say
+    from pipeline.core.dataset import built
+    from pipeline.dataset.subsets import Wanted, make
+
+    made = make(store, name, built(store, repos), Wanted(size, seed))
+    say(f"{name}, version {made.version}: {len(made.names)} instances: {made.path}")
 
 
 @command.command()

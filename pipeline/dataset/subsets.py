@@ -1,0 +1,94 @@
+"""Named subsets of the built datasets: `lite`, a seeded sample, and `reviewed`, what raters let stand.
+
+Reads datasets and, for `reviewed`, the ratings; writes `subsets/NAME.txt`, the newest version, and
+`subsets/NAME-vN.txt`, which never changes: the same instances stay the same version, others are the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError, unknown
+from pipeline.core.names import Repo
+from pipeline.core.reviews import standings
+from pipeline.core.store import Store, digest, write_bytes
+from pipeline.core.subset import read_names
+
+#: instances of `lite`, over all repositories, and its seed
+SIZE, SEED = 50, 20251203
+
+
+class Wanted(NamedTuple):
+    """How a subset is made: how many instances, and the seed of the draw."""
+
+    size: int = SIZE
+    seed: int = SEED
+
+
+class Made(NamedTuple):
+    """A subset as it was written: its version, its file, and the names."""
+
+    version: int
+    path: Path
+    names: tuple[str, ...]
+
+
+def lite(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
+    """A sample in which every repository has its share, one instance at least while there is room. More instances
+    later change little: each is drawn by its own number."""
+    drawn = {repo: _shuffled(store, repo, wanted.seed) for repo in repos}
+    count = sum(map(len, drawn.values()))
+    if count <= wanted.size:
+        return [name for names in drawn.values() for name in names]
+    shares = {repo: max(1, wanted.size * len(names) // count) for repo, names in drawn.items()}
+    left = wanted.size - sum(shares.values())
+    behind = sorted(drawn, key=lambda repo: (shares[repo] * count - wanted.size * len(drawn[repo]), str(repo)))
+    for repo in behind[: max(0, left)]:
+        shares[repo] += 1
+    return [name for repo, names in drawn.items() for name in names[: shares[repo]]][: wanted.size]
+
+
+def reviewed(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
+    """The instances that were rated, and that a final rating or all raters let stand."""
+    found = []
+    for repo in repos:
+        standing = standings(store, repo)
+        names = [one.instance_id for one in read_dataset(store, repo)]
+        found += [name for name in names if name in standing and standing[name].is_built]
+    return found
+
+
+#: name -> what chooses its instances
+SUBSETS: dict[str, Callable[[Store, Sequence[Repo], Wanted], list[str]]] = {"lite": lite, "reviewed": reviewed}
+
+
+def make(store: Store, name: str, repos: Sequence[Repo], wanted: Wanted = Wanted()) -> Made:  # noqa: B008 - a tuple
+    """Write a subset. Raises UserError for a name that is not in the table, and for one without instances."""
+    if name not in SUBSETS:
+        raise unknown("subset", name, list(SUBSETS))
+    names = tuple(sorted(SUBSETS[name](store, repos, wanted)))
+    if not names:
+        raise UserError(f"'{name}' has no instance", hint="build first; `reviewed` needs ratings (just review)")
+    versions = _versions(store, name)
+    version = next((number for number, path in versions.items() if read_names(str(path)) == names), 0)
+    version = version or max(versions, default=0) + 1
+    told = f", seed {wanted.seed}" if name == "lite" else ""
+    head = f"# {name}, version {version}: {len(names)} instances{told}\n# digest {digest(names)}\n"
+    data = (head + "".join(f"{one}\n" for one in names)).encode()
+    for path in (store.subset(f"{name}-v{version}"), store.subset(name)):
+        write_bytes(path, data)
+    return Made(version, store.subset(name), names)
+
+
+def _versions(store: Store, name: str) -> dict[int, Path]:
+    found = store.subset(name).parent.glob(f"{name}-v*.txt")
+    numbered = {path.stem.removeprefix(f"{name}-v"): path for path in found}
+    return {int(number): path for number, path in sorted(numbered.items()) if number.isdecimal()}
+
+
+def _shuffled(store: Store, repo: Repo, seed: int) -> list[str]:
+    """The names of a dataset in an order that depends on each name and the seed alone."""
+    return sorted((one.instance_id for one in read_dataset(store, repo)), key=lambda name: digest(seed, name))
