@@ -138,6 +138,12 @@ def test_the_table_of_data_covers_the_store(tmp_path: Path) -> None:
     assert [path for path in wanted if not any(f"{row}/".startswith(f"{path}/") for row in rows)] == []
 
 
+def test_the_readme_counts_the_published_lists() -> None:
+    lists = sorted((ROOT / "data" / "locks").glob("*.jsonl"))
+    instances = sum(len(text(path).splitlines()) for path in lists)
+    assert f"lists {instances} instances of {len(lists)} repositories" in text(README)
+
+
 # -- traps, rules and invariants -------------------------------------------------------------------------------------
 def marked(kind: str) -> set[str]:
     """The ids that tests carry."""
