@@ -86,6 +86,33 @@ def test_no_figure_is_wider_than_the_page(any_page):
     assert len(widths) > 10 and max(widths) <= any_page.viewport_size["width"]
 
 
+#: elements with text of their own that end beyond the page, and are in nothing that scrolls
+LOST = """() => [...document.querySelectorAll('main *, header *, nav *')].filter(one => {
+  const box = one.getBoundingClientRect();
+  const told = [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+  const apart = one.closest('.scroll, .hidden, svg, .skip') || scrolls(one);
+  return told && box.width > 1 && !apart && box.right > innerWidth + 1;
+  function scrolls(node) {
+    for (; node; node = node.parentElement) if (/auto|scroll/.test(getComputedStyle(node).overflowX)) return true;
+    return false;
+  }
+}).map(one => one.tagName + ': ' + one.textContent.slice(0, 60))"""
+
+
+def test_nothing_is_lost_on_a_small_phone(chromium, folder):
+    """At 320 px, which WCAG 1.4.10 asks for: figures, tables and words are there, and only tables scroll sideways."""
+    with opened(chromium, folder, 320) as page:
+        assert page.evaluate(OVERFLOW) == 0
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        assert page.evaluate(OVERFLOW) == 0
+        assert page.evaluate(LOST) == []
+        boxes = page.evaluate("[...document.images].map(one => [one.getBoundingClientRect().right, one.naturalWidth])")
+        assert max(right for right, _ in boxes) <= 320
+        page.goto(f"{page.url}#{FIRST}")
+        assert page.evaluate(OVERFLOW) == 0
+        assert page.evaluate(LOST) == []
+
+
 # -- the keyboard ------------------------------------------------------------------------------------------------------
 def test_the_first_tab_skips_to_the_results(page):
     press(page, "Tab")
