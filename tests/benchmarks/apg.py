@@ -43,6 +43,8 @@ CHROME = Path(__file__).with_name("apg_chrome.cjs")
 PATTERNS, PACKAGES = PurePosixPath("content", "patterns"), ("ava", "selenium-webdriver")
 #: seconds for their tests of one page
 PATIENCE = 900
+#: bytes of a picture at most: the view of the source that their pages have takes minutes with a larger one in it
+LARGEST = 200_000
 #: ways to break a page: what of its markup and scripts is written otherwise. None changes what is seen
 BROKEN = {
     "states": (r"aria-(expanded|selected|checked|sort|activedescendant|modal)\b", r"data-was-\1"),
@@ -223,7 +225,7 @@ def _picture(folder: Path, tag: str) -> str:
     """Its box is as large as it is: what clips it depends on that."""
     address = _attributes(tag).get("src", "")
     path = folder / address
-    if "://" in address or not path.is_file():
+    if "://" in address or not path.is_file() or path.stat().st_size > LARGEST:
         return tag
     kind = mimetypes.guess_type(path.name)[0] or "image/png"
     return tag.replace(address, f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}")
