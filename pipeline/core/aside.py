@@ -1,7 +1,7 @@
-"""Work beside the rest: one thread that does what it is given in order, and that the end of the process does not await.
+"""Background work: one thread that performs calls in order. The end of the process does not wait for it.
 
-The standard library's pools are awaited, however long their work takes, and refuse new work from then on, so that a
-process that was asked to end runs on and fails.
+The standard library's pools are always waited for and refuse new work from then on, so a process that was asked to end
+would run on and fail.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What an audit of our verdicts found: variants of gold whose right verdict is known, and the verdicts that they got.
+"""The result of an audit of our verdicts: variants of gold whose right verdict is known, and the verdicts they got.
 
-Written by `dataset audit`, read by the analysis. Counts stand here; intervals are the report floor's.
+Written by `dataset audit`, read by the analysis. Counts are here; intervals are in `report`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The user's cache folder: what is slow to make and safe to delete, made once whoever asks first.
+"""The user's cache folder: what is slow to make and safe to delete, made once by whoever needs it first.
 
-Reads the environment variable A11Y_BENCH_CACHE. Nothing in there is a result; results live under `data/` (store.py).
+Reads the environment variable A11Y_BENCH_CACHE. It holds no results; those are in `data/` (store.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where clones lie on this machine: a fact of the machine, never of the data.
+"""Where clones are on this machine. That is a fact of the machine and never of the data.
 
-`01_raw/<repo>/source.json` names a clone by its remote and a commit. It is looked for in A11Y_BENCH_CLONES (a folder of
-clones), where it was last collected from (`clones.json` in the user's configuration folder), and inside the data
-directory (`01_raw/<repo>/clone`); one that holds the commit is the one. Does not cover fetching.
+`01_raw/<repo>/source.json` names a clone by its remote and a commit. It is searched for in A11Y_BENCH_CLONES (a folder
+of clones), where it was last collected from (`clones.json` in the user's configuration folder), and inside the data
+directory (`01_raw/<repo>/clone`). The first one that has the commit is used. Does not cover fetching.
 """
 
 from __future__ import annotations

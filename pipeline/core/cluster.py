@@ -1,10 +1,9 @@
-"""Units on workers anywhere, through a scheduler of dask.distributed: the coordinator's side.
+"""Units on remote workers, through a scheduler of dask.distributed: the coordinator's side.
 
-Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler carries requests, results and messages and knows who
-is there; which worker a unit goes to is decided here, one unit for each slot: where its environment was made, if there
-is room. What the coordinator has got is written; a worker or a scheduler that is gone costs what was under way on it,
-which is performed elsewhere. A unit under which TRIES workers ended is not tried again: it is not evaluated, with that
-cause.
+Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports requests, results and messages and knows
+the workers. Which worker gets a unit is decided here, one unit per slot, where its environment was made if there is
+room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
+performed elsewhere. A unit under which TRIES workers ended is not tried again: it is not evaluated, with that cause.
 """
 
 from __future__ import annotations

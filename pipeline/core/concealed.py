@@ -1,8 +1,8 @@
-"""Takes secrets out of what is kept, however they are written: whoever has a secret can print it in many ways.
+"""Removing secrets from what is stored, in any encoding: whoever has a secret can print it in many ways.
 
-Found are the plain text, reversed, hex, base64 (wherever it begins, both alphabets), letters that are escaped one by
-one (URL, JSON, HTML, C), UTF-16, and each of these in pieces: over lines, over a diff's lines, as quoted parts that are
-added up. Not found is what was compressed, encrypted or encoded twice: that is why keys end with their gateway.
+It finds plain text, reversed text, hex, base64 (at any offset, both alphabets), escaped letters (URL, JSON, HTML, C),
+UTF-16, and each of these in pieces: across lines, across a diff's lines, as concatenated quoted parts. It does not find
+what was compressed, encrypted or encoded twice, which is why keys expire with their gateway.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a person reads: progress on stderr, results on stdout, details in the log file of a run."""
+"""Output for people: progress on stderr, results on stdout, details in the log file of a run."""
 
 from __future__ import annotations
 

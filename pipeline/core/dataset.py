@@ -1,4 +1,4 @@
-"""Reading datasets, the same for all stages that stand on it."""
+"""Reading datasets, in the same way for all stages that use them."""
 
 from __future__ import annotations
 

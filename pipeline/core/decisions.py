@@ -1,7 +1,7 @@
-"""What people decide on pull requests, and what follows from all of it.
+"""People's decisions on pull requests, and what follows from all of them.
 
-Reads and appends to `00_viewer/decisions/<repo>.jsonl`. Reads A11Y_BENCH_AUTHOR. What a candidate looks like after
-these decisions is for stage 01 to say.
+Reads and appends to `00_viewer/decisions/<repo>.jsonl`. Reads A11Y_BENCH_AUTHOR. Stage 01 applies the decisions to
+candidates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What can go wrong, as a tree.
+"""The tree of errors.
 
 A11yBenchError
-├── UserError             bad input: says file, line, field and what to do; exit code 2, nothing written
+├── UserError             bad input: names file, line, field and what to do; exit code 2, nothing written
 └── InfrastructureError   a broken engine, registry, disk or provider: never a model's failure; worth a retry
 """
 

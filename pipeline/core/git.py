@@ -1,8 +1,8 @@
-"""Reading clones, through GitPython: diffs, files and single-commit checkouts.
+"""Reading clones with GitPython: diffs, files and checkouts of single commits.
 
-A clone is never changed, and nothing of it runs: commands read its objects through a repository of ours (objects.py),
-and every tree is checked before anything is done with it (trees.py). The host's git configuration is left out, too, so
-that the same commit gives the same bytes on every machine. Does not cover fetching: a clone is given.
+A clone is never changed, and nothing in it runs: commands read its objects through a repository of ours (objects.py),
+and every tree is checked first (trees.py). The host's git configuration is ignored too, so the same commit gives the
+same bytes on every machine. Does not cover fetching.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Append-only files of records, JSON Lines: what people decide. Nothing that stands in one is ever rewritten.
+"""Append-only files of records in JSON Lines: what people decide. Lines are never rewritten.
 
-Several processes may append at once: each writes whole lines under a lock on the file, and they are on disk when it
-returns. What a writer that was killed left half written is no record: readers leave it out, the next writer removes it.
+Several processes may append at once. Each writes whole lines under a lock on the file, which are on disk when it
+returns. A line that a killed writer left incomplete is no record: readers skip it, and the next writer removes it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The law: a computed digest of all code and tables that decide something, in place of versions raised by hand.
+"""The law: a computed digest of all code and tables that decide a verdict, instead of version numbers raised by hand.
 
-A floor registers the files that decide under a chapter; records keep the digest of the chapters that decided them, and
-are stale under another one. Python counts without comments, docstrings and blank lines, every other file as it is. The
-chapters: `running` decides what a run of tests leaves (patches, protection, control, commands, reporters), `reading`
-what its log and report say (readers, transitions), `qualifying` and `grading` what that means for an instance and for
-a patch; `pages` decides what the track of pages says of a page. So under another `running` or `pages` what decides runs
-again, and under another of the rest records are made again from what is stored. Does not cover what a sandbox does,
-which is in a record's identity, and versions of libraries.
+Floors register the files that decide, in chapters. Records keep the digest of the chapters that decided them, and are
+stale when it changes. Python files count without comments, docstrings and blank lines, other files as they are. The
+chapters: `running` decides what a test run leaves (patches, protection, control, commands, reporters), `reading` what
+its log and report mean (readers, transitions), `qualifying` and `grading` what that means for an instance and for a
+patch, and `pages` the verdict on a page. When `running` or `pages` changes, tests or pages run again; when another one
+changes, records are recomputed from what is stored. Does not cover the sandbox, which is part of a record's identity,
+and versions of libraries.
 """
 
 from __future__ import annotations

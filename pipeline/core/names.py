@@ -1,7 +1,7 @@
-"""Names of repositories, instances and folders. Two names never share a folder; a folder's name only helps to find it.
+"""Names of repositories, instances and folders. Two names never share a folder; folders only help to find records.
 
-A repository's folder is `org__repo`. Names of models and agents are anybody's: a plain one names its folder, any other
-is told by a digest. Reads and writes nothing.
+A repository's folder is `org__repo`. Names of models and agents can be anything: a plain one is its own folder name,
+any other gets a digest. Reads and writes nothing.
 """
 
 from __future__ import annotations

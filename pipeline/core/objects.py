@@ -1,10 +1,9 @@
-"""A bare repository of ours over the objects of a clone: git reads commits through it, and nothing else of the clone.
+"""A bare repository of ours over the objects of a clone, through which git reads commits and nothing else of the clone.
 
-A clone's configuration, hooks, attributes and remotes are its maker's, and some of them are commands (file system
-monitors, filters, what fetches objects that are missing). So git is never started in a clone. Ours lies in the cache
-folder, once per clone: it names the clone's objects as its alternates, holds no setting but our own, and has the
-clone's HEAD. Reads of the clone: its HEAD and references, whether it is shallow. Does not cover references in a
-reftable.
+A clone's configuration, hooks, attributes and remotes come from its maker and can contain commands (file system
+monitors, filters, fetching missing objects), so git is never started in a clone. Our repository is in the cache folder,
+one per clone. It has the clone's objects as alternates, only our own settings, and the clone's HEAD. Reads of the
+clone: its HEAD and references, and whether it is shallow. Does not cover references in a reftable.
 """
 
 from __future__ import annotations

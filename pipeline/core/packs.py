@@ -1,8 +1,8 @@
-"""Git objects by content, from who has a clone to who has none: what a unit's commits name, and nothing twice.
+"""Git objects by content, for machines without a clone: what a unit's commits name, and nothing twice.
 
-A pack holds the commits that a request names with all their files, and of the commits before them the commits alone,
-so that their history can be walked. What the clone lacks the copy lacks, too. A copy lies in the cache (`cache.py`), is
-safe to delete, and is complete for the commits that are noted in it. Does not cover later history, which no unit needs.
+A pack holds the commits that a request names with all their files, and only the commit objects of earlier history, so
+that it can be walked. What the clone lacks, the copy lacks too. The copy is in the cache (`cache.py`), safe to delete,
+and complete for the commits noted in it. Does not cover later history, which no unit needs.
 """
 
 from __future__ import annotations

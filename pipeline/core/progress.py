@@ -1,4 +1,4 @@
-"""How far a batch is: units counted, the latest step of each, and a live view on a terminal. Writes to stderr."""
+"""The progress of a batch: units counted, the latest step of each, a live view on a terminal. Writes to stderr."""
 
 from __future__ import annotations
 

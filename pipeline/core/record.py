@@ -1,6 +1,7 @@
-"""What every record is: strict, frozen, written by a known version; and the digest of what records say.
+"""The base of every record: strict, frozen, with the version that wrote it; and the digest of what records say.
 
-Below the records themselves (`records`), so that the law over them (`verdict`) can name some. Reads and writes nothing.
+It is below the records themselves (`records`), so that the table of verdicts (`verdict`) can refer to some. Reads and
+writes nothing.
 """
 
 from __future__ import annotations

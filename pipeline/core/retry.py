@@ -1,6 +1,6 @@
-"""Trying again what the machine failed at: bounded, and with a wait that grows.
+"""Retrying what the machine failed at: a bounded number of times, with growing waits.
 
-Writes nothing. Does not cover faults of providers and of GitHub, whose own doors know their limits.
+Writes nothing. Does not cover faults of providers and of GitHub, whose own modules know their limits.
 """
 
 from __future__ import annotations

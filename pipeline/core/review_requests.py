@@ -1,7 +1,7 @@
-"""Requests for a review, of whatever track: what people are asked to look at, and who has done so.
+"""Requests for reviews, on either track: what people are asked to look at, and what they have answered.
 
-Reads and appends to `00_viewer/requests/`; nothing that stands there is ever rewritten. What a reviewer says is a
-record of its kind (a `Review` of a candidate, say) and stands where these stand; here is only that it was given.
+Reads and appends to `00_viewer/requests/`; nothing there is rewritten. The answer itself is a record of its own kind (a
+`Review` of a candidate, for example) and is stored with those; here is only that it was given.
 """
 
 from __future__ import annotations

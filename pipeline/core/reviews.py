@@ -1,7 +1,7 @@
-"""Ratings of candidates as all stages read them, and the one rule for what they come to.
+"""Ratings of candidates as all stages read them, and the rule for what they come to.
 
-Append-only: the newest of each rater on each instance counts, and a withdrawn one does not. Reads and appends to
-`00_viewer/<repo>.jsonl`, and `00_viewer/final/<repo>.jsonl` for what was resolved.
+Append-only: the newest rating of each rater of an instance counts, unless it was withdrawn. Reads and appends to
+`00_viewer/<repo>.jsonl`, and to `00_viewer/final/<repo>.jsonl` for final values.
 """
 
 from __future__ import annotations

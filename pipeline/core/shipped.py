@@ -1,6 +1,6 @@
-"""Files that come with the program and are no Python: `vendors/`, `docker/` and the embedded demo.
+"""Files that come with the program and are not Python: `vendors/`, `docker/` and the embedded demo.
 
-They stand beside the package in a checkout, and in a folder of its own inside the package of a wheel (pyproject.toml).
+They are beside the package in a checkout, and in a folder inside the package in a wheel (pyproject.toml).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A unit on a worker: what a task of the scheduler does on the machine where it runs.
 
-Each slot of a worker has a process of its own, so that a unit that ends its process ends nothing else. What the unit
-tells and logs goes to its coordinator as it happens. Places of the coordinator's machine (the project, its cache, a
-clone) become those of this one; where the clone is not here, its objects come by content (`packs.py`).
+Each slot of a worker has its own process, so that a unit that ends its process ends nothing else. The unit's messages
+and log go to its coordinator as they happen. Paths on the coordinator's machine (the project, its cache, a clone) are
+translated to this machine's; if the clone is missing here, its objects are sent by content (`packs.py`).
 """
 
 from __future__ import annotations

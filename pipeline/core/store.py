@@ -1,9 +1,9 @@
-"""Every path under `data/`, and the only ways to read and write there.
+"""Every path in `data/`, and the only ways to read and write there.
 
-Writes are atomic: a reader sees the old file or the new one. A unit of work is done when its manifest exists; it is
-written last and names the digests of all inputs, so that a rerun skips what is up to date. What is replaced is copied
-to the archive first, date-stamped, and stays in its place until the new takes it. Does not cover the caches of
-sandboxes, which may be deleted at any time.
+Writes are atomic: a reader sees the old file or the new one. A unit of work is done when its manifest exists; the
+manifest is written last and names the digests of all inputs, so a rerun skips what is up to date. What is replaced is
+first copied to the archive, with its date, and stays in place until the new file replaces it. Does not cover the caches
+of sandboxes, which may be deleted at any time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Which instances of a dataset are meant: by number, by name, from a file, the first so many.
+"""Selecting instances of a dataset: by number, by name, from a file, or the first N.
 
-Reads the file of a subset; writes nothing. A file holds one instance a line, or JSON Lines with `instance_id`; lines
-that begin with `#` and empty ones are left out.
+Reads the file of a subset; writes nothing. A file has one instance per line, or JSON Lines with `instance_id`; empty
+lines and lines that begin with `#` are skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Where a unit's time goes: installs, test processes, waiting for its turn, and everything else, the overhead of ours.
+"""Where a unit's time goes: installs, test processes, waiting for its turn, and our own overhead.
 
-A clock runs in one thread and hears of what that thread does deep below, so that no signature in between carries it.
-Where no clock runs, nothing is measured.
+A clock belongs to a thread and is found by whatever that thread calls, so that no signature has to pass it on. Without
+a clock, nothing is measured.
 """
 
 from __future__ import annotations

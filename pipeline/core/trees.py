@@ -1,8 +1,8 @@
-"""What a commit's tree may hold: every path of it is checked here once, before any of it is written or read.
+"""What the tree of a commit may contain: every path is checked here once, before anything is written or read.
 
-Git keeps trees that no git would make: a path that leaves the folder, a `.git` under another name, a link that points
-out. Written to this machine's disk such a file lands elsewhere, and a link is read by whoever follows it. Knows no git;
-`core.git` asks for each tree that it reads. Does not cover names that only differ in case.
+Git stores trees that git itself would not make: a path that leaves the folder, `.git` under another name, a link that
+points outside. Written to disk, such a file would land elsewhere, and such a link would be followed. Knows no git;
+`core.git` asks for each tree that it reads. Does not cover names that differ only in case.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who may run in the local sandbox, which isolates nothing: code of the embedded demo, or what the user vouches for.
+"""Who may run in the local sandbox, which isolates nothing: the demo's code, or what the user vouches for.
 
-The demo's commits are known by their SHAs, so that no other repository is taken for it by its name. Does not cover a
-data directory that somebody forged: its records are believed.
+The demo's commits are known by their SHAs, so no other repository can pose as it. Does not cover a forged data
+directory: its records are believed.
 """
 
 from __future__ import annotations

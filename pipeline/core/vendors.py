@@ -1,7 +1,7 @@
-"""Virtual environments of their own for what stands in `vendors/`: it needs other versions of libraries than we do.
+"""Virtual environments for programs in `vendors/`, which need other versions of libraries than we do.
 
 Reads `vendors/NAME/requirements.txt` (pinned with hashes), writes to the user's cache folder. Needs uv and a package
-index; uv's own settings say which.
+index, chosen by uv's own settings.
 """
 
 from __future__ import annotations

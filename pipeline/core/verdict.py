@@ -1,7 +1,7 @@
 """Transitions, qualification and resolution: pure functions over one table, `transitions.csv`.
 
-Reads no file but that table, runs nothing. A test that is missing from a run is NONE there. The table's rule is the
-published one of Multi-SWE-bench (arXiv 2504.02605), stricter where a lost or skipped test passed for a fix.
+Reads only that table and runs nothing. A test that is missing from a run is NONE there. The table follows the published
+rule of Multi-SWE-bench (arXiv 2504.02605), but is stricter where a lost or skipped test counted as fixed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The success criteria of WCAG 2.2, as one table: `wcag.csv`.
+"""The success criteria of WCAG 2.2, in one table: `wcag.csv`.
 
-4.1.1 Parsing is not among them: WCAG 2.2 took it out. Reads that table, writes nothing.
+4.1.1 Parsing is missing, since WCAG 2.2 removed it. Reads that table, writes nothing.
 """
 
 from __future__ import annotations

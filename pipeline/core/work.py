@@ -1,10 +1,10 @@
-"""Work as data. A unit is a request, plain data that says what is done, with which settings and where its objects come
-from; `perform` turns it into a result, plain data too. Only the coordinator, which calls `each`, writes the store.
+"""Work as data. A unit is a request: plain data that says what to do, with which settings and on which objects. Its
+`perform` returns a result, plain data too. Only the coordinator, which calls `each`, writes the store.
 
-Requests run in threads of this process, in processes of their own, or on workers anywhere (`ENGINES`, `cluster.py`);
-all give the same results. What a unit tells on its way is an Event. Units of one affinity need the same thing first (an
-environment): one of them goes ahead and the others start when it tells that it is `ready`, so that no worker waits
-while there is other work. Ctrl-C ends a batch after the units under way; a second one, or a request to end (SIGTERM),
+Requests run in threads of this process, in separate processes, or on remote workers (`ENGINES`, `cluster.py`), with the
+same results. A unit's progress is reported as Events. Units with the same affinity first need the same thing, such as
+an environment: one of them goes ahead, and the others start when it says that it is `ready`, so that no worker waits
+while there is other work. Ctrl-C ends a batch after the units in progress; a second one, or a request to end (SIGTERM),
 ends it at once.
 """
 

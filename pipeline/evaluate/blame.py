@@ -1,8 +1,8 @@
 """Whether the machine failed, or a patch made it look so.
 
-A patch can fill the disk with files that are deleted and open, take all memory or processes in the background, or end
-what we start in its container: then our own commands fail there. So a failure under a patch, after the usual tries, is
-the machine's only where the machine fails without the patch, too. Writes nothing.
+A patch can fill the disk with deleted but open files, use up memory or processes in the background, or end what we
+start in its container. Then our own commands fail there. So a failure under a patch, after the usual tries, is the
+machine's only if the machine also fails without the patch. Writes nothing.
 """
 
 from __future__ import annotations

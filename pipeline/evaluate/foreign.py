@@ -1,9 +1,9 @@
-"""Predictions that another harness made, as a run like any other.
+"""Predictions made by another harness, as a run like any other.
 
-Reads JSON Lines or one JSON document in the forms of SWE-bench and Multi-SWE-bench; writes
-`03_predictions/repair/<agent>/<repo>/<model>/<run>/`. Patches are taken as they are meant: `null` is an empty one, a
-last line without its newline gets it, prefixes as git's `diff.mnemonicPrefix` writes them, or none at all, become `a/`
-and `b/`, and a part without git's header gets one. Does not cover patches that are no diffs.
+Reads JSON Lines or one JSON document in the formats of SWE-bench and Multi-SWE-bench; writes
+`03_predictions/repair/<agent>/<repo>/<model>/<run>/`. Patches are read as they are meant: `null` is empty, a missing
+final newline is added, other prefixes (git's `diff.mnemonicPrefix`, or none) become `a/` and `b/`, and a part without
+git's header gets one. Does not cover patches that are not diffs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Runs as they are kept in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
+"""Stored runs in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
 
-Runs are named by what decides them (image, patch, command, files, limits, what counter-runs are made of, the law of
-running): two models with the same patch cost one run, and a changed patch never shows an old verdict. Repeats and
-counter-runs are kept beside the run that called for them, with the seconds of each, and what gold flips; that is also a
-unit of its own (`flips/`), for all patches of an instance. What log and report say is read anew each time, so that
-another law of reading or grading gives verdicts anew without running anything.
+Runs are named by what decides them (image, patch, command, files, limits, counter-runs, the law of running). Two models
+with the same patch cost one run, and a changed patch never gets an old verdict. Repeats and counter-runs are stored
+with the run that caused them, with their durations. What gold flips is a unit of its own (`flips/`), for all patches of
+an instance. Logs and reports are read again each time, so a new law of reading or grading gives new verdicts without
+running anything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a patch may use: the limits of its evaluation, with memory by what gold needed.
+"""What a patch may use: the limits of its evaluation, with memory by gold's use.
 
-A patch that takes twice as much is at fault itself: no machine is blamed for it. Pure.
+A patch that uses more than twice as much is itself at fault, never the machine. Pure.
 """
 
 from __future__ import annotations

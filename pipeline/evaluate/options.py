@@ -1,4 +1,4 @@
-"""What the commands of stage 04 are asked alike: whose patches, and where and within which limits tests run."""
+"""Options that the commands of stage 04 share: whose patches, and where and within which limits tests run."""
 
 from __future__ import annotations
 

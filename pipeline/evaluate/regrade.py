@@ -1,7 +1,7 @@
-"""Verdicts once more, from stored runs alone: no engine, no clone, nothing is run.
+"""Recomputing verdicts from stored runs alone: no engine, no clone, nothing is run.
 
-Reads the dataset, the predictions, and the runs that `evaluate` kept and named in `runs.json`; writes what it writes.
-A prediction whose run is not kept, or was made of something else, is *not evaluated*.
+Reads the dataset, the predictions, and the runs that `evaluate` stored and named in `runs.json`; writes what `evaluate`
+writes. A prediction without a stored run, or whose run was made from other inputs, is *not evaluated*.
 """
 
 from __future__ import annotations

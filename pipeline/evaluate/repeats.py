@@ -1,8 +1,8 @@
-"""Flakes: what a patch's run and its repeats say together, and what gold did when it was asked the same.
+"""Flakes: what the runs of a patch say together, and what gold did in the same situation.
 
-A run is repeated where only tests fail that passed before, or time ran out. Whatever was to be fixed must pass each
-time; a test that passes in one of the runs is flaky where gold flips it, too, and else broken. Gold is asked only where
-all depends on it, and once for an instance. Pure: `request` runs, `kept` keeps.
+A run is repeated if only tests fail that passed before the fix, or time ran out. Tests to be fixed must pass every
+time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise. Gold is asked only if
+the verdict depends on it, and once per instance. Pure: `request` runs, `kept` stores.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The runs of a repository's patches: those that are kept, and requests for the others."""
+"""The runs of a repository's patches: stored ones, and requests for the others."""
 
 from __future__ import annotations
 

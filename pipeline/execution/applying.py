@@ -1,6 +1,6 @@
-"""Patches in a workspace, by git: all of one or nothing of it, and every protected file as gold has it.
+"""Applying patches in a workspace with git, entirely or not at all, and putting protected files into gold's state.
 
-Writes the workspace only. Which files are protected is `ecosystems.protection`'s matter.
+Writes only the workspace. `ecosystems.protection` says which files are protected.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""What tells whether a patch's run could fail at all: negative controls, and test files that stay as they are.
+"""Checking that a patch's run can fail at all: negative controls, and test files that must stay unchanged.
 
-The runner and the code under test share one process: code of a patch can replace what asserts, swallow what is
-thrown, write the runner's report, or the test files that are still to run. Whoever lets all tests pass lets the control
-pass as well: a test at the end of every test file that must fail. It calls each matcher that the files use on values
-for which every matcher fails, and fails unless one of them passes. Its title is made of the patch, which so cannot
-know it.
+The runner and the code under test share a process. Code of a patch can replace assertions, swallow exceptions, or write
+the runner's report or test files that have not run yet. Code that makes all tests pass also makes the control pass: a
+test that must fail, at the end of every test file. It calls each matcher that the files use with values for which every
+matcher fails, and fails unless one of them passes. Its title is derived from the patch, so the patch cannot contain it.
 
-Not covered: code that tells tests apart, such as one that reads what gold's tests expect while they run, and runners
-whose folder knows no control.
+Not covered: code that tells tests apart, for example by reading what gold's tests expect while they run, and runners
+without a control.
 """
 
 from __future__ import annotations

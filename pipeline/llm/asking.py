@@ -1,8 +1,8 @@
-"""Asking a model for an answer that must parse: plain data in, plain data out, in whatever thread or process.
+"""Asking a model for an answer that must parse: plain data in, plain data out, in any thread or process.
 
-An answer that cannot be read is asked for once more, with what was wrong, and is then missing with its cause. What a
-provider or a budget owes is told apart: it may be asked for again. A question that is too long or refused is not.
-Writes nothing; the gateway books the money.
+An unreadable answer is requested once more, with what was wrong, and is then missing with its cause. What a provider or
+a budget owes is marked as such and may be asked again. A question that is too long or refused is not. Writes nothing;
+the gateway books the cost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What was spent, as `data/costs.csv`: derived from the ledger, never kept beside it.
+"""Costs as `data/costs.csv`, always derived from the ledger.
 
-One row per track, repository, model and agent. Requests are all that were sent, failed ones too; tokens are in plus
-out; amounts are USD, exact. The sum of the rows is the ledger's sum to the last digit.
+One row per track, repository, model and agent. Requests include failed ones; tokens are input plus output; amounts are
+exact, in USD. The sum of the rows is the ledger's sum to the last digit.
 """
 
 from __future__ import annotations

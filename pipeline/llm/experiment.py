@@ -1,4 +1,4 @@
-"""Whose money it is: an experiment is track x repository x model x agent x settings; keys belong to its holders."""
+"""What a cost belongs to: an experiment, track x repository x model x agent x settings. Keys belong to its holders."""
 
 from __future__ import annotations
 

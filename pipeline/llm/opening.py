@@ -1,4 +1,4 @@
-"""Which gateway is opened: a deployed proxy where the environment names one, else an embedded one."""
+"""Which gateway is opened: a deployed proxy if the environment names one, otherwise an embedded one."""
 
 from __future__ import annotations
 

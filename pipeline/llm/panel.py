@@ -1,7 +1,7 @@
-"""Asking one model many questions of a kind, several times each: what is missing, and no more.
+"""Asking one model many questions of one kind, several times each, and only those without an answer.
 
-Writes the samples, and what they cost to the ledger and `costs.csv`, on an experiment of the rubric's own. What a
-provider or a budget owes is not kept, and is asked for again by the next run.
+Writes the samples, and their cost to the ledger and `costs.csv`, on an experiment of their own. What a provider or a
+budget owes is not stored; the next run asks again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The proxy's process: started, waited for, ended with all its children.
+"""The proxy's process: starting it, waiting for it, ending it with all its children.
 
 Writes its folder `home` (configuration and a link to this package) and its log. Knows no keys and no ledger.
 """

@@ -1,7 +1,7 @@
-"""Several answers to one question: each kept as a unit of its own, what they come to, and how far they agree.
+"""Several answers to one question: each a unit of its own, what they come to, and how far they agree.
 
-Their folder is named by all that decides an answer, so that nothing is paid for twice: not by a rerun, not by an equal
-question, and more samples cost their difference. Agreement beyond chance is `report.statistics`'.
+Their folder is named by everything that decides an answer, so nothing is paid for twice: not by a rerun, not by an
+equal question, and more samples cost only the difference. Agreement beyond chance is in `report.statistics`.
 """
 
 from __future__ import annotations

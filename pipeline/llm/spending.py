@@ -1,4 +1,4 @@
-"""What each experiment spent, from the ledger, and the check that all sums are one. Writes nothing."""
+"""What each experiment spent, from the ledger, and the check that all sums agree. Writes nothing."""
 
 from __future__ import annotations
 

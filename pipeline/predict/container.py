@@ -1,7 +1,7 @@
-"""Running an agent in the container of its instance: the image of stage 02, the agent's tools, the gateway, no more.
+"""Running an agent in the container of its instance: the image of stage 02, the agent's tools, the gateway.
 
-The prediction is what the checkout differs from its only commit in, whatever the agent says. Files that the repository
-ignores, installed packages among them, are no part of it.
+The prediction is the diff of the checkout against its only commit, whatever the agent says. Files that the repository
+ignores, such as installed packages, are not part of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Running an agent on this machine, in a process that is given a task, a checkout and the gateway, no more.
+"""Running an agent on this machine, in a process that gets a task, a checkout and the gateway.
 
-For agents that only read the checkout: nothing isolates their process but its environment.
+For agents that only read the checkout: nothing but a clean environment isolates their process.
 """
 
 from __future__ import annotations

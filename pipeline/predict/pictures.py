@@ -1,7 +1,7 @@
-"""The pictures of a task for a model that sees, as files `1.png`, `2.jpg`, … in the order of the statement.
+"""The pictures of a task, for a model with vision, as files `1.png`, `2.jpg`, … in the order of the statement.
 
-Reads `01_raw/<repo>/pictures/`. A picture that nobody holds, and one of a form that no chat interface takes, is left
-out: its place in the order stays free.
+Reads `01_raw/<repo>/pictures/`. Pictures that are missing or in a format that no chat interface accepts are left out,
+and their numbers stay free.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A run: a named view of the answers of one agent and model to the tasks of one repository.
 
-Answers are kept by all that shapes them (task, agent, settings, model, attempt), and runs share them: another instance,
-limit or price asks nothing again. A run's folder is named by its time; its records say what it shows. Of an agent and
-model the newest run counts, and an older one stays where it is.
+Answers are stored by everything that shapes them (task, agent, settings, model, attempt) and shared by runs: another
+instance, limit or price asks nothing again. A run's folder is named by its time, and its records say what it shows. The
+newest run of an agent and model counts; older ones stay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What comes of tasks, as the coordinator writes it: answers as finished units, and why others have none."""
+"""Writing the results of tasks, by the coordinator: answers as finished units, and why others have none."""
 
 from __future__ import annotations
 

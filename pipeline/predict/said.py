@@ -1,7 +1,7 @@
-"""What an agent says of itself in `metadata.json` and `error.json`: read so that nothing it holds can end a step.
+"""What an agent says of itself in `metadata.json` and `error.json`, read so that no content can end a step.
 
-An agent that runs code is anybody's: its files may be folders, no JSON, or JSON of another form. What is no answer to
-a question that is asked of it counts as not said. Who failed is never taken from an agent in a container.
+Agents that run code are untrusted: their files may be folders, not JSON, or of another form. What does not answer the
+question counts as not said. An agent in a container is never believed about who failed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
-Each can be called on its own; `predict` composes them. An interrupted step resumes. With a sandbox
-for it, the end of runtime is that the base's tests choose among an agent's proposals (regression.py).
+Each can be called on its own; `predict` runs all three. An interrupted step resumes. With a sandbox for it, the runtime
+step ends with the base's tests choosing among an agent's proposals (regression.py).
 """
 
 from __future__ import annotations
