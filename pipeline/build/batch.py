@@ -1,7 +1,7 @@
-"""Qualifying candidates side by side: the coordinator, which alone writes.
+"""Qualifying candidates in parallel: the coordinator, the only writer.
 
-Requests of one environment share what the first of them finds out about it. Writes each unit as it ends: logs, reports,
-timings and, last, the manifest. What a unit replaces is archived first.
+Requests with the same environment share what the first of them finds out about it. Writes each unit when it ends: logs,
+reports, timings and, last, the manifest. What a unit replaces is archived first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The disk that a build may use: layers that nobody waits for are removed when it is reached, the least useful first.
+"""The disk space that a build may use: when it is reached, unused layers are removed, the least useful first.
 
-First the layers and caches of instances, then environments, then tools; in each kind the oldest. What is removed is
-made again from the clone when somebody asks for it (`execution.images`): nothing is lost but time. Does not cover
-what a single environment takes while it is made: a build of one environment needs the disk for one.
+First layers and caches of instances, then environments, then tools; the oldest first within each kind. Removed layers
+are made again from the clone when needed (`execution.images`), so only time is lost. Does not cover the space that a
+single environment needs while it is made.
 """
 
 from __future__ import annotations

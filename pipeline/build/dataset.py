@@ -1,8 +1,8 @@
-"""A repository's dataset as a build leaves it: what is decided, and what was decided before and is not yet again.
+"""A repository's dataset after a build: what is decided now, and earlier decisions that are not renewed yet.
 
-A dataset never shrinks in silence. An instance that would be decided anew stays, marked as stale with the reason, until
-another outcome takes its place: a build that was stopped, that asks for some candidates only, or whose engine is dead
-takes none away. Writes `02_dataset/<repo>.jsonl`, rejections and environments; what is replaced is archived first.
+A dataset never shrinks silently. An instance that needs a new decision stays, marked as stale with the reason, until
+there is one: an interrupted build, a build of some candidates, or a dead engine removes none. Writes
+`02_dataset/<repo>.jsonl`, rejections and environments; what is replaced is archived first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The environments of a repository's candidates: inferred, overridden, and written down one file an era.
+"""The environments of a repository's candidates: inferred, overridden, and written to one file per era.
 
 Reads the clone and `repos/`; writes `02_dataset/<repo>/environments/<digest>.toml`, with the evidence for every field.
-Instances with the same layer of dependencies are of one era; the same instances give the same bytes.
+Instances with the same layer of dependencies are of one era. The same instances give the same bytes.
 """
 
 from __future__ import annotations

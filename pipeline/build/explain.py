@@ -1,8 +1,8 @@
-"""What the rejections of a repository have in common: lines of their logs that no known fault explains, in groups.
+"""What the rejections of a repository have in common: log lines that no known fault explains, in groups.
 
-Reads the units below `02_dataset/<repo>/units/` and the table of faults; writes nothing, runs nothing. A group is the
-next row of the table (docs/repair.md), or says that there is none to write. Lines count as equal without what differs
-from commit to commit: numbers, versions, paths, what stands in quotes.
+Reads the units below `02_dataset/<repo>/units/` and the table of faults; writes and runs nothing. A group is the next
+row to write in the table (docs/repair.md), or shows that there is none. Lines are equal if they differ only in what
+varies from commit to commit: numbers, versions, paths, quoted text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The known faults of old environments: how a log shows them, and which remedies are tried.
 
-The table is `faults.toml`; folders of package managers and of test runners add patterns of their logs to its rows, and
-package managers rows of their own.
-
-Reads logs and nothing else. What a remedy does is in `remedies`, how they are tried in turn in `repair`.
+The table is `faults.toml`. Folders of package managers and test runners add patterns of their logs to its rows, and
+package managers add rows of their own. Reads only logs. The remedies are in `remedies`; `repair` tries them in turn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a sandbox keeps that no dataset refers to: who stays and why. The layers of a dataset stay, and all below them.
+"""What a sandbox keeps that no dataset refers to. The layers of a dataset stay, and all layers below them.
 
-Reads `02_dataset/*.jsonl`, and beside them what a build that was stopped has decided, in every data directory that the
-sandbox serves. Nothing that goes is lost: it is made again from the clone when it is asked for.
+Reads `02_dataset/*.jsonl`, and what interrupted builds have decided, in every data directory on the sandbox. Nothing is
+lost: removed layers are made again from the clone when needed.
 """
 
 from __future__ import annotations

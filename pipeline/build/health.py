@@ -1,6 +1,6 @@
-"""The health of a base: of the test files in its scope, those that load, and of their tests, those that pass.
+"""The health of a base: which test files in scope load, and which of their tests pass.
 
-Pure. A base on which nothing passes says that environment or command are wrong, and nothing about the candidate.
+Pure. If nothing passes on a base, the environment or the command is wrong, which says nothing about the candidate.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Files of a gold patch that only tests import: helpers, data, stories. They are the tests', whatever they are called.
+"""Files of a gold patch that only tests import: helpers, data, stories. They belong to the tests, whatever their names.
 
-Reads the clone at the commit that gold made. Who imports a file is what its name says in strings: relative paths are
-resolved, and of what goes through an alias the end must fit; of a source it suffices that the last part does, so that
-in doubt a file stays where it is. So does an entry (`index`, what a package.json names), what a test is called after,
-and what a gold patch has nothing beside. Does not cover files that tests find without saying their names.
+Reads the clone at gold's commit. A file imports what its string literals name: relative paths are resolved, for aliased
+paths the end must match, and for sources the last part is enough, so that a file stays in gold if in doubt. The same
+holds for an entry (`index`, or a file that package.json names), a file that a test is named after, and the only file of
+a gold patch. Does not cover files that tests find without naming them.
 """
 
 from __future__ import annotations

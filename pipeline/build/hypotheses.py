@@ -1,7 +1,7 @@
-"""What else the environment of a sick base may be: hypotheses, the likeliest and cheapest first.
+"""Which other environments a sick base may need: hypotheses, the likeliest and cheapest first.
 
-Each is a function from what is known (`Case`) to other environments, made one by one, as far as they are asked for:
-later ones cost an install. None changes sources or tests. How they are tried is `qualify`'s.
+Each is a function from what is known (`Case`) to other environments, which are made one by one on demand, since later
+ones cost an install. None changes sources or tests. `qualify` tries them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The runner that is in the image, asked for its version: its command is put in the words of that one.
+"""The version of the runner in the image, so that its command uses the options of that version.
 
-Manifests say what is wanted; a range, a lock file that was thawed or a package that brings a runner along may give
-another version. A lock file that is installed as it is need not be asked. Reads the package.json files of the runner in
-the image; writes nothing.
+Manifests say what is wanted. A range, an unlocked install or a package that brings its own runner may give another
+version; an exact lock file need not be checked. Reads the package.json files of the runner in the image; writes
+nothing.
 """
 
 from __future__ import annotations

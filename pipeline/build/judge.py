@@ -1,7 +1,7 @@
-"""From what the three runs said to an instance, or to the reason why there is none.
+"""From the results of the three runs to an instance, or to the reason why there is none.
 
-Pure: an outcome follows from a candidate, what was run (`Ran`) and the runs, so that it is judged again from what is
-stored. Raises Rejected with a reason of the closed list.
+Pure: the outcome follows from a candidate, what was run (`Ran`) and the runs, so it can be judged again from what is
+stored. Raises Rejected with a reason from the closed list.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Learning within a repository: remedies that worked for one candidate, tried first for its neighbours.
+"""Learning within a repository: remedies that worked for one candidate are tried first for its neighbours.
 
-Reads and writes `02_dataset/<repo>/learned.jsonl`, one remedy a line, in the order in which they were first needed. A
-remedy is taken over only where its fault would be met again: a package's where the manifests hold that package in that
-version, any other where Node, manager and runner are of the same majors. So what a neighbour gets is what it would have
-found by itself, sooner; a neighbour that this does not help starts again from nothing. What costs no install to find
-out is not learned.
+Reads and writes `02_dataset/<repo>/learned.jsonl`, one remedy per line, in the order in which they were first needed. A
+remedy is reused only where its fault would occur again: a package's if the manifests hold that package in that version,
+any other if Node, manager and runner have the same major versions. A neighbour thus gets what it would have found by
+itself, only sooner; if this does not help, it starts again from nothing. What can be found out without an install is
+not learned.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Observing a repository's own test command: it is started once in a workspace, with a probe, and stops at the runner.
 
-Every process that Node starts is seen (probe.cjs), so whatever lies between command and runner (gulp, grunt, nx, lerna,
-scripts) needs no knowledge here. Reads what the probe wrote; runs in the sandbox only, without network. Does not cover
-runners that a program imports as an ES module, and those that are started outside Node.
+Every process that Node starts is seen (probe.cjs), so whatever is between command and runner (gulp, grunt, nx, lerna,
+scripts) needs no knowledge here. Reads what the probe wrote; runs only in the sandbox, without network. Does not cover
+runners that a program imports as an ES module or starts outside Node.
 """
 
 from __future__ import annotations

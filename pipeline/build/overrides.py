@@ -1,7 +1,7 @@
-"""What people know better than inference: single fields of a repository's environments, for an interval.
+"""People's corrections of inference: single fields of a repository's environments, for an interval.
 
-Reads `repos/<org>__<repo>.toml`; repos/README.md says how one looks. Writes nothing. Raises UserError for a file that
-cannot be used, before any work.
+Reads `repos/<org>__<repo>.toml`, described in repos/README.md. Writes nothing. Raises UserError for an invalid file
+before any work starts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What there is to do for a candidate: its unit under `02_dataset/<repo>/units/`, and whether it is done.
+"""What is to be done for a candidate: its unit under `02_dataset/<repo>/units/`, and whether it is done.
 
-A unit is done when its manifest names the same inputs. Under another law of reading or qualifying its outcome is judged
-anew from the logs and reports that it holds; for everything else it runs again.
+A unit is done when its manifest names the same inputs. When the law of reading or qualifying changes, its outcome is
+judged again from its stored logs and reports; when anything else changes, it runs again.
 """
 
 from __future__ import annotations

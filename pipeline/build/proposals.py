@@ -1,8 +1,8 @@
-"""What a model proposed for environments that were rejected: `02_dataset/<repo>/proposals.jsonl`, one try a line.
+"""A model's proposals for rejected environments: `02_dataset/<repo>/proposals.jsonl`, one try per line.
 
-A proposal is the text of a file of overrides, and so data: nothing of it runs but the fields of an environment, in the
-sandbox. It may not say how tests are called or read, since it would then say how they end. The one with which a
-candidate qualified is a part of what is inferred for it from then on. Asking is `setup_agent`'s.
+A proposal is the text of a file of overrides, and so data: only fields of an environment take effect, in the sandbox.
+It may not say how tests are called or read, since that would decide how they end. The proposal with which a candidate
+qualified is part of its inference from then on. `setup_agent` asks the model.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Qualifying one candidate as a unit of work: `run`, `test` and `fix`, repeated, and what their transitions say.
+"""Qualifying one candidate as a unit of work: `run`, `test` and `fix`, repeated, and what their transitions mean.
 
-Reads the clone and works in a sandbox; writes nothing. The outcome is a record in every case: an Instance, or a
-Rejection with a reason of the closed list, of which `not_evaluated` says that the machine failed.
+Reads the clone and works in a sandbox; writes nothing. The outcome is always a record: an Instance, or a Rejection with
+a reason from the closed list, of which `not_evaluated` means that the machine failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The closed list of reasons for which a candidate is rejected, and the exception that ends its qualification."""
+"""The closed list of reasons for rejecting a candidate, and the exception that ends its qualification."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What can be done about a fault: pure functions from a diagnosis to another environment, `REMEDIES` by name.
 
-A remedy returns None where it has nothing to change; it asks the registry for the versions of a package and nothing
-else. Does not cover: changes to a repository's sources or tests.
+A remedy returns None if it has nothing to change. It asks the registry for the versions of a package and nothing else.
+Does not cover changes to a repository's sources or tests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Repair of rot: an environment that fails for a known fault is tried again with a remedy, a bounded number of times.
+"""Repair of old environments: one that fails by a known fault is tried again with a remedy, a bounded number of times.
 
-Only what the repository is to blame for comes here: a failed install, or tests that were rejected. Every step is a
-deviation that the record keeps, and the repaired environment is data like any other: evaluation makes the same one from
-the instance alone. Raises what the last attempt raised; a broken machine's error passes through untouched.
+Only failures of the repository come here: a failed install, or rejected tests. Every step is recorded as a deviation.
+The repaired environment is data like any other, so evaluation makes the same one from the instance alone. Raises what
+the last attempt raised; errors of the machine pass through unchanged.
 """
 
 from __future__ import annotations

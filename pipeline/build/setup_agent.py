@@ -1,9 +1,9 @@
 """A model that reads why an environment was rejected and proposes another one, a bounded number of times.
 
-Off unless `build --setup-agent MODEL` asks for it. What it answers is a file of overrides (`proposals`), and a
-candidate that is tried with it is qualified by the same three runs as any other. Its answers are kept in
-`02_dataset/<repo>/answers/`, what they cost stands in the ledger and in `costs.csv` under the agent `setup`. Reads the
-logs of the rejected units; what is tried and does not qualify leaves no trace but its line in `proposals.jsonl`.
+Off unless `build --setup-agent MODEL` asks for it. Its answer is a file of overrides (`proposals`), and a candidate
+that is tried with it is qualified by the same three runs as any other. Answers are in `02_dataset/<repo>/answers/`;
+the cost is in the ledger and in `costs.csv` under the agent `setup`. Reads the logs of the rejected units. What does
+not qualify leaves only its line in `proposals.jsonl`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`a11y-bench environment`: what is inferred for a repository's candidates, and what says so."""
+"""`a11y-bench environment`: what is inferred for a repository's candidates, with evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building a repository's dataset: qualify every candidate that is not done, and put the records together.
+"""Building a repository's dataset: qualify every candidate that is not done, and collect the records.
 
 Reads `01_raw/<repo>/` and the clone; writes `02_dataset/<repo>.jsonl`, and beside it units, rejections and a summary.
 """

@@ -1,4 +1,4 @@
-"""What came of a build, in figures: `02_dataset/<repo>/summary.json`, and the same for people."""
+"""The result of a build in figures: `02_dataset/<repo>/summary.json`, and the same for people."""
 
 from __future__ import annotations
 

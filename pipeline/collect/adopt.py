@@ -1,7 +1,7 @@
-"""Repositories without pages (they were collected before there were any, or lost them): made from what is there, once.
+"""Repositories without pages (collected before there were any, or lost): pages made once from what is there.
 
-Reads `collect.sqlite`, or the files alone where it is gone, too. What was chosen by hand becomes a decision; a person's
-other changes of that time can no longer be told from what the source said.
+Reads `collect.sqlite`, or only the files if it is gone. What was chosen by hand becomes a decision. A person's other
+changes from that time can no longer be told from what the source said.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""All that is known of one repository: what its source said, what people decided, the index and the files of both.
+"""Everything known of one repository: what its source said, what people decided, and the index and files of both.
 
-`pages.jsonl.gz` and the decisions are the truth. The database is brought up to it here, whatever was deleted, edited or
-killed in between; what other stages read is written from the database (export.py).
+`pages.jsonl.gz` and the decisions are authoritative. The database is brought up to date with them here, whatever was
+deleted, edited or killed in between. The files that other stages read are written from the database (export.py).
 """
 
 from __future__ import annotations

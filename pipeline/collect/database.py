@@ -1,7 +1,7 @@
-"""`collect.sqlite`, one for each repository: an index of what was looked at and decided, with full-text search.
+"""`collect.sqlite`, one per repository: an index of what was looked at and decided, with full-text search.
 
-It is made from `pages.jsonl.gz` and the decisions of people (collected.py), and may be deleted at any time: nothing
-stands in it alone. A page and the place where it ends are one transaction.
+It is derived from `pages.jsonl.gz` and people's decisions (collected.py), and may be deleted at any time. A page and
+its end are written in one transaction.
 """
 
 from __future__ import annotations

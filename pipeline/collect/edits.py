@@ -1,7 +1,7 @@
-"""What people changed in `candidates.jsonl` and `rejections.jsonl` since they were written, as decisions.
+"""People's edits in `candidates.jsonl` and `rejections.jsonl` since these were written, as decisions.
 
-A line that is changed sets its fields, one that is gone excludes, a new one (or one that moved to the other file)
-includes or excludes. The order of lines says nothing.
+A changed line sets its fields, a removed line excludes, and a new line (or one moved to the other file) includes or
+excludes. The order of lines means nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The files of `01_raw/<repo>/` that other stages and people read, written from the database, one record at a time.
 
-What the viewer of stage 00 reads is `triage.jsonl`: a line for each candidate, joined with ratings and metadata by its
-`instance_id`.
+The viewer of stage 00 reads `triage.jsonl`: one line per candidate, joined with ratings and metadata by `instance_id`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The funnel: every pull request that is looked at ends as a candidate or as a rejection with its reason.
+"""The funnel: every pull request ends as a candidate or as a rejection with its reason.
 
-The order is the thesis's: source changes and test changes (paths come with the pull request, so that no issue is asked
-for where they are missing), what is no person's work, issues, evidence, and last the patches (docs/rules.md, Mining).
+The order is the thesis's (docs/thesis.md): source and test changes (paths come with the pull request, so no issue is
+fetched where they are missing), pull requests that are no person's work, issues, evidence, and last the patches
+(docs/rules.md, Mining).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pull requests of a clone: what its first-parent history says was merged, newest first.
+"""Pull requests of a clone: what its first-parent history merged, newest first.
 
-One pass of `git log` gives all of them with their files. Labels and issue texts are not in a clone. Where next to no
-commit names a pull request, each commit counts as one, numbered by its name (`core.names.commit_number`).
+One pass of `git log` gives all of them with their files. A clone has no labels or issue texts. If hardly any commit
+names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pull requests that are no work of a person on the code: reverts, bots', and those that bump versions."""
+"""Pull requests that are no person's work on the code: reverts, bots', and version bumps."""
 
 from __future__ import annotations
 

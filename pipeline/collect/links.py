@@ -1,6 +1,6 @@
 """Which issues a pull request belongs to: those that its texts name and those that GitHub itself links.
 
-Every reference is kept with what came of it; only those that are issues of the same repository count.
+Every reference is stored with what became of it; only issues of the same repository count.
 """
 
 from __future__ import annotations

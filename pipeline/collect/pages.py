@@ -1,7 +1,7 @@
-"""`pages.jsonl.gz`: what a source said of every pull request, page by page. Append-only: the database is made from it.
+"""`pages.jsonl.gz`: the source's answers about every pull request, page by page. Append-only.
 
-A page is a gzip member of its own: a line for each pull request (`Seen`), then one with the state after it (the cursor,
-or what was exported). A page that a killed process left half written is cut off before the next is appended.
+A page is a gzip member: a line per pull request (`Seen`), then a line with the state after it (the cursor, or what was
+exported). A page that a killed process left incomplete is cut off before the next one is appended.
 """
 
 from __future__ import annotations

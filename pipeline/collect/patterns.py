@@ -1,4 +1,4 @@
-"""What to look for: ours (`patterns.toml`, `test-files.toml`), the thesis's (`seed`), or those of another file."""
+"""What to search for: our patterns (`patterns.toml`, `test-files.toml`), the thesis's (`seed`), or another file's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a person wrote in a text: the rest is blanked out, so that every place in it stays what it was.
+"""What a person wrote in a text: everything else is blanked out, so that positions stay the same.
 
-Blanked are comments, code, quotations, unticked boxes and, for evidence, headings that nothing follows: a template's.
-Does not render Markdown: what is code or quoted by its first letters is seen, what other syntax makes of it is not.
+Blanked are comments, code, quotations, unticked boxes and, for evidence, empty headings of a template. Does not render
+Markdown: code and quotations are recognized by their first characters only.
 """
 
 from __future__ import annotations

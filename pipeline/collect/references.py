@@ -1,7 +1,7 @@
-"""What a pull request's title and body refer to: numbers of its own repository and of others, and what they close.
+"""What a pull request's title and body refer to: issues of its own and of other repositories, and which it closes.
 
-What stands in comments, code or quotations refers to nothing, nor does a colour (`#336699`) or a count ("fixes 3
-bugs"). A reference closes where a keyword of GitHub's stands before it, or before the list that it is in.
+Comments, code and quotations refer to nothing, nor does a colour (`#336699`) or a count ("fixes 3 bugs"). A reference
+closes if one of GitHub's keywords precedes it, or the list that it is in.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Finding many patterns in many texts, at the speed of one pass.
+"""Finding many patterns in many texts in about one pass.
 
-RE2 says in one pass over many texts where in them any pattern can match, and in one over each of those few texts which
-patterns can (it is linear, keeps Google's own wheels for every Python and takes the patterns as they are); Python's
-`re` then looks there. RE2 sees a wider form of each pattern and of each text, so that what is found is what a loop over
-all patterns and texts finds. What RE2 cannot express is always searched for.
+RE2 finds in one pass over many texts where any pattern can match, and in one pass over those few texts which patterns
+can. (It is linear, has wheels for every Python, and accepts the patterns as they are.) Python's `re` then looks there.
+RE2 sees a wider form of each pattern and text, so the result equals that of a loop over all patterns and texts. What
+RE2 cannot express is always searched for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which repositories to mine, by docs/thesis.md (section 4.1): popularity, maintenance, relevance to the web.
 
-Reads a list like `repositories.toml` and asks GitHub for the facts; commits are seen by the last push. Decides nothing
-for the stages: any repository can be collected.
+Reads a list like `repositories.toml` and asks GitHub for the facts; the last push stands for commits. Does not restrict
+the stages: any repository can be collected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What becomes of a pull request: what its source says, and what people decided on it."""
+"""What becomes of a pull request, by what its source says and what people decided."""
 
 from __future__ import annotations
 

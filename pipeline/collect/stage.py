@@ -1,4 +1,4 @@
-"""Collecting from a source into `01_raw/<repo>/`. What is collected adds to what is there."""
+"""Collecting from a source into `01_raw/<repo>/`. Collecting only adds records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees while pages go by: how many, how fast, what is left of the limits, and how long it will take."""
+"""Progress while pages are read: how many, how fast, the remaining rate limit, and the estimated time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much of the history a pull request is: one commit, or several that were rebased onto the branch one by one.
+"""How many commits of the history belong to a pull request: one, or several that were rebased onto the branch.
 
-Of these the merge commit that a host names is the last only. The number of commits and the counts of lines that the
-host gives say how far back the pull request begins. Every source decides by this.
+The merge commit that a host names is only the last of them. The host's number of commits and counts of lines say how
+far back the pull request begins. All sources use this.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The one protocol of all sandboxes: open a workspace of an image, run commands in it, read and write files.
+"""The protocol of all sandboxes: open a workspace from an image, run commands in it, read and write files.
 
-A command that failed is a returned result; a broken sandbox raises InfrastructureError, with the cause `engine`,
-`registry`, `disk` or `workspace_gone`. An install that fails raises InstallFailed with the end of its log, since that
-is the repository's fault and not the machine's.
+A failed command is a returned result; a broken sandbox raises InfrastructureError, with the cause `engine`, `registry`,
+`disk` or `workspace_gone`. A failed install raises InstallFailed with the end of its log, since that is the
+repository's fault and not the machine's.
 """
 
 from __future__ import annotations

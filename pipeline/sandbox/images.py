@@ -1,8 +1,8 @@
-"""The protocol of what a sandbox keeps on its disk: images in layers, the tools of agents, and who uses them.
+"""The protocol of what a sandbox keeps on its disk: images in layers, agents' tools, and who uses them.
 
-An image is made in two layers (dependencies, sources), named by digests of their contents. Anything can be removed: it
-is made again when it is asked for. Data directories that refer to images are known here, since one sandbox may serve
-several of them, of several people.
+An image has two layers (dependencies, sources), named by digests of their contents. Anything can be removed and is made
+again when needed. Data directories that refer to images are known here, since one sandbox may serve several of them, of
+several people.
 """
 
 from __future__ import annotations

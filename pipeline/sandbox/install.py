@@ -1,10 +1,9 @@
 """What installing dependencies takes in any sandbox: its variables and commands, and who is to blame when it fails.
 
-Which these are is told by an `Installation`, made by those who know package managers (ecosystems.installation).
-
-Reads the host's CA bundle and npm registry, by the names below. They are for the install only and stay in no layer.
-Does not cover: credentials of a private registry, registries on the host's loopback, Plug'n'Play (the manager's
-caches are not kept; only what it links or copies into node_modules is).
+An `Installation` says which these are; `ecosystems.installation` makes it. Reads the host's CA bundle and npm registry,
+by the names below; they are for the install only and end up in no layer. Does not cover credentials of a private
+registry, registries on the host's loopback interface, and Plug'n'Play (the manager's caches are not kept, only what it
+links or copies into node_modules).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a sandbox is told of an install: tools, commands, variables and faults, as plain data that knows no manager."""
+"""What a sandbox is told of an install: tools, commands, variables and faults, as plain data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""ScriptedSandbox: for tests of what stands on a sandbox. Nothing runs; a function says how each command ends.
+"""ScriptedSandbox, for tests of what uses a sandbox. Nothing runs; a function says how each command ends.
 
-It writes nothing to disk. What was asked of it is in `images.environments`, `images.instances` and `commands`; `opened`
-are the images of open workspaces.
+It writes nothing to disk. `images.environments`, `images.instances` and `commands` record the requests; `opened` are
+the images of open workspaces.
 """
 
 from __future__ import annotations
