@@ -43,7 +43,7 @@ def test_words_of_older_ratings_are_read_as_todays(old: dict[str, str], new: str
 
 @pytest.mark.rule("bad-input")
 def test_a_criterion_that_wcag_lacks_is_refused() -> None:
-    with pytest.raises(ValidationError, match=r"1\.9\.99 is no success criterion"):
+    with pytest.raises(ValidationError, match=r"1\.9\.99 is not a success criterion"):
         make_review(success_criteria=("1.9.99",))
 
 

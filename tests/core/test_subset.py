@@ -35,7 +35,7 @@ def test_the_dataset_gives_the_order(subset: Subset, numbers: list[int]) -> None
     ("subset", "said"),
     [
         (Subset(numbers=(4,)), "unknown instance 'acme__ui-4'"),
-        (Subset(names=("acme__web-9",)), "no instance of acme/ui is chosen"),
+        (Subset(names=("acme__web-9",)), "no instance of acme/ui is selected"),
     ],
 )
 def test_what_is_not_there_is_refused(subset: Subset, said: str) -> None:

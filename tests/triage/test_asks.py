@@ -109,10 +109,10 @@ def test_models_are_asked_and_the_cost_is_said_after(client: Any, post: Any, ask
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"budget": ""}, "no amount of USD"),
-        ({"budget": "-1"}, "no amount of USD"),
-        ({"budget": "0"}, "no amount of USD"),
-        ({"budget": "NaN"}, "no amount of USD"),
+        ({"budget": ""}, "not an amount in USD"),
+        ({"budget": "-1"}, "not an amount in USD"),
+        ({"budget": "0"}, "not an amount in USD"),
+        ({"budget": "NaN"}, "not an amount in USD"),
         ({"pr": "1 two"}, "&#39;two&#39; is no number"),
         ({"pr": "9"}, "unknown candidate"),
         ({"model": "nobody"}, "unknown model"),

@@ -62,7 +62,7 @@ def test_a_model_rates_by_the_same_fields_as_people(store: Store, speaker: Speak
     [
         ("I can not tell.", "there is no JSON object"),
         (GOOD | {"difficulty": "hard"}, "difficulty"),
-        (GOOD | {"wcag_codes": ["1.9.99"]}, "1.9.99 is no success criterion"),
+        (GOOD | {"wcag_codes": ["1.9.99"]}, "1.9.99 is not a success criterion"),
         (GOOD | {"test_quality": "Is Explicit"}, "undisclosed test identifiers are never super"),
         (GOOD | {"conditions": {"S1": True}}, "it lacks S2"),
         (GOOD | {"review_status": "reworked"}, "only people"),

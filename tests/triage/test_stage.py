@@ -46,7 +46,7 @@ def test_a_later_rating_of_the_same_rater_counts(store: Store, capsys: pytest.Ca
     ]
     assert store.reviews(REPO).read_bytes().startswith(before)
     assert all(one.time for one in read_records(store.reviews(REPO), Review))
-    assert "acme__ui-1: ann said super before, and now rejected" in capsys.readouterr().err
+    assert "acme__ui-1: ann rated super before and rejected now" in capsys.readouterr().err
 
 
 @pytest.mark.rule("reviews-append-only")

@@ -113,7 +113,7 @@ def test_a_rating_is_appended_with_author_and_time(post: Any, store: Store) -> N
     [
         ({"status": "super", "S7": "no"}, "undisclosed test identifiers are never super"),
         ({"status": "reworked"}, "reworked needs a problem statement"),
-        ({"status": "accepted", "success_criteria": "1.9.99"}, "1.9.99 is no success criterion"),
+        ({"status": "accepted", "success_criteria": "1.9.99"}, "1.9.99 is not a success criterion"),
         ({"status": "accepted", "confidence": "much"}, "Confidence"),
         ({"status": "great"}, "Status"),
         ({}, "Status: choose one"),
