@@ -10,7 +10,7 @@ The floors, from the bottom up. Each uses those below it, and its `__init__.py` 
     pages                                   the second track, as a stage: pages that models write
     campaign, dataset, submission, demo, remote, workers, inspection      commands across stages
     migrate, doctor, costs, models, schema        commands beside them
-    cli                                     the console program
+    cli, api                                the console program; the stages from Python
 """
 
 __version__ = "0.1.0"

@@ -1,0 +1,133 @@
+"""The stages from Python: what a notebook or a script calls instead of the command line (docs/python.md).
+
+    from pipeline.api import Bench
+
+Each method does what the command of its name does, on the same files, and returns records instead of printing tables.
+Names of this module stay as they are within a major version. Does not cover ratings, pages and campaigns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.core.names import parse_repo
+from pipeline.core.options import agent_of
+from pipeline.core.store import Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pipeline.analyze.frames import Frames
+    from pipeline.core.records import Candidate, Funnel, Instance, Prediction, Rejection, Verdict
+    from pipeline.sandbox.base import Sandbox
+
+__all__ = ["Analysis", "Bench"]
+
+
+class Analysis(NamedTuple):
+    """What stage 05 makes: the frames of all records, the report's tables by name, and where the report is."""
+
+    frames: Frames
+    tables: Mapping[str, pd.DataFrame]
+    report: Path
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A data directory, and how code runs: in containers (`docker`), or as processes of this machine (`local`), which
+    takes trusted code only: `trust_local` says that it is. `jobs` instances are worked on side by side.
+
+    Every method raises UserError for bad input, before anything is written, and InfrastructureError where an engine, a
+    registry or a provider fails. A repository is `org/repo`.
+    """
+
+    data: Path | str = "data"
+    sandbox: str = "docker"
+    trust_local: bool = False
+    jobs: int = 2
+
+    def collect(self, repo: str, clone: Path | str, *, numbers: Sequence[int] = ()) -> Funnel:
+        """Stage 01: find accessibility pull requests in a local clone, all or some; returns the funnel."""
+        from pipeline.collect.stage import collect
+
+        return collect(self.store, parse_repo(repo), Path(clone), numbers=numbers)
+
+    def candidates(self, repo: str) -> list[Candidate]:
+        """What was collected."""
+        from pipeline.core.records import Candidate
+        from pipeline.core.store import read_records
+
+        return read_records(self.store.raw(parse_repo(repo)) / "candidates.jsonl", Candidate)
+
+    def build(self, repo: str, *, numbers: Sequence[int] = (), repeats: int = 3) -> list[Instance | Rejection]:
+        """Stage 02: qualify candidates, all or some; returns every outcome of the repository, old and new."""
+        from pipeline.build.qualify import Settings
+        from pipeline.build.stage import build
+
+        settings = Settings(self._sandbox(), repeats)
+        return build(
+            self.store, parse_repo(repo), settings, numbers=numbers, trust_local=self.trust_local, jobs=self.jobs
+        )
+
+    def instances(self, repo: str) -> list[Instance]:
+        """The dataset."""
+        from pipeline.core.dataset import read_dataset
+
+        return list(read_dataset(self.store, parse_repo(repo)))
+
+    def predict(
+        self,
+        repo: str,
+        model: str,
+        *,
+        agent: str = "magentless",
+        settings: Path | None = None,
+        models: Path | None = None,
+        budget: Decimal | None = None,
+    ) -> list[Prediction]:
+        """Stage 03: let an agent answer; the models `oracle` and `nop` need none. `budget` is the most that may be
+        spent in USD, earlier spending included. What is answered already is not asked again."""
+        from pipeline.llm.models import SHIPPED
+        from pipeline.predict.stage import Predictor
+
+        return Predictor(
+            self.store,
+            parse_repo(repo),
+            agent_of(agent, model),
+            model,
+            models=models or SHIPPED,
+            settings=settings,
+            jobs=self.jobs,
+            budget=budget,
+        ).predict()
+
+    def evaluate(self, repo: str, model: str, *, agent: str = "magentless") -> list[Verdict]:
+        """Stage 04: run the patches of the newest run and give each instance a verdict."""
+        from pipeline.evaluate.answers import Subject
+        from pipeline.evaluate.stage import evaluate
+
+        subject = Subject(parse_repo(repo), agent_of(agent, model), model)
+        return evaluate(self.store, subject, self._sandbox(), trust_local=self.trust_local, jobs=self.jobs)
+
+    def analyze(self, repo: str | None = None, *, out: Path | None = None) -> Analysis:
+        """Stage 05: frames, tables, figures and the report, of one repository or of all."""
+        from pipeline import analyze
+
+        frames = analyze.load(self.store, repo)
+        tables = analyze.tables(frames)
+        return Analysis(frames, tables, analyze.write(frames, self.store, out, tables))
+
+    @property
+    def store(self) -> Store:
+        """Every path of the data directory."""
+        return Store(Path(self.data))
+
+    def _sandbox(self) -> Sandbox:
+        from pipeline.core.cache import cache_root
+        from pipeline.sandbox import open_sandbox
+
+        return open_sandbox(self.sandbox, cache_root())

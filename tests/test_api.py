@@ -1,0 +1,64 @@
+"""The stages from Python: the example of the documentation, run as it stands there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_library import make_library
+
+from pipeline import api
+from pipeline.core.errors import UserError
+from pipeline.core.records import Verdict
+
+PAGE = Path(__file__).parents[1] / "docs/python.md"
+EXAMPLE = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The names of the example, after it was run."""
+    folder, names = tmp_path_factory.mktemp("api"), {}
+    (folder / "ui.git").symlink_to(make_library(folder / "library").folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("A11Y_BENCH_CACHE", str(folder / "cache"))
+        exec(compile(EXAMPLE, PAGE, "exec"), names)
+        names["instances"] = names["bench"].instances("acme/ui")
+        names["report"] = names["analysis"].report.read_text(encoding="utf-8")
+    return names
+
+
+def test_the_example_goes_through_all_stages(ran: dict[str, Any]) -> None:
+    assert ran["funnel"].total > len(ran["numbers"]) == 1
+    assert ran["resolved"] == [one.instance_id for one in ran["instances"]] != []
+    assert all(isinstance(one, Verdict) for one in ran["verdicts"])
+
+
+def test_the_analysis_has_frames_tables_and_the_report(ran: dict[str, Any]) -> None:
+    analysis = ran["analysis"]
+    assert len(analysis.frames.instances) == len(ran["instances"]) and "<html" in ran["report"]
+
+
+def test_what_is_documented_is_what_there_is() -> None:
+    """Every public method stands in the table, with its parameters and what they are unless told."""
+    rows = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    methods = {name: one for name, one in vars(api.Bench).items() if inspect.isfunction(one) and name[0] != "_"}
+    assert rows.keys() == methods.keys()
+    for name, parameters in rows.items():
+        asked = ast.parse(f"def f({parameters}): ...").body[0].args
+        known = [one for one in inspect.signature(methods[name]).parameters.values() if one.name != "self"]
+        assert [one.arg for one in asked.args] == [one.name for one in known]
+        defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
+        assert [ast.literal_eval(one) for one in asked.defaults] == defaults
+
+
+def test_bad_input_is_the_callers(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not a repository"):
+        api.Bench(tmp_path).instances("nothing")
+    with pytest.raises(UserError, match="git clone"):
+        api.Bench(tmp_path).collect("acme/ui", tmp_path)
