@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.core.errors import UserError, unknown
+from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
 from pipeline.core.texts import read_text
@@ -113,7 +113,7 @@ def _value(path: Path, place: str, name: str, value: Any) -> Any:
             raise _unknown(path, place, name, checked, known)
         return checked
     except ValidationError as error:
-        raise UserError(error.errors()[0]["msg"], path=path, field=place, hint=HINT) from None
+        raise UserError(fault(error.errors()[0]), path=path, field=place, hint=HINT) from None
 
 
 def _unknown(path: Path, place: str, kind: str, name: str, choices: Iterable[str]) -> UserError:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
@@ -163,7 +163,7 @@ def _resolved(value: Any, folder: Path, key: str = "") -> Any:
 
 
 def _words(error: Any) -> str:
-    return {"extra_forbidden": "there is no such field"}.get(error["type"], error["msg"].removeprefix("Value error, "))
+    return {"extra_forbidden": "there is no such field"}.get(error["type"], fault(error))
 
 
 def _choices(loc: Sequence[str | int]) -> str:

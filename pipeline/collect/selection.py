@@ -17,7 +17,7 @@ from github.Repository import Repository
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.collect.github.rest import Rest
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.texts import read_toml
 
@@ -60,7 +60,7 @@ def load_list(path: Path | None = None) -> list[Listed]:
         rows = [Listed.model_validate(row) for row in tables]
     except ValidationError as error:
         first = error.errors()[0]
-        raise UserError(first["msg"], path=where, field=".".join(map(str, first["loc"]))) from None
+        raise UserError(fault(first), path=where, field=".".join(map(str, first["loc"]))) from None
     for row in rows:
         parse_repo(row.name)
     return rows

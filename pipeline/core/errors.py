@@ -7,7 +7,9 @@ A11yBenchError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 class A11yBenchError(Exception):
@@ -45,6 +47,11 @@ class InfrastructureError(A11yBenchError):
     def __init__(self, message: str, *, cause: str) -> None:
         self.cause = cause
         super().__init__(message)
+
+
+def fault(error: Mapping[str, Any]) -> str:
+    """One of pydantic's errors in words: people write lists, whatever Python reads them as."""
+    return str(error["msg"]).removeprefix("Value error, ").replace("valid tuple", "list")
 
 
 def unknown(kind: str, name: str, choices: list[str]) -> UserError:

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, agent_folder, folder_name, named_by
 from pipeline.core.record import SCHEMA_VERSION, Record
 from pipeline.core.record import digest as digest
@@ -124,7 +124,7 @@ def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
         hint = f"correct or remove this line: a record {kind.__name__} (see: a11y-bench schema {kind.__name__})"
-        raise UserError(first["msg"], path=path, line=number, field=field, hint=hint) from None
+        raise UserError(fault(first), path=path, line=number, field=field, hint=hint) from None
 
 
 def read_json(path: Path) -> Any:

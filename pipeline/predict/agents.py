@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
-from pipeline.core.errors import UserError, unknown
+from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
 from pipeline.core.texts import read_toml
@@ -170,7 +170,7 @@ def _read(path: Path, kind: type[Read]) -> Read:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise UserError(first["msg"], path=path, field=field, hint="see docs/agents.md") from None
+        raise UserError(fault(first), path=path, field=field, hint="see docs/agents.md") from None
 
 
 def _check_places(call: Call, path: Path, places: tuple[str, ...]) -> None:

@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from pipeline import __version__
-from pipeline.core.errors import A11yBenchError, UserError
+from pipeline.core.errors import A11yBenchError, UserError, fault
 from pipeline.core.names import parse_repo
 from pipeline.core.records import Outcome, Prediction, Record, Verdict
 from pipeline.core.store import Store, digest, now, of_attempt, read_json, read_records, write_json
@@ -112,7 +112,7 @@ def load(folder: Path) -> Submission:
         return Submission.model_validate(read_json(folder / ABOUT))
     except ValidationError as error:
         first = error.errors()[0]
-        raise UserError(first["msg"], path=folder / ABOUT, field=".".join(map(str, first["loc"]))) from None
+        raise UserError(fault(first), path=folder / ABOUT, field=".".join(map(str, first["loc"]))) from None
 
 
 def verify(folder: Path) -> list[str]:

@@ -84,7 +84,7 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
     """Rate one candidate, INSTANCE in any of its forms (org__repo-N, org/repo#N)."""
     from pydantic import ValidationError
 
-    from pipeline.core.errors import UserError
+    from pipeline.core.errors import UserError, fault
     from pipeline.core.names import parse_instance_id
     from pipeline.core.records import Review
     from pipeline.triage.stage import add
@@ -96,7 +96,7 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
         first = error.errors()[0]
         named = {"success_criteria": "--criterion"}
         field = named.get(str(first["loc"][0]), f"--{first['loc'][0]}") if first["loc"] else None
-        raise UserError(first["msg"].removeprefix("Value error, "), field=field) from None
+        raise UserError(fault(first), field=field) from None
     add(store, repo, [review])
 
 

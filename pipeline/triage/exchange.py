@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import parse_instance_id
 from pipeline.core.patches import paths
 from pipeline.core.ratings import CONDITIONS, FLAGS, NOTE, STATEMENT, Label, Review
@@ -207,7 +207,7 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or None
-        raise UserError(first["msg"].removeprefix("Value error, "), path=path, line=number, field=field) from None
+        raise UserError(fault(first), path=path, line=number, field=field) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field="instance_id", hint=error.hint) from None
     except (TypeError, ValueError) as error:

@@ -93,3 +93,11 @@ def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
         make_instance(4, merged_at="2024-03-01T00:00:00Z"),
     ]
     assert [one.number for one in subset_of(store, dataset, tmp_path, built).of(built)] == [1]
+
+
+@pytest.mark.rule("bad-input")
+def test_a_list_is_called_a_list(tmp_path: Path) -> None:
+    """A file has no tuples, whatever Python makes of it."""
+    (tmp_path / "c.toml").write_text("models = 3\n")
+    with pytest.raises(UserError, match="field 'models': Input should be a list"):
+        load_campaign(tmp_path / "c.toml")

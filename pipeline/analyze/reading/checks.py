@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from pipeline.core.assessment import Assessment
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
 
@@ -28,7 +28,7 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(first["msg"], path=path, line=line, field=field, hint="correct or remove it") from None
+        raise UserError(fault(first), path=path, line=line, field=field, hint="correct or remove it") from None
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:

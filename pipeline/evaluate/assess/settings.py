@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.records import Record
 from pipeline.core.texts import read_toml
 
@@ -43,4 +43,4 @@ def load_settings(path: Path = SHIPPED) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(first["msg"], path=path, field=field, hint=f"its form is that of {SHIPPED.name}") from None
+        raise UserError(fault(first), path=path, field=field, hint=f"its form is that of {SHIPPED.name}") from None

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
 from pipeline.core.store import write_bytes
@@ -143,4 +143,4 @@ def _read(path: Path, kind: type[R], hint: str) -> R:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(first["msg"], path=path, field=where, hint=hint) from None
+        raise UserError(fault(first), path=path, field=where, hint=hint) from None

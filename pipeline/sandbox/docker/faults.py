@@ -22,4 +22,19 @@ def faults() -> Iterator[None]:
         yield
     except FAULTS as error:
         cause = "disk" if FULL in str(error).lower() else "engine"
-        raise InfrastructureError(f"the Docker engine failed: {error}", cause=cause) from error
+        raise InfrastructureError(f"the Docker engine failed: {_words(error)}", cause=cause) from error
+
+
+def _words(error: BaseException) -> str:
+    """What the system said, where the libraries wrapped that; else what the engine said."""
+    text = str(error)
+    said = [one.strerror for one in _wrapped(error) if isinstance(one, OSError) and one.strerror]
+    return said[-1] if said and said[-1] in text else text
+
+
+def _wrapped(error: BaseException) -> Iterator[BaseException]:
+    """An error, and all that it was raised for, from the outside in."""
+    yield error
+    for inner in (*error.args, error.__cause__ or error.__context__):
+        if isinstance(inner, BaseException):
+            yield from _wrapped(inner)

@@ -17,7 +17,7 @@ import yaml
 from pydantic import ValidationError
 
 from pipeline.collect.sources.dataset.forms import FORMS, MEDIA, Form
-from pipeline.core.errors import UserError
+from pipeline.core.errors import UserError, fault
 from pipeline.core.git import list_files, open_clone, read_contents
 from pipeline.core.names import Repo
 
@@ -166,7 +166,7 @@ def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row 
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        yield UserError(first["msg"], path=path, line=line, field=field, hint="correct or remove this record")
+        yield UserError(fault(first), path=path, line=line, field=field, hint="correct or remove this record")
     except UserError as error:
         yield UserError(error.message, path=path, line=line, field=error.field, hint=error.hint)
 

@@ -1,0 +1,40 @@
+"""What people are told of an engine that does not answer."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from docker.errors import DockerException
+from urllib3.exceptions import ProtocolError
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.sandbox.docker.faults import faults
+
+GONE = FileNotFoundError(2, "No such file or directory")
+
+
+def wrapped() -> None:
+    """As the SDK does it: each layer puts the one below into its words."""
+    try:
+        raise requests.ConnectionError(ProtocolError("Connection aborted.", GONE))
+    except requests.ConnectionError as error:
+        raise DockerException(f"Error while fetching server API version: {error}") from error
+
+
+def test_a_dead_engine_is_told_in_the_systems_words() -> None:
+    """It was the text of a Python tuple once."""
+    with pytest.raises(InfrastructureError) as said, faults():
+        wrapped()
+    assert str(said.value) == "the Docker engine failed: No such file or directory"
+
+
+def test_what_the_engine_says_itself_is_told_as_it_is() -> None:
+    with pytest.raises(InfrastructureError, match="the Docker engine failed: no such image: a") as said, faults():
+        raise DockerException("no such image: a")
+    assert said.value.cause == "engine"
+
+
+def test_a_full_disk_is_told_apart() -> None:
+    with pytest.raises(InfrastructureError) as said, faults():
+        raise DockerException("write /x: no space left on device")
+    assert said.value.cause == "disk"
