@@ -69,7 +69,9 @@ def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> 
     """The files that the model names."""
     try:
         prompt = session.prompter.prompt(FILES, list(branches(paths).values()))
-        names, foreign = named(session.ask(FILES, prompt.text), set(paths))
+        reply = session.ask(FILES, prompt.text)
+        names, foreign = named(reply, set(paths))
+        names = names or _in_folders(reply, paths)
         if foreign and not names:
             raise Ended(Cause.HALLUCINATED_FILE, f"files: not in the tree: {', '.join(foreign[:5])}")
         if not names:
@@ -78,6 +80,12 @@ def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> 
         found.note("files", end)
         return []
     return names[: session.settings.files.suspicious]
+
+
+def _in_folders(reply: str, paths: Sequence[str]) -> list[str]:
+    """The files right in the folders that a reply names in place of files, those first that fit the issues best."""
+    meant, _ = named(reply, set(folders(paths)))
+    return [path for path in paths if path.rpartition("/")[0] in meant]
 
 
 def _irrelevant(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:

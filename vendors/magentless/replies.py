@@ -7,6 +7,7 @@ compared with it and otherwise not used.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from magentless.elements import Element
@@ -23,11 +24,22 @@ Span = tuple[int, int]  # first and last line, from 1
 
 
 def named(reply: str, known: Collection[str]) -> tuple[list[str], list[str]]:
-    """The paths of `known` that the reply names, in its order; and what looks like a path and is none of them."""
+    """The paths of `known` that the reply names, in its order; and what looks like a path and is none of them.
+
+    A file in another folder than the reply says, or in none, is meant where one only is called so.
+    """
     names = [name for line in _lines(reply) if (name := _path(line))]
-    found = dict.fromkeys(name for name in names if name in known)
-    foreign = dict.fromkeys(name for name in names if "/" in name and name not in known)
-    return list(found), list(foreign)
+    called = Counter(path.rpartition("/")[2] for path in known)
+    whole = {path.rpartition("/")[2]: path for path in known}
+    meant = {name: name if name in known else _only(name, called, whole) for name in names}
+    foreign = (name for name, path in meant.items() if not path and "/" in name)
+    return list(dict.fromkeys(filter(None, meant.values()))), list(foreign)
+
+
+def _only(name: str, called: Mapping[str, int], whole: Mapping[str, str]) -> str:
+    """The one path with this file's name; empty for several, none, and what has no ending."""
+    last = name.rpartition("/")[2]
+    return whole[last] if "." in last and called[last] == 1 else ""
 
 
 def places(reply: str, files: Mapping[str, Sequence[Element]], lengths: Mapping[str, int]) -> dict[str, list[Span]]:

@@ -14,6 +14,9 @@ from fnmatch import translate
 from magentless.inputs import Files, Task
 from magentless.words import parts
 
+#: so many files are shown by their whole paths
+FEW = 200
+
 
 def offered(files: Iterable[str], settings: Files) -> list[str]:
     """The files that the settings let through. Folders are compared as whole path segments, never as substrings."""
@@ -28,11 +31,17 @@ def ranked(paths: Iterable[str], task: Task) -> list[str]:
 
 
 def branches(paths: Iterable[str]) -> dict[str, str]:
-    """For each folder, in the order of its first file: the folder's path and the names of the files right in it."""
+    """For each folder, in the order of its first file: the folder's path and the names of the files right in it; of a
+    few files their whole paths, which small models do not put together themselves."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
+    paths = list(paths)
     for path in paths:
         folder, _, name = path.rpartition("/")
         folders[folder].append(name)
+    if len(paths) <= FEW:
+        return {
+            folder: "\n".join(f"{folder}/{name}".lstrip("/") for name in names) for folder, names in folders.items()
+        }
     return {
         folder: "\n".join([f"{folder or '.'}/", *(f"  {name}" for name in names)]) for folder, names in folders.items()
     }

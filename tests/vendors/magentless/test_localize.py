@@ -48,6 +48,11 @@ def test_the_model_names_a_few_files_and_retrieval_the_rest(make_checkout, make_
     assert localize(session, lambda among: paths[7:]).files == [*paths[:5], *paths[7:]]
 
 
+def test_folders_in_place_of_files_stand_for_the_files_in_them(found):
+    """A small model names folders where it is asked for files."""
+    assert found(answers(files="```\nsrc/unrelated/\nsrc/nothing/\n```"), nearest=None).files == ["src/unrelated/a.ts"]
+
+
 def test_without_retrieval_folders_are_not_asked_for(found):
     assert found(answers(folders=""), nearest=None).files == ["src/theme.css"]
 

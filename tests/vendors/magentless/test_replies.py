@@ -74,3 +74,19 @@ def test_an_element_is_read_as_it_was_listed():
     assert places("m.tsx\nMenu (lines 10-60): function Menu() {", {"m.tsx": MENU}, {"m.tsx": 70}) == {
         "m.tsx": [(10, 60)]
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("Menu.jsx", ["src/menu/Menu.jsx"]),
+        ("src/Menu.jsx", ["src/menu/Menu.jsx"]),
+        ("theme.scss:", ["src/theme.scss"]),
+        ("index.ts", []),
+        ("lib/index.ts", []),
+        ("menu", []),
+        ("src/Imagined.tsx", []),
+    ],
+)
+def test_a_file_in_another_folder_is_meant_where_one_only_is_called_so(line, meant):
+    assert named(f"```\n{line}\n```", [*PATHS, "a/index.ts", "b/index.ts"])[0] == meant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from magentless.tree import below, branches, folders, offered, ranked
+from magentless.tree import FEW, below, branches, folders, offered, ranked
 
 
 @pytest.mark.trap("tsx-invisible")
@@ -33,8 +33,11 @@ def test_paths_that_share_words_with_the_issue_come_first(make_task):
 
 
 def test_a_tree_is_shown_folder_by_folder():
-    shown = branches(["src/ui/B.tsx", "a.ts", "src/ui/A.tsx"])
-    assert shown == {"src/ui": "src/ui/\n  B.tsx\n  A.tsx", "": "./\n  a.ts"}
+    """Of a few files whole paths are shown: a small model answers with the folders else."""
+    paths = ["src/ui/B.tsx", "a.ts", "src/ui/A.tsx"]
+    assert branches(paths) == {"src/ui": "src/ui/B.tsx\nsrc/ui/A.tsx", "": "a.ts"}
+    many = branches([*paths, *(f"src/more/{number}.ts" for number in range(FEW))])
+    assert (many["src/ui"], many[""]) == ("src/ui/\n  B.tsx\n  A.tsx", "./\n  a.ts")
 
 
 def test_folders_are_compared_whole():
