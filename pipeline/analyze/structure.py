@@ -1,7 +1,8 @@
 """What a patch looks like: its files, lines and hunks, and how its files agree with another patch's. Pure, over text.
 
 The definitions are the thesis's (5.3.2, 5.3.3): a hunk is a contiguous block of changed lines, and localisation is the
-Jaccard index of the two sets of files. Renamed files count by their new name; binary files have no lines.
+Jaccard index of the two sets of files, without tests that a patch adds or changes on its own. Renamed files count by
+their new name; binary files have no lines.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.core.patches import sections
+from pipeline.core.patches import is_test_file, sections
 
 #: a plain unified diff, without git's headers, as some agents write it
 _PLAIN_FILE = re.compile(r"^(?=--- [^\n]*\n\+\+\+ )", re.MULTILINE)
@@ -49,7 +50,9 @@ def structure(patch: str) -> Structure:
 
 
 def match(files: frozenset[str], gold: frozenset[str]) -> Match:
-    """Compare the files of a patch that is not empty with gold's."""
+    """Compare the files of a patch that is not empty with gold's. Tests of its own are no wrong files: gold's stand in
+    its test patch, and evaluation puts those in their place."""
+    files = frozenset(path for path in files if path in gold or not is_test_file(path))
     common = len(files & gold)
     jaccard = common / (len(files | gold) or 1)
     return Match(common, jaccard, "perfect" if jaccard == 1 else "partial" if jaccard else "miss")

@@ -79,3 +79,11 @@ def test_a_rename_and_a_binary_file_have_no_lines():
 )
 def test_localisation_is_the_jaccard_index_of_the_files(files, gold, expected):
     assert match(frozenset(files), frozenset(gold)) == expected
+
+
+def test_an_exact_fix_with_a_test_of_ones_own_is_perfect():
+    """Gold's tests are in its test patch: one who writes tests, too, changed no wrong file."""
+    gold = frozenset({"src/Menu.tsx"})
+    assert match(frozenset({"src/Menu.tsx", "src/__tests__/Menu.test.tsx"}), gold).localisation == "perfect"
+    assert match(frozenset({"src/__tests__/Menu.test.tsx"}), gold).localisation == "miss"
+    assert match(frozenset({"src/Menu.tsx", "src/latest.tsx"}), gold).localisation == "partial"
