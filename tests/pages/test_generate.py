@@ -118,7 +118,7 @@ def test_fresh_answers_are_asked_each_time_and_nothing_is_overwritten(setting: S
 def test_what_a_provider_owes_is_asked_for_again(setting: Setting, cases: list[Case]) -> None:
     setting.writer.fail(*[Fault(status=400)])
     run, owed = generation(setting, cases, Asked(("one",)), jobs=1).generate()
-    assert list(owed.values()) == ["provider_400"] and len(run.answers()) == 1
+    assert list(owed.values()) == ["configuration"] and len(run.answers()) == 1
     assert len(generate(setting, cases, Asked(("one",))).answers()) == 2
     assert len(setting.writer.requests) == 3
 
