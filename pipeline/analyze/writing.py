@@ -1,6 +1,7 @@
 """Write the analysis: frames as Parquet and CSV with their dictionary, tables, figures, `report.html`.
 
     FRAME.parquet, FRAME.csv, columns.csv       tables/NAME.csv, .md, .tex       figures/NAME.svg, .png
+    instances/INSTANCE.html, beside a large report
 
 An analysis of other data that stands in `05_analysis/` moves to the archive first; another folder (`--out`) is written
 into as it is.
@@ -18,7 +19,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.plots import figures
-from pipeline.analyze.report import render
+from pipeline.analyze.report import FIRST, render
 from pipeline.core.store import Store, Unit, digest, write_bytes
 from pipeline.report.figures.style import Plot
 
@@ -43,10 +44,10 @@ def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | 
     write_frames(frames, stored, unit.folder)
     write_tables(made, unit.folder / "tables")
     write_figures(plots, unit.folder / "figures")
-    report = unit.folder / "report.html"
-    write_bytes(report, render(frames, made, plots).encode())
+    for path, text in render(frames, made, plots):
+        write_bytes(unit.folder / path, text.encode())
     unit.finish(**inputs)
-    return report
+    return unit.folder / FIRST
 
 
 def write_frames(frames: Frames, stored: Mapping[str, bytes], folder: Path) -> None:

@@ -1,15 +1,19 @@
-"""One self-contained HTML file for people: tables, figures, and a page for each instance.
+"""The report for people: tables, figures, and a page for each instance. Every file is self-contained HTML.
+
+A report on up to `TOGETHER` instances is one file, so that it can be sent around. A larger one has a file for each
+instance beside it, so that the first page opens quickly.
 
     pages            what a page of an instance shows
     summary          what stands at the head
-    report.html.j2   the file; instance.html.j2 is a part, instances.css and instances.js its look
+    report.html.j2   the first page; instance.html.j2 is a part of it, alone.html.j2 an instance in a file of its own;
+                     instances.css and instances.js are their look
 
 The rest is the report floor's: the page and its policy, tables, patches, figures. Makes text, writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -28,6 +32,10 @@ from pipeline.report.page import environment, policed
 from pipeline.report.tables import Heading, Row
 from pipeline.report.tables import Table as Shown
 
+#: the first page, and the folder of the others
+FIRST, INSTANCES = "report.html", "instances"
+#: the most instances whose pages are in the report's own file
+TOGETHER = 100
 #: chapter -> its title and what it is about
 CHAPTERS = {
     "glance": ("At a glance", "Models that were evaluated, the best first."),
@@ -42,20 +50,31 @@ STYLES = (("pipeline.report", "page.css"), (__name__, "instances.css"), ("pipeli
 SCRIPTS = (("pipeline.report", "tables.js"), (__name__, "instances.js"), ("pipeline.report", "contents.js"))
 
 
-def render(frames: Frames, made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> str:
-    """The report as HTML."""
-    return page(
-        "report.html.j2",
-        chapters=_chapters(made, plots),
-        facts=facts(frames, made),
-        check=check(made),
-        pages=pages(frames),
-        marks=MARKS,
-        principles=[one for one in PRINCIPLES if one in set(frames.criteria["principle"])],
-        notes=frames.notes,
-        repos=[str(repo) for repo in frames.repos],
-        made_at=now(),
+def render(frames: Frames, made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> Iterator[tuple[str, str]]:
+    """The files of the report, the first page first: path and HTML."""
+    several, repos = pages(frames), [str(repo) for repo in frames.repos]
+    apart = len(several) > TOGETHER
+    yield (
+        FIRST,
+        page(
+            "report.html.j2",
+            chapters=_chapters(made, plots),
+            facts=facts(frames, made),
+            check=check(made),
+            pages=several,
+            apart=apart,
+            marks=MARKS,
+            principles=[one for one in PRINCIPLES if one in set(frames.criteria["principle"])],
+            notes=frames.notes,
+            repos=repos,
+            made_at=now(),
+        ),
     )
+    names = [one.row.instance_id for one in several]
+    for number, one in enumerate(several if apart else ()):
+        before, after = names[number - 1] if number else None, dict(enumerate(names)).get(number + 1)
+        text = page("alone.html.j2", page=one, before=before, after=after, marks=MARKS, repos=repos, first=FIRST)
+        yield f"{INSTANCES}/{names[number]}.html", text
 
 
 def page(name: str, **context: Any) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pipeline import analyze
+from pipeline.core.store import Store
 from tests.analyze.browser.conftest import WIDTHS, opened, violations
 
 pytestmark = pytest.mark.engine("browser")
@@ -51,6 +53,22 @@ def test_axe_finds_nothing_on_the_page_of_an_instance(any_page, axe):
     any_page.goto(f"{any_page.url}#{FIRST}")
     any_page.evaluate("document.querySelectorAll('article:target details').forEach(one => { one.open = true })")
     assert violations(any_page, axe) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, folder, axe, width, tmp_path, monkeypatch):
+    """A large report has one for each instance."""
+    monkeypatch.setattr("pipeline.analyze.report.TOGETHER", 0)
+    store = Store(folder)
+    analyze.write(analyze.load(store), store, tmp_path)
+    page = chromium.new_page(viewport={"width": width, "height": 844})
+    page.goto((tmp_path / f"instances/{FIRST}.html").as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.locator("article:visible").count() == 1
+    assert violations(page, axe) == []
+    page.get_by_role("link", name="All instances").click()
+    assert page.get_by_role("heading", name="Instances", exact=True).is_visible()
+    page.close()
 
 
 def test_axe_finds_nothing_in_the_dark(chromium, folder, axe):

@@ -200,3 +200,30 @@ def test_what_is_missing_stands_in_the_report(tmp_path):
     page = parsed(analyze.write(analyze.load(store), store))
     assert "02 build: nothing yet for acme/ui." in page.find("section", attrs={"aria-labelledby": "missing"}).get_text()
     assert not page.find(id="instances")
+
+
+# -- a large report ----------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def apart(analysed, tmp_path_factory) -> Path:
+    """The same analysis with every instance in a file of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.analyze.report.TOGETHER", 0)
+        return analyze.write(analyze.load(analysed.store), analysed.store, tmp_path_factory.mktemp("apart")).parent
+
+
+@pytest.mark.rule("report-for-everybody")
+def test_a_large_report_has_a_file_for_each_instance(apart, page):
+    first, names = parsed(apart / "report.html"), [one["id"] for one in page.find_all("article")]
+    assert first.find_all("article") == [] and len(names) > 2
+    links = [link["href"] for link in first.select("#list th a")]
+    assert links == [f"instances/{name}.html" for name in names]
+    for name in names:
+        alone, together = parsed(apart / f"instances/{name}.html").find("article"), page.find("article", id=name)
+        assert words(alone) == words(together)
+
+
+def test_every_link_of_a_large_report_leads_somewhere(apart):
+    for file in (apart / "instances").iterdir():
+        links = [link["href"] for link in parsed(file).find_all("a") if not link["href"].startswith("#")]
+        assert links[0] == "../report.html#instances"
+        assert all((file.parent / link.partition("#")[0]).is_file() for link in links)
