@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.llm.asking import Answer
@@ -14,7 +16,7 @@ def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tm
         three.keep(number, answer)
     assert (three.ratings(), three.causes(), len(three.missing())) == ([{"score": 1}], ("why",), 1)
     assert three.silence() == "why (1 of 3 samples)"
-    assert len(three._replace(count=5).missing()) == 3
+    assert len(replace(three, count=5).missing()) == 3
     assert len(other.missing()) == 3
 
 

@@ -188,7 +188,7 @@ def test_a_repository_that_moved_is_followed(source: Any, world: World, capsys: 
     world.repository(str(REPO)).pull(1, title="Aria", files=FILES)
     world.rename(str(REPO), "acme/design")
     assert sorted(pulls(source())) == [1]
-    assert "acme/ui is called acme/design by now" in capsys.readouterr().err
+    assert "acme/ui is now called acme/design" in capsys.readouterr().err
 
 
 @pytest.mark.rule("chosen-by-hand")
