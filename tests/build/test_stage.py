@@ -96,7 +96,18 @@ def test_the_sources_of_the_next_are_added_while_tests_run(bench: Bench, tmp_pat
 def command(bench: Bench) -> list[str]:
     numbers = [word for name in SOME for word in ("--pr", str(bench.candidate(name).number))]
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", "build", str(REPO), *numbers]
-    return [*program, "--repeats", "1", "--sandbox", "local", "--trust-local", "--data", str(bench.store.root)]
+    return [
+        *program,
+        "--jobs",
+        "1",
+        "--repeats",
+        "1",
+        "--sandbox",
+        "local",
+        "--trust-local",
+        "--data",
+        str(bench.store.root),
+    ]
 
 
 @pytest.mark.invariant(3)
