@@ -32,8 +32,11 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
 
 @pytest.fixture
 def dask(started: Dask, monkeypatch: pytest.MonkeyPatch) -> Dask:
-    """Two workers; those that a test killed are there again."""
+    """Two workers; those that a test killed are there again, and those that it added are gone."""
     monkeypatch.setenv(cluster.ADDRESS, started.address)
+    for extra in started.workers[STAYS:]:
+        extra.kill()
+        extra.wait()
     started.workers = [one for one in started.workers if one.poll() is None]
     for _ in range(STAYS - len(started.workers)):
         started.join(f"another{time.time_ns()}")
@@ -147,7 +150,9 @@ def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None
     far = cluster.Far()
     try:
         there = far._cluster
-        while len(there.free) != 2:  # one that an earlier test ended may still be listed
+        until = time.monotonic() + 60
+        while len(there.free) != STAYS:  # one that an earlier test ended may still be listed
+            assert time.monotonic() < until
             time.sleep(0.1)
         first, second = sorted(there.free)
         with there.changed:
