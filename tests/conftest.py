@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(lacking, pytrace=False)
     if lacking:
         pytest.skip(lacking)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A real browser, for the tests of one file."""
+    from chromium import launched
+
+    with launched() as program:
+        yield program
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,9 +11,9 @@ import tempfile
 from pathlib import Path
 
 import click
+from chromium import launched
 
 from benchmarks.triage import serving
-from pipeline.browser import executable
 from pipeline.collect.stage import collect
 from pipeline.core.ratings import CONDITIONS, Label, Review
 from pipeline.core.store import Store
@@ -94,11 +94,8 @@ def demo(store: Store) -> Store:
 
 def take(url: str, pages: dict[str, str], folder: Path, most: int) -> list[str]:
     """A picture of each page in each width, `most` pixels tall at most; returns their names."""
-    from playwright.sync_api import sync_playwright
-
     names = []
-    with sync_playwright() as play:
-        program = play.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
+    with launched() as program:
         for width in WIDTHS:
             page = program.new_page(viewport={"width": width, "height": 900}, color_scheme="light")
             for name, path in pages.items():
@@ -108,7 +105,6 @@ def take(url: str, pages: dict[str, str], folder: Path, most: int) -> list[str]:
                 names.append(f"triage-{name}-{width}.png")
                 page.screenshot(path=folder / names[-1])
                 page.set_viewport_size({"width": width, "height": 900})
-        program.close()
     return names
 
 

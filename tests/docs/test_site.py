@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,19 +73,14 @@ def test_the_readme_shows_a_picture_of_the_report() -> None:
 
 @pytest.mark.engine("browser")
 @pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing_on_any_page(site: Path, width: int) -> None:
-    from playwright.sync_api import sync_playwright
-
-    from pipeline import browser
+def test_axe_finds_nothing_on_any_page(chromium: Any, site: Path, width: int) -> None:
     from pipeline.browser import axe
 
     found, audit = [], "axe.run(document, {resultTypes: ['violations']})"
-    with sync_playwright() as play:
-        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
-        page = program.new_page(viewport={"width": width, "height": 900})
-        for path in sorted(site.glob("*.html")):
-            page.goto(path.as_uri())
-            page.evaluate(axe.source().decode())
-            found += [(path.name, rule["id"], rule["nodes"][0]["html"]) for rule in page.evaluate(audit)["violations"]]
-        program.close()
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    for path in sorted(site.glob("*.html")):
+        page.goto(path.as_uri())
+        page.evaluate(axe.source().decode())
+        found += [(path.name, rule["id"], rule["nodes"][0]["html"]) for rule in page.evaluate(audit)["violations"]]
+    page.close()
     assert found == []

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import factories
@@ -173,18 +174,20 @@ def test_nobody_decides_what_nobody_rated(post: Any) -> None:
     assert post(ONE, act="decide", seen="", status="accepted").status_code == 404
 
 
+def rate(app: Any, number: int) -> int:
+    """The status code of a rating by a reviewer of their own."""
+    client = app.test_client()
+    client.set_cookie("reviewer", f"r{number}".encode().hex())
+    client.get("/")
+    token = client.get_cookie("form_token").value
+    return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
+
+
 def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
     app = make_app(store)
 
-    def rate(number: int) -> int:
-        client = app.test_client()
-        client.set_cookie("reviewer", f"r{number}".encode().hex())
-        client.get("/")
-        token = client.get_cookie("form_token").value
-        return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
-
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(rate, range(24))) == {303}
+        assert set(pool.map(partial(rate, app), range(24))) == {303}
     assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
 
 
@@ -199,16 +202,9 @@ def test_reviewers_and_a_build_at_once_lose_nothing(store: Store) -> None:
             built.append(len(rated["acme__ui-1"].reviews) if rated else 0)
             store.replace_records(store.dataset(REPO), [factories.make_instance(1, repeats=1 + len(built) % 2)])
 
-    def rate(number: int) -> int:
-        client = app.test_client()
-        client.set_cookie("reviewer", f"r{number}".encode().hex())
-        client.get("/")
-        token = client.get_cookie("form_token").value
-        return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
-
     with ThreadPoolExecutor(5) as pool:
         building = pool.submit(build)
-        codes = list(pool.map(rate, range(12)))
+        codes = list(pool.map(partial(rate, app), range(12)))
         done.set()
         building.result(20)
     assert set(codes) == {303} and built == sorted(built)

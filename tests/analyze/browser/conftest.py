@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline import analyze, browser
+from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.browser import axe as pinned
 from pipeline.core.records import Instance
@@ -22,17 +22,6 @@ from tests.factories import make_prediction, make_verdict
 LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
 #: the widths of a desk and of a phone
 WIDTHS = (1280, 390)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Ended with these tests: its event loop stands in the way of every other browser in this thread."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
-        yield program
-        program.close()
 
 
 @pytest.fixture(scope="session")

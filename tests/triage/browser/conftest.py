@@ -10,7 +10,6 @@ import factories
 import pytest
 from viewer_bench import Server
 
-from pipeline import browser
 from pipeline.core import journal
 from pipeline.core.ratings import Label
 from pipeline.core.review_requests import ReviewRequest, ask
@@ -36,17 +35,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     made.start()
     yield made
     made.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """Ended with these tests: its event loop stands in the way of every other browser in this thread."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        program = play.chromium.launch(executable_path=browser.executable(), args=["--no-sandbox"])
-        yield program
-        program.close()
 
 
 @pytest.fixture
