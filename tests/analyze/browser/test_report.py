@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from pipeline import analyze
 from pipeline.core.store import Store
@@ -64,10 +66,10 @@ def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, folder, axe, wid
     page = chromium.new_page(viewport={"width": width, "height": 844})
     page.goto((tmp_path / f"instances/{FIRST}.html").as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    assert page.locator("article:visible").count() == 1
+    expect(page.locator("article:visible")).to_have_count(1)
     assert violations(page, axe) == []
     page.get_by_role("link", name="All instances").click()
-    assert page.get_by_role("heading", name="Instances", exact=True).is_visible()
+    expect(page.get_by_role("heading", name="Instances", exact=True)).to_be_visible()
     page.close()
 
 
@@ -136,7 +138,7 @@ def test_the_first_tab_skips_to_the_results(page):
     press(page, "Tab")
     assert focused(page) == "Skip to the results"
     press(page, "Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_table_is_sorted_from_the_keyboard(page):
@@ -148,7 +150,7 @@ def test_a_table_is_sorted_from_the_keyboard(page):
     press(page, "Tab")
     assert focused(page) == "criterion"
     press(page, "Enter")
-    assert table.locator("thead th").first.get_attribute("aria-sort") == "ascending"
+    expect(table.locator("thead th").first).to_have_attribute("aria-sort", "ascending")
     ascending = table.locator("tbody th").all_inner_texts()
     assert ascending == sorted(before) != before
     press(page, "Space")
@@ -161,7 +163,7 @@ def test_numbers_are_sorted_as_numbers_and_totals_stay(page):
     values = table.locator("tbody tr td:last-child").all_inner_texts()
     known = [float(value) for value in values if value != "–"]
     assert known == sorted(known) and values[len(known) :] == ["–"] * (len(values) - len(known))
-    assert table.locator("tfoot th").inner_text() == "all"
+    expect(table.locator("tfoot th")).to_have_text("all")
 
 
 def test_the_rows_of_a_long_table_are_filtered_from_the_keyboard(page):
@@ -170,22 +172,22 @@ def test_the_rows_of_a_long_table_are_filtered_from_the_keyboard(page):
     press(page, "Enter")
     tab_to(page, "Filter the rows")
     page.keyboard.type("acme__ui-2")
+    expect(page.locator("#table-instance_costs ~ * output")).to_have_text("3 of 72 rows")
     assert set(table.locator("tbody tr:visible td:nth-child(4)").all_inner_texts()) == {"acme__ui-2"}
-    assert page.locator("#table-instance_costs ~ * output").inner_text() == "3 of 72 rows"
-    assert table.locator("tfoot th").is_visible(), "the sum is of all rows, whatever is filtered"
+    expect(table.locator("tfoot th"), "the sum is of all rows, whatever is filtered").to_be_visible()
 
 
 def test_the_contents_mark_where_the_reader_is(page):
     tab_to(page, "WCAG success criteria")
     press(page, "Enter")
     page.wait_for_selector("nav a[aria-current=location][href='#table-success_criteria']")
-    assert page.locator("nav a[aria-current]").count() == 1
+    expect(page.locator("nav a[aria-current]")).to_have_count(1)
 
 
 def test_an_explanation_opens_from_the_keyboard(page):
     tab_to(page, "What the columns mean in Leaderboard")
     press(page, "Enter")
-    assert page.locator("dd", has_text="Micro average").first.is_visible()
+    expect(page.locator("dd", has_text="Micro average").first).to_be_visible()
 
 
 def test_instances_are_filtered_from_the_keyboard(page):
@@ -193,15 +195,15 @@ def test_instances_are_filtered_from_the_keyboard(page):
     press(page, "Enter")
     tab_to(page, "Words")
     page.keyboard.type("forms")
+    expect(page.locator("form output")).to_have_text("8 of 24 instances")
     assert {name.partition("-")[0] for name in shown_rows(page)} == {"acme__forms"}
-    assert page.locator("form output").inner_text() == "8 of 24 instances"
     press(page, "Tab", "Tab", "Tab")
     assert focused(page).startswith("Difficulty")
     page.keyboard.type("difficult")
-    assert page.locator("form output").inner_text() != "8 of 24 instances"
+    expect(page.locator("form output")).not_to_have_text("8 of 24 instances")
     tab_to(page, "Show all")
     press(page, "Enter")
-    page.locator("form output", has_text="24 of 24 instances").wait_for()
+    expect(page.locator("form output")).to_have_text("24 of 24 instances")
     assert len(shown_rows(page)) == 24
 
 
@@ -218,26 +220,28 @@ def test_an_instance_is_a_page_of_its_own(page):
     page.locator(f"#list a[href='#{FIRST}']").focus()
     press(page, "Enter")
     page.locator(f"#{FIRST}:focus").wait_for()
-    assert page.title().startswith("acme/forms#1: ")
-    assert page.locator("article:visible").count() == 1 and not page.locator("nav").is_visible()
+    expect(page).to_have_title(re.compile("^acme/forms#1: "))
+    expect(page.locator("article:visible")).to_have_count(1)
+    expect(page.locator("nav")).to_be_hidden()
     press(page, "Tab", "Tab")
     assert focused(page).startswith("Next")
     press(page, "Enter")
     page.locator("#acme__forms-2:focus").wait_for()
     tab_to(page, "model-a (magentless)")
     press(page, "Enter")
-    assert page.locator("article:visible details[open]").count() == 1
+    expect(page.locator("article:visible details[open]")).to_have_count(1)
     page.go_back()
     page.go_back()
     page.locator("nav").wait_for()
-    assert page.title() == "A11y-Bench report: acme/forms, acme/ui, orbit/design-system"
+    expect(page).to_have_title("A11y-Bench report: acme/forms, acme/ui, orbit/design-system")
 
 
 def test_without_its_script_everything_can_be_read(chromium, folder):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((folder / "05_analysis" / "report.html").as_uri() + f"#{FIRST}")
-    assert page.locator("article:visible").count() == 1
+    expect(page.locator("article:visible")).to_have_count(1)
     page.locator("a", has_text="All instances").first.click()
-    assert page.locator("#list").is_visible() and not page.locator("form").is_visible()
+    expect(page.locator("#list")).to_be_visible()
+    expect(page.locator("form")).to_be_hidden()
     context.close()

@@ -118,7 +118,7 @@ def test_single_keys_can_be_switched_off(page: Any) -> None:
     page.get_by_label("Single keys work").uncheck()
     page.reload()
     page.keyboard.press("1")
-    assert page.locator("input[name=status]:checked").count() == 0
+    expect(page.locator("input[name=status]:checked")).to_have_count(0)
 
 
 def test_a_draft_outlives_a_reload_and_the_server(page: Any, server: Server) -> None:
@@ -127,17 +127,19 @@ def test_a_draft_outlives_a_reload_and_the_server(page: Any, server: Server) -> 
     page.locator("#s-accepted").check()
     page.locator("#w-note").fill("half a thought")
     page.reload()
-    assert page.locator("#w-note").input_value() == "half a thought" and page.locator(".draft").is_visible()
+    expect(page.locator("#w-note")).to_have_value("half a thought")
+    expect(page.locator(".draft")).to_be_visible()
     server.kill()
     with suppress(Error):  # there is nobody to answer
         page.locator("button[value=rate]").click()
     server.start()
     page.goto(ONE)
-    assert page.locator("#w-note").input_value() == "half a thought" and page.locator("#s-accepted").is_checked()
+    expect(page.locator("#w-note")).to_have_value("half a thought")
+    expect(page.locator("#s-accepted")).to_be_checked()
     page.locator("button[value=rate]").click()
     page.wait_for_url("**said=saved")
     page.goto(ONE)
-    assert not page.locator(".draft").is_visible()
+    expect(page.locator(".draft")).to_be_hidden()
     assert [one.note for one in all_reviews(server.store, REPO) if one.rater == "kim"] == ["half a thought"]
 
 
@@ -146,9 +148,9 @@ def test_a_draft_that_is_discarded_is_gone(page: Any) -> None:
     page.locator("#w-note").fill("half a thought")
     page.reload()
     page.locator("#discard").click()
-    assert page.locator("#w-note").input_value() == ""
+    expect(page.locator("#w-note")).to_have_value("")
     page.reload()
-    assert not page.locator(".draft").is_visible()
+    expect(page.locator(".draft")).to_be_hidden()
 
 
 def test_a_refused_rating_is_told_and_kept(page: Any) -> None:
@@ -157,9 +159,10 @@ def test_a_refused_rating_is_told_and_kept(page: Any) -> None:
     page.locator("#v-S7").select_option("no")
     page.locator("#w-note").fill("n")
     page.locator("button[value=rate]").click()
-    assert "undisclosed test identifiers" in page.get_by_role("alert").inner_text()
-    assert page.evaluate("document.activeElement.id") == "wrong"
-    assert page.locator("#w-note").input_value() == "n" and page.locator("#v-S7").input_value() == "no"
+    expect(page.get_by_role("alert")).to_contain_text("undisclosed test identifiers")
+    expect(page.locator("#wrong")).to_be_focused()
+    expect(page.locator("#w-note")).to_have_value("n")
+    expect(page.locator("#v-S7")).to_have_value("no")
 
 
 def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
@@ -172,7 +175,7 @@ def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
     page.wait_for_url("**said=decided")
     assert standings(server.store, REPO)["acme__ui-2"].final.rater == "cleo"
     page.goto("/export")
-    assert "acme__ui-2" in page.locator("#preview").inner_text()
+    expect(page.locator("#preview")).to_contain_text("acme__ui-2")
     page.get_by_label("super").uncheck()
     page.get_by_label("rejected").check()
     expect(page.locator("#count")).to_have_text("0")
@@ -222,7 +225,7 @@ def test_from_a_rating_to_the_analysis(chromium: Any, tmp_path: Path) -> None:
     page.locator("button[value=decide]").click()
     page.wait_for_url("**said=decided")
     page.goto("/export?status=reworked")
-    assert menu in page.locator("#preview").inner_text()
+    expect(page.locator("#preview")).to_contain_text(menu)
     page.context.close()
     server.kill()
 
