@@ -4,12 +4,12 @@
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
 
-// A script for the isolated world of each new document: axe-core is loaded by its first use. `setup` makes its functions
+// A script for the isolated world of each new document: axe-core is loaded by its first use, and its functions are made
 // usable for a case, unless it is an audit that comes first.
-const lazily = (source, setup) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
+const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
   delete globalThis.axe;
   (function () { ${source} }).call(globalThis);
-  if (${setup} && !globalThis.auditing) globalThis.axe.setup();
+  if (!globalThis.auditing) globalThis.axe.setup();
   return globalThis.axe;
 } });`;
 

@@ -72,9 +72,7 @@ class Watched {
     isolate(page);
     const watched = new Watched(context, page, html, limits);
     watched.devtools = await context.newCDPSession(page);
-    const { utilityWorldName: worldName } = page._connection.toImpl(page).delegate;
-    await watched.devtools.send("Page.enable");
-    await watched.devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: lazily(source, axe), worldName });
+    if (axe) await watched._offerAxe(source);
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
@@ -85,6 +83,13 @@ class Watched {
       return wait(ms);
     };
     return watched;
+  }
+
+  // Every new document costs the time to read axe-core's source: only where the case names it.
+  async _offerAxe(source) {
+    const { utilityWorldName: worldName } = this.page._connection.toImpl(this.page).delegate;
+    await this.devtools.send("Page.enable");
+    await this.devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: lazily(source), worldName });
   }
 
   async _fence() {
