@@ -18,6 +18,7 @@ from pipeline.build.infer import ci, scripts, uses
 from pipeline.build.infer.tree import Tree, above
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems.runner_folder import all_runners
+from pipeline.execution.command import preload
 from pipeline.sandbox.base import COMMON, Sandbox, Workspace
 
 #: seconds for one command, and the most commands that are tried
@@ -73,7 +74,7 @@ def _seen(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
     said = workspace.run(["sh", "-c", 'command -v node; echo "$PATH"']).output.decode(errors="replace").splitlines()
     if len(said) < 2:
         return []
-    probe, out, option = f"{place}/{PROBE}", f"{place}/seen", f"--require={place}/{PROBE}"
+    probe, out, option = f"{place}/{PROBE}", f"{place}/seen", preload(f"{place}/{PROBE}")
     workspace.write(probe, files(__package__).joinpath(PROBE).read_bytes())
     workspace.write(f"{place}/bin/node", _NODE.format(node=said[0], probe=probe).encode())
     workspace.run(["chmod", "+x", f"{place}/bin/node"])

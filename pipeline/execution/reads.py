@@ -21,7 +21,7 @@ from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected
 from pipeline.ecosystems.runner_folder import Runner
-from pipeline.execution import generated, runs, scope
+from pipeline.execution import command, generated, runs, scope
 from pipeline.execution.applying import apply, listed, must
 from pipeline.execution.closure import Seen, closure, targets
 from pipeline.execution.run import End
@@ -71,13 +71,13 @@ def _told(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[End, 
     """How a test run ended, and what its processes said. One that reached a limit has ended its workspace."""
     place, variables = f"{workspace.scratch}/reads", plan.environment.test_env
     workspace.write(f"{place}/{PROBE}", resources(__package__).joinpath(PROBE).read_bytes())
-    options, words = [f"--require={place}/{PROBE}"], []
+    options, words = [command.preload(f"{place}/{PROBE}")], []
     own = _runner(plan.environment)
     if own.reads:
         path = f"{place}/runner/{own.reads.file}"
         workspace.write(path, own.parsers[plan.environment.parser].file(own.reads.file).read_bytes())
         words = [word.replace("{reads}", path) for word in own.reads.words]
-        options += [] if words else [f"--require={path}"]
+        options += [] if words else [command.preload(path)]
     apart = own.reads.apart if own.reads else ""
     given = {"out": f"{place}/seen", "root": workspace.root, "tests": tests, "apart": apart}
     workspace.write(f"{place}/settings.json", json.dumps(given).encode())

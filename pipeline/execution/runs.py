@@ -6,7 +6,6 @@ what the results mean (core.verdict).
 
 from __future__ import annotations
 
-import json
 import posixpath
 import secrets
 import shlex
@@ -20,6 +19,7 @@ from pipeline.core.store import digest
 from pipeline.core.timing import timed
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
+from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
 from pipeline.execution.applying import Applied, apply, changed_by, prepare
 from pipeline.execution.control import changed, digests, plant
@@ -123,7 +123,7 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     if entries and not entry:
         return TestRun("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
     name, parser = f"report-{secrets.token_hex(8)}.json", parser_named(environment.parser)
-    outlet = workspace.outlet(name) if parser.once else None
+    outlet = workspace.outlet(name) if parser.once and _preloads(environment, parser) else None
     places = _places(workspace, environment, entry, outlet.path if outlet else f"{workspace.scratch}/{name}")
     argv = command.argv(environment, places, files)
     with timed("tests"):
@@ -146,6 +146,12 @@ def _places(workspace: Workspace, environment: Environment, entry: str, report: 
     return places | ({"entry": entry} if entry else {})
 
 
+def _preloads(environment: Environment, parser: Parser) -> bool:
+    """Whether a parser's preload, if it has one, is loaded: Node 8 was the first that NODE_OPTIONS could tell of it."""
+    major = environment.node.partition(".")[0]
+    return not parser.preload or not major.isdigit() or int(major) >= 8
+
+
 def _variables(workspace: Workspace, environment: Environment, places: Mapping[str, str]) -> dict[str, str]:
     """The variables of the tests, with what Node loads before the runner."""
     variables = command.variables(environment, places)
@@ -154,8 +160,7 @@ def _variables(workspace: Workspace, environment: Environment, places: Mapping[s
         return variables
     path = f"{workspace.scratch}/{file.name}"
     workspace.write(path, file.read_bytes())
-    quoted = json.dumps(path) if " " in path else path  # Node before 12 knows no quotes
-    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} --require={quoted}".strip()}
+    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} {command.preload(path)}".strip()}
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

@@ -17,7 +17,15 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
 @pytest.mark.trap("flag-of-another-version")
 @pytest.mark.parametrize(
     ("name", "version"),
-    [("vitest", "0.10.5"), ("jest", "19.0.2"), ("mocha", "12.0.3"), ("karma", "6.4.4"), ("playwright", "1.62.1")],
+    [
+        ("vitest", "0.10.5"),
+        ("jest", "19.0.2"),
+        ("jest", "22.4.4"),  # Node 8 and 10 write at a place of a file, which a pipe has not
+        ("mocha", "5.2.0"),
+        ("mocha", "12.0.3"),
+        ("karma", "6.4.4"),
+        ("playwright", "1.62.1"),
+    ],
 )
 def test_a_runner_is_spoken_to_in_the_words_of_its_version(tmp_path: Path, name: str, version: str) -> None:
     run = runner_matrix.tried(DockerSandbox(cache_root()), tmp_path, name, version)

@@ -238,7 +238,7 @@ def test_files_as_tests_of_their_own() -> None:
 def test_node_loads_what_tells_of_hooks_before_the_runner(plan: MakePlan) -> None:
     """Beside what the repository's own command asks for; a runner without such a file is left alone."""
     said = {"test": ("node", "-p", "process.env.NODE_OPTIONS"), "test_env": {"NODE_OPTIONS": "--no-warnings"}}
-    for parser, more in (("jest-json", " --require="), ("vitest-json", "")):
+    for parser, more in (("jest-json", " --require "), ("vitest-json", "")):
         environment = plan().environment.model_copy(update=said | {"parser": parser})
         (line,) = run_gold(replace(plan(), environment=environment), []).log.decode().splitlines()[1:]
         assert line.startswith(f"--no-warnings{more}") and line.endswith("/hooks.cjs") is bool(more)

@@ -68,8 +68,8 @@ env.addReporter({
   specDone: ({ id, filename, description, status }) =>
     tests.push({ file: files.get(id) || filename || "", path: groups.concat(description), lost: lost.has(id), status }),
   jasmineDone: ({ overallStatus }) => {
-    const report = process.env.TEST_REPORT;
-    fs.writeFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
+    const report = process.env.TEST_REPORT; // a pipe: Node before 12 cannot but append
+    fs.appendFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
     fs.writeSync(1, `Test results written to: ${report}\n`);
   },
 });

@@ -2,9 +2,25 @@
 // one, and jest-jasmine2 nothing of the other. Loaded by Node before the runner (`--require`), in each of its processes;
 // a file in which such a hook fails has the line MARK in its message. Nothing else of the tests changes. Written for any
 // Node that Jest 21 runs on.
+//
+// Its report is written to a pipe, which has no places: Node before 12 writes at one, so that it has to append.
 "use strict";
+const fs = require("fs");
 const Module = require("module");
 const MARK = "\u25cf A hook of this file failed";
+
+if (parseInt(process.versions.node, 10) < 12) {
+  const { writeFileSync } = fs;
+  fs.writeFileSync = (file, data, options) => writeFileSync(file, data, isPipe(file) ? { flag: "a" } : options);
+}
+
+function isPipe(file) {
+  try {
+    return fs.statSync(file).isFIFO();
+  } catch (error) {
+    return false; // a descriptor, or a file that is not there yet
+  }
+}
 
 const load = Module._load;
 const wrapped = new WeakMap();

@@ -22,11 +22,11 @@ function start(words) {
   const env = Object.assign({}, process.env, {
     [FILES]: JSON.stringify(words.slice(end + 1).map((name) => path.resolve(name))),
     TEST_REPORT: own,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS || ""} --require=${__filename}`.trim(),
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS || ""} --require ${__filename}`.trim(),
   });
   const done = require("child_process").spawnSync(words[0], words.slice(1, end), { env, stdio: "inherit" });
   const failed = fs.existsSync(own) && JSON.parse(fs.readFileSync(own, "utf8"));
-  if (failed) fs.writeFileSync(report, fs.readFileSync(own));
+  if (failed) fs.appendFileSync(report, fs.readFileSync(own));
   process.exit(failed ? Number(failed.stats.failures + failed.broken.length > 0) : done.status || 1);
 }
 
@@ -61,6 +61,8 @@ function take(files) {
 function reporting(Mocha) {
   const titles = (test) => (test.parent && !test.parent.root ? titles(test.parent) : []).concat(test.title);
   const file = (test) => test.file || (test.parent ? file(test.parent) : "");
+  // A report is written to a pipe, which has no places: Node before 12 cannot but append. Behind a script it is a file.
+  const write = process.env[FILES] ? fs.writeFileSync : fs.appendFileSync;
   const broken = [];
 
   function failed(name, error) {
@@ -115,7 +117,7 @@ function reporting(Mocha) {
       runner.on("fail", keep("failed"));
       runner.on("end", () => {
         runner.failures += broken.length;
-        fs.writeFileSync(report, JSON.stringify({ stats: this.stats, tests, broken }));
+        write(report, JSON.stringify({ stats: this.stats, tests, broken }));
         fs.writeSync(1, `Test results written to: ${report}\n`);
       });
     }

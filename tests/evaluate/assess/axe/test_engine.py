@@ -26,7 +26,7 @@ FIRST = 'import { cx } from "../../utils/cx";'
 #: writes audits and documents of its own wherever it can, while the tests run
 CHEAT = """
 const fs = require("fs");
-const folder = /--require=(.*)\\/documents.cjs/.exec(fs.readFileSync("/proc/self/environ", "utf8"))?.[1];
+const folder = /--require (.*)\\/documents.cjs/.exec(fs.readFileSync("/proc/self/environ", "utf8"))?.[1];
 const made = { file: "a.test.tsx", names: ["made up"], html: "<button></button>" };
 for (const place of folder ? [folder, `${folder}/../axe`] : []) {
   fs.mkdirSync(place, { recursive: true });
