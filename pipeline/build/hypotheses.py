@@ -286,6 +286,16 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
         yield from hypothesis(case)
 
 
+def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
+    """What an environment leads to that was tried and is sick as well: a module that was added may need another one,
+    and a command that started no runner may start one on another Node."""
+    if tried == "with-modules":
+        yield from with_modules(now)
+    elif tried == "other-node" and not before.observed:
+        yield from observed(now)
+        yield from by_script(now)
+
+
 @cache
 def decides() -> str:
     """The digest of all that hypotheses follow from: under another one, a rejection may be none."""

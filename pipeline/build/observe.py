@@ -64,7 +64,7 @@ def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> 
             seen = [(use_of(one, workspace.root, command), one) for one in _seen(workspace, command)]
         found = [Observation(use, command, one.get("how") == "library") for use, one in seen if use]
         if covering := {_key(one.use): one for one in found if _covers(one.use, tests)}:
-            return sorted(covering.values(), key=lambda one: -len(one.use.folder))
+            return sorted(covering.values(), key=lambda one: (not _names(one.use, tests), -len(one.use.folder)))
     return []
 
 
@@ -156,6 +156,11 @@ def _relative(words: Sequence[str], cwd: str, root: str) -> list[str]:
 
 def _covers(use: Use, tests: Collection[str]) -> bool:
     return not tests or any(not use.folder or test.startswith(f"{use.folder}/") for test in tests)
+
+
+def _names(use: Use, tests: Collection[str]) -> bool:
+    """Whether a script that picks the files itself hands the runner one of the tests."""
+    return any(posixpath.normpath(posixpath.join(use.folder, word)) in tests for word in use.call.words)
 
 
 def _key(use: Use) -> tuple[Any, ...]:

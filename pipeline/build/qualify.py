@@ -346,8 +346,8 @@ class _Qualification:
                 tried.append(f"{hypothesis.name}, {hypothesis.tells[:200]}: {told}")
                 self.files = before[1] | {name: log for name, log in self.files.items() if name.startswith("tried.")}
                 self.keep(f"tried.{number}", other.log.encode())
-                if self.sick and hypothesis.name == "with-modules" and number < MOST_HYPOTHESES:
-                    further = hypotheses.with_modules(self._case(self.sick, there))  # a module may need another one
+                if self.sick and number < MOST_HYPOTHESES:
+                    further = hypotheses.further(hypothesis.name, case, self._case(self.sick, there))
         self.sick, self.stored, self.health = sick, before[2], case.health
         raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 

@@ -185,6 +185,19 @@ def test_neighbouring_nodes_come_last_and_only_where_nothing_loads() -> None:
     assert not INSTALLING & {found.name for found in hypotheses.following(one, installs=False)}
 
 
+def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:
+    """A task needed a module that only a newer Node can load: on the older one, nothing was observed."""
+    call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")
+    before, now = (
+        case(tree()),
+        case(tree(), uses=[Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)]),
+    )
+    (found,) = hypotheses.further("other-node", before, now)
+    assert found.name == "observed" and "-c unit.config.js" in " ".join(found.environment.test)
+    assert not list(hypotheses.further("other-node", now, now))
+    assert not list(hypotheses.further("other-peers", before, now))
+
+
 # -- what a log asks for ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("log", "own", "files", "foreign"),

@@ -96,6 +96,13 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
 
 
+def test_of_several_runs_the_one_of_these_tests_comes_first(tmp_path: Path) -> None:
+    """A task starts Jest once for each of its configurations, with the files of each."""
+    script = "jest -c build.config.js tools/a.test.js && jest -c unit.config.js src/a.test.js"
+    unit, other = uses(tmp_path, repository({"test": script}, program("jest")))
+    assert (unit.call.words[1], other.call.words[1]) == ("unit.config.js", "build.config.js")
+
+
 def test_what_comes_before_the_tests_does_not_keep_from_them(tmp_path: Path) -> None:
     script = "eslint . && BABEL_ENV=test TZ=Asia/Tokyo NODE_OPTIONS=--no-warnings jest -c config/unit.js --runInBand"
     (use,) = uses(tmp_path, repository({"test": script}, program("eslint"), program("jest")))
