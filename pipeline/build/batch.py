@@ -57,8 +57,8 @@ class Batch:
         for one in ordered:
             self.groups[one.request.environment].append(one)
             self.budget.hold(one.name, one.request.environment)
-        self._keep_disk()
         with Aside() as self.aside:
+            self._aside(self._keep_disk)
             yield from self._outcomes([one.request for one in ordered], jobs)
 
     def _outcomes(self, requests: list[Qualify], jobs: int) -> Iterator[Outcome]:

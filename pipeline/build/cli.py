@@ -120,7 +120,7 @@ def command(
             explaining.show(repo, explaining.explain(store, repo))
         return
     settings, failed = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope), 0
-    for repo in repos:
+    for repo in repos if len(repos) > 1 else ():  # nothing is begun that the last of them would end
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)
     how: dict[str, Any] = {

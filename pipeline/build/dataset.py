@@ -7,7 +7,8 @@ there is one: an interrupted build, a build of some candidates, or a dead engine
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 from pipeline.build import environments
 from pipeline.build.batch import save
@@ -29,29 +30,47 @@ WHY = {
 
 
 class Dataset:
-    """`decided` are the newest outcomes by instance, `kept` the instances of before that nothing has replaced yet."""
+    """`decided` are the newest outcomes by instance, `kept` the instances of before that nothing has replaced yet.
 
-    def __init__(self, store: Store, repo: Repo, units: Sequence[Planned]) -> None:
-        self.store, self.repo, self.units = store, repo, units
-        before = read_records(store.dataset(repo), Instance)
-        self.kept = {one.instance_id: one for one in before}
+    Only what is asked for is read at once: `others`, decided before, are read when the dataset is written.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        repo: Repo,
+        units: Sequence[Planned],
+        others: Callable[[], Sequence[Planned]] = tuple,
+    ) -> None:
+        self.store, self.repo, self.units, self._others = store, repo, units, others
         self.decided: dict[str, Outcome] = {}
+        self._judge_anew(units)
+
+    @cached_property
+    def kept(self) -> dict[str, Instance]:
+        return {one.instance_id: one for one in read_records(self.store.dataset(self.repo), Instance)}
+
+    @cached_property
+    def others(self) -> Sequence[Planned]:
+        """What is not asked for; read once."""
+        return self._others()
+
+    def _judge_anew(self, units: Sequence[Planned]) -> None:
+        """Read the outcomes of units. Those that another law of reading decides, and for which what is stored suffices,
+        are given anew."""
         for one in units:
             if outcome := one.outcome():
                 self.decided[one.name] = marked(outcome, why(one))
-
-    def judge_anew(self) -> None:
-        """Give those outcomes anew that another law of reading decides, and for which what is stored suffices."""
-        for one in self.units:
-            if not one.is_done and one.is_readable and (result := one.judged_anew()):
-                save(self.store, one, result)
-                self.decided[one.name] = result.outcome
+                if not one.is_done and one.is_readable and (result := one.judged_anew()):
+                    save(self.store, one, result)
+                    self.decided[one.name] = result.outcome
 
     def decide(self, outcome: Outcome) -> None:
         """An outcome takes the place of the one before; where the machine failed, an instance stays as it was."""
-        before = self.decided.get(outcome.instance_id) or self.kept.get(outcome.instance_id)
-        if kind(outcome) == NOT_EVALUATED and isinstance(before, Instance):
-            self.kept[outcome.instance_id] = _stale(before, "it could not be evaluated anew")
+        if kind(outcome) == NOT_EVALUATED:
+            before = self.decided.get(outcome.instance_id) or self.kept.get(outcome.instance_id)
+            if isinstance(before, Instance):
+                self.kept[outcome.instance_id] = _stale(before, "it could not be evaluated anew")
         self.decided[outcome.instance_id] = outcome
 
     def outcomes(self) -> list[Outcome]:
@@ -67,6 +86,7 @@ class Dataset:
         return sorted((decided | kept).values(), key=lambda one: one.number)
 
     def write(self) -> None:
+        self._judge_anew(self.others)
         instances = self.instances()
         self.store.replace_records(self.store.dataset(self.repo), instances)
         environments.write(self.store, self.repo, instances)

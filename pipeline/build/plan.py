@@ -21,6 +21,7 @@ from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
 from pipeline.core.verdict import Triple, transitions
+from pipeline.ecosystems import all_parsers
 from pipeline.execution.counter import Made
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
@@ -163,6 +164,44 @@ def planned(
     asked = request(own, clone, candidate, inferred, patience)
     asked = replace(asked, moved=moved, proposed=fields, set_up_by=model)
     return Planned(asked, unit_of(store, candidate), inputs, readings)
+
+
+class Others:
+    """What there is to do for candidates that are not asked for, by what their units say: the clone is not read.
+
+    So an instance is found stale by a new law, and by other commits and patches; that its environment is inferred
+    otherwise, or that other test files are selected, is found when it is asked for.
+    """
+
+    def __init__(self, store: Store, clone: Clone, settings: Settings, patience: Patience) -> None:
+        self._store, self._clone, self._settings, self._patience = store, clone, settings, patience
+        self._running = [(of_run("running", parser=one), one) for one in ("", *all_parsers())]
+        self._reading = {one: of_run("reading", "qualifying", parser=one) for one in ("", *all_parsers())}
+
+    def planned(self, candidate: Candidate) -> Planned:
+        """The unit as it would be if it were asked for."""
+        unit = unit_of(self._store, candidate)
+        known, result = unit.inputs(), unit.result()
+        inputs = {name: known.get(name, "") for name in ("environment", "files", "settings")}
+        inputs |= {"candidate": _candidate(candidate, result, known), "running": ""}
+        asked = request(self._settings, self._clone, candidate, patience=self._patience)
+        asked = replace(asked, moved=tuple(result.get("moved", ())))
+        laws = [parser for law, parser in self._running if law == known.get("running")]
+        if not laws:
+            same = known.get("reading") in self._reading.values()
+            return Planned(asked, unit, inputs, {"reading": known["reading"] if same else ""})
+        own = result.get("environment", {}).get("parser")
+        reading = self._reading[own if own in laws else laws[0]]
+        return Planned(asked, unit, inputs | {"running": known["running"]}, {"reading": reading})
+
+
+def _candidate(candidate: Candidate, result: Mapping[str, Any], known: Mapping[str, str]) -> str:
+    """The digest of what of a candidate decides. Only an instance says which of its files only tests import."""
+    if "reason" in result:
+        return known.get("candidate", "")
+    moved = (*result.get("moved", ()), *result.get("needs", ()))
+    patches = (candidate.fix_patch, candidate.test_patch)
+    return digest(candidate.base.sha, candidate.merge_sha, *patches, *moved)
 
 
 def in_order(units: Iterable[Planned]) -> list[Planned]:

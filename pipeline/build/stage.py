@@ -15,7 +15,7 @@ from pipeline.build.batch import Batch, describe, save
 from pipeline.build.budget import Budget
 from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
-from pipeline.build.plan import Planned, planned, unit_of
+from pipeline.build.plan import Others, Planned, planned, unit_of
 from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
 from pipeline.core import console
@@ -71,10 +71,8 @@ def build(
         settings.sandbox.images.serve(Directory.here(store.root))
         plan = partial(planned, store, clone, settings, repeats or {}, patience)
         with ThreadPoolExecutor(jobs) as pool:
-            units = list(pool.map(plan, _known(store, repo, candidates)))
-        asked = [one for one in units if one.request.candidate in candidates]
-        dataset = Dataset(store, repo, units)
-        dataset.judge_anew()
+            asked = list(pool.map(plan, candidates))
+        dataset = Dataset(store, repo, asked, partial(_others, store, repo, clone, settings, patience, candidates))
         ended = [kind(dataset.decided[one.name]) for one in asked if one.is_done]
         memory = Memory(store.qualification(repo) / "learned.jsonl")
         budget = Budget(settings.sandbox, disk, machine.free)
@@ -147,7 +145,11 @@ def _collected(store: Store, repo: Repo) -> list[Candidate]:
     return [restated(one, rated.get(one.instance_id)) for one in found]
 
 
-def _known(store: Store, repo: Repo, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """What is asked for, and what was decided before."""
-    others = (one for one in _collected(store, repo) if one not in candidates)
-    return [*candidates, *(one for one in others if unit_of(store, one).path.exists())]
+def _others(
+    store: Store, repo: Repo, clone: Clone, settings: Settings, patience: Patience, candidates: Sequence[Candidate]
+) -> list[Planned]:
+    """What was decided before and is not asked for."""
+    asked = {one.number for one in candidates}
+    known = Others(store, clone, settings, patience)
+    others = (one for one in _collected(store, repo) if one.number not in asked)
+    return [known.planned(one) for one in others if unit_of(store, one).path.exists()]

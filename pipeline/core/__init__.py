@@ -13,7 +13,7 @@ law                       one digest of everything that decides
 work, retry, timing       units as data; retries; where the time goes
 cluster, slot, packs      units on remote workers: the coordinator's side, the worker's side; git objects by content
 git, clones, patches      reading clones; patches as text (test-files.toml; patterns.toml: what is mined)
-objects, trees            git without a clone's configuration; what the tree of a commit may contain
+objects, reader, trees    git without a clone's configuration; objects from one process; what a tree may contain
 briefing                  what an agent or a judge is told of a task
 concealed                 removing secrets from what is stored, in any encoding
 trust                     who may run without isolation

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ import git
 
 from pipeline.core import objects
 from pipeline.core.errors import UserError
+from pipeline.core.reader import Reader
 from pipeline.core.trees import check_tree
 
 #: settings that decide what git writes and what it starts, above those of any repository
@@ -58,6 +60,8 @@ CLEAN = {
 }
 
 
+#: when and where a commit was made, in seconds and as an offset of hours and minutes
+_COMMITTED = re.compile(rb"^committer .*> (\d+) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 #: the mode of a link
 _LINK = "120000"
@@ -74,6 +78,7 @@ class Clone(git.Repo):
         self.git = git.Git(str(ours))
         self.git.update_environment(**CLEAN, **nothing)
         self.git.set_persistent_git_options(git_dir=str(ours))
+        self.reader = Reader(str(ours), _environment())
 
     @property
     def remote_url(self) -> str:
@@ -103,11 +108,13 @@ def opened_clone(path: str) -> Clone:
 
 def has_commit(clone: Clone, sha: str) -> bool:
     """Whether the commit and its tree are there."""
-    try:
-        clone.git.cat_file("-e", f"{sha}^{{tree}}")
-    except git.GitCommandError:
-        return False
-    return True
+    return tree_name(clone, sha) is not None
+
+
+def tree_name(clone: Clone, sha: str) -> str | None:
+    """The name of a commit's tree, None where the clone lacks it."""
+    found = clone.reader.read(f"{sha}^{{tree}}")
+    return found.name if found else None
 
 
 def require_commit(clone: Clone, sha: str) -> None:
@@ -160,16 +167,22 @@ def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
 
 
 def committed(clone: Clone, sha: str) -> str:
-    """The day of a commit (ISO)."""
-    return str(clone.git.show("--no-patch", "--format=%cs", sha))
+    """The day of a commit (ISO) where it was made, empty where it says none. Raises UserError when it is not there."""
+    found = clone.reader.read(f"{sha}^{{commit}}")
+    if found is None:
+        raise UserError(f"the clone has no commit {sha}", path=clone.place)
+    said = _COMMITTED.search(found.data)
+    if said is None:
+        return ""
+    seconds, sign, hours, minutes = (said[1], said[2], said[3], said[4])
+    east = timedelta(hours=int(sign + hours), minutes=int(sign + minutes))
+    return (datetime(1970, 1, 1) + timedelta(seconds=int(seconds)) + east).date().isoformat()  # noqa: DTZ001
 
 
 def show(clone: Clone, sha: str, path: str) -> str | None:
     """A file's text at a commit, None where there is none."""
-    try:
-        return str(clone.git.show(f"{sha}:{path}", strip_newline_in_stdout=False))
-    except git.GitCommandError:
-        return None
+    found = clone.reader.read(f"{sha}:{path}")
+    return found.data.decode(errors="surrogateescape") if found and found.kind == "blob" else None
 
 
 def list_files(clone: Clone, sha: str) -> list[str]:
@@ -192,8 +205,13 @@ def tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
 
 
 def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
-    rows = [row.split("\t", 1) for row in clone.git.ls_tree("-r", "-z", sha).split("\0") if row]
-    entries = tuple(Entry(path, *about.split()) for about, path in rows)
+    root = tree_name(clone, sha)
+    if root is None:
+        raise UserError(f"the clone has no commit {sha}", path=clone.place)
+    try:
+        entries = tuple(Entry(path, row.mode, row.kind, row.name) for path, row in clone.reader.files(root))
+    except KeyError as lost:
+        raise UserError(f"the clone lacks a folder of the commit {sha}: {lost}", path=clone.place) from None
     links = {entry.path: entry.name for entry in entries if entry.mode == _LINK}
     check_tree(sha, [entry.path for entry in entries], dict(_contents(clone, links)) if links else {})
     return entries

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pipeline.core import clones
 from pipeline.core.aside import Aside
-from pipeline.core.git import Clone, checkout, missing_files, read_blobs, require_commit
+from pipeline.core.git import Clone, checkout, missing_files, read_blobs, require_commit, tree_name
 from pipeline.core.git import tree as tree_of
 from pipeline.core.names import Repo
 from pipeline.core.records import Environment, Identity
@@ -57,7 +57,7 @@ def recipe(clone: Clone, environment: Environment, base: str, manifests: str) ->
     wanted = [f"{one.mode} {one.kind} {one.name}\t{one.path}" for one in entries if is_manifest(one.path)]
     shaped = {name for name in ("focus", "browser") if getattr(environment, name)}
     key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), wanted)
-    tree = clone.git.rev_parse(f"{base}^{{tree}}")
+    tree = tree_name(clone, base)
     plain = digest(key, tree)
     image = digest(plain, environment.prepare) if environment.prepare else plain
     return Recipe(environment, key, image, base, manifests, plain)

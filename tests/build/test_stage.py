@@ -13,7 +13,7 @@ import factories
 import pytest
 from tiny_library import LIMITS, Bench, instance_id
 
-from pipeline.build import plan
+from pipeline.build import plan, stage
 from pipeline.build.qualify import Settings, recipe
 from pipeline.build.stage import candidates_of
 from pipeline.core import store as store_module
@@ -185,6 +185,28 @@ def test_an_instance_of_another_law_stays_and_says_so(
     assert found[instance_id("menu")].stale == ""
     assert found[instance_id("badge")].stale == "tests are run by another law; reports are read by another law"
     assert len(found) == len(dataset(tiny))
+
+
+def test_an_instance_whose_patches_changed_stays_and_says_so(tiny: Bench, tmp_path: Path) -> None:
+    bench = tiny.copy(tmp_path)
+    path = bench.store.raw(REPO) / "candidates.jsonl"
+    found = read_records(path, factories.Candidate)
+    other = {"fix_patch": found[1].fix_patch.replace("new", "newer")}
+    write_records(path, [found[0], found[1].model_copy(update=other), *found[2:]])
+    bench.build("menu")
+    stale = {name: one.stale for name, one in dataset(bench).items() if one.stale}
+    assert stale == {found[1].instance_id: "its commits or patches are others"}
+
+
+def test_a_build_of_one_candidate_reads_the_clone_for_no_other(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that was ever decided was planned again: minutes before the first container, where thousands are known."""
+    bench, planned, before = tiny.copy(tmp_path), list[str](), tiny.store.dataset(REPO).read_bytes()
+    monkeypatch.setattr(stage, "planned", lambda *a: (planned.append(a[-1].instance_id), plan.planned(*a))[1])
+    bench.build("menu")
+    assert planned == [instance_id("menu")] and bench.sandbox.opened == []
+    assert bench.store.dataset(REPO).read_bytes() == before
 
 
 def test_an_instance_whose_candidate_is_gone_stays_and_says_so(tiny: Bench, tmp_path: Path) -> None:

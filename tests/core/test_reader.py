@@ -1,0 +1,104 @@
+"""One git process answers for objects: as git itself lists and shows them, whatever a tree holds and whoever asks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from histories import History, git
+
+from pipeline.core.git import committed, has_commit, list_files, open_clone, show, tree
+from pipeline.core.reader import Reader
+
+FILES = {f"src/{folder}/{name}.ts": f"{folder}{name}\n" for folder in "abc" for name in ("x", "y-z", "ü")}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    made = History(tmp_path / "clone")
+    made.commit("first", {**FILES, "src-a.ts": "before src/ in git's order\n", "run.sh": "#!/bin/sh\n"})
+    (made.folder / "run.sh").chmod(0o755)
+    (made.folder / "link").symlink_to("src/a/x.ts")
+    made.commit("second")
+    made.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},module")
+    made.git("commit", "-q", "-m", "third")
+    return made
+
+
+def test_a_tree_is_what_git_lists(history: History) -> None:
+    told = history.git("ls-tree", "-r", "-z", "HEAD").split("\0")
+    wanted = [(path, *about.split()) for about, _, path in (row.partition("\t") for row in told if row)]
+    clone = open_clone(history.folder)
+    assert [tuple(one) for one in tree(clone, history.git("rev-parse", "HEAD"))] == wanted
+    assert {one[2] for one in wanted} == {"blob", "commit"} and {one[1] for one in wanted} >= {"100755", "120000"}
+
+
+def test_files_are_read_as_they_are(history: History) -> None:
+    head, clone = history.commit("bytes", {"odd.ts": b"\xff\r\n\n", "empty.ts": ""}), open_clone(history.folder)
+    assert show(clone, head, "odd.ts").encode(errors="surrogateescape") == b"\xff\r\n\n"
+    assert show(clone, head, "empty.ts") == ""
+    assert [show(clone, head, path) for path in ("none.ts", "src", "module", "a\nb", "x missing")] == [None] * 5
+    assert show(clone, "0" * 40, "odd.ts") is None and not has_commit(clone, "0" * 40)
+
+
+@pytest.mark.parametrize("when", ["2024-05-06T23:30:00-0330", "2024-05-06T00:10:00+1400", "2024-02-29T12:00:00Z"])
+def test_the_day_of_a_commit_is_that_of_its_place(history: History, when: str) -> None:
+    git(history.folder, "commit", "-q", "--allow-empty", "-m", "committer x <y> 1 +0000", GIT_COMMITTER_DATE=when)
+    assert committed(open_clone(history.folder), history.git("rev-parse", "HEAD")) == when[:10]
+
+
+def test_hundreds_of_files_take_one_process(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planning took fifteen processes for each candidate."""
+    head, clone, started = history.git("rev-parse", "HEAD"), open_clone(history.folder), list[object]()
+    popen = subprocess.Popen.__init__
+    monkeypatch.setattr(subprocess.Popen, "__init__", lambda *a, **k: (started.append(a), popen(*a, **k))[1])
+    for _ in range(20):
+        assert [show(clone, head, path) for path in FILES] == list(FILES.values())
+        assert has_commit(clone, head) and committed(clone, head) and list_files(clone, head)
+    assert len(started) <= 2  # the links of the tree are one more
+
+
+def test_threads_and_forks_read_the_same(history: History) -> None:
+    """Answers that are read by two from one pipe are nobody's."""
+    head, clone, wrong = history.git("rev-parse", "HEAD"), open_clone(history.folder), list[str]()
+
+    def read() -> None:
+        for path, text in [*FILES.items()] * 20:
+            if show(clone, head, path) != text:
+                wrong.append(path)
+
+    read()
+    child = os.fork()
+    if child == 0:
+        read()
+        os._exit(len(wrong) > 0)
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert os.waitpid(child, 0)[1] == 0 and wrong == []
+
+
+def test_a_broken_object_is_not_there_and_spoils_no_other(history: History) -> None:
+    blob = history.git("rev-parse", "HEAD:src/a/x.ts")
+    path = history.folder / ".git" / "objects" / blob[:2] / blob[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"broken")
+    reader = Reader(str(history.folder / ".git"), dict(os.environ))
+    assert reader.read("HEAD:src/a/x.ts") is None
+    assert reader.read("HEAD:src/b/x.ts").data == b"bx\n"
+
+
+def test_a_reader_that_is_gone_leaves_no_process(history: History) -> None:
+    reader = Reader(str(history.folder / ".git"), dict(os.environ))
+    reader.read("HEAD")
+    process = reader._own.process._popen
+    del reader
+    import gc
+
+    gc.collect()
+    assert process.returncode is not None
