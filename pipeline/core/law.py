@@ -39,8 +39,13 @@ def registered(*chapters: Chapter) -> frozenset[tuple[str, str]]:
 
 def law(*chapters: Chapter) -> str:
     """The digest of these chapters."""
-    decisive = sorted(registered(*chapters))
-    return digest(*(part for pair in decisive for part in (":".join(pair), _decisive(*pair))))
+    return _digest(registered(*chapters))
+
+
+@cache
+def _digest(decisive: frozenset[tuple[str, str]]) -> str:
+    """Of these files. Every verdict asks for it."""
+    return digest(*(part for pair in sorted(decisive) for part in (":".join(pair), _decisive(*pair))))
 
 
 @cache

@@ -30,3 +30,14 @@ def test_chapters_are_laws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None
     law.register("reading", "pipeline.core", "verdict.py")
     law.register("running", "pipeline.core", "patches.py")
     assert len({law.law("running"), law.law("reading"), law.law("running", "reading"), law.law("grading")}) == 4
+
+
+def test_a_digest_is_made_once_and_follows_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every verdict carries it: made anew from all files, it took most of the time of a report."""
+    monkeypatch.setattr(law, "_registered", {})
+    law.register("reading", "pipeline.core", "verdict.py")
+    first, made = law.law("reading"), law._digest.cache_info().misses
+    assert [law.law("reading") for _ in range(5)] == [first] * 5
+    assert law._digest.cache_info().misses == made
+    law.register("reading", "pipeline.core", "patches.py")
+    assert law.law("reading") != first

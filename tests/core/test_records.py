@@ -12,6 +12,7 @@ from pydantic import ValidationError
 import pipeline
 from pipeline.analyze.measures.definition import definitions
 from pipeline.analyze.plots import models
+from pipeline.core import verdict
 from pipeline.core.assessment import Assessment
 from pipeline.core.audit import VerdictAudit
 from pipeline.core.records import PUBLISHED, CostRow, Instance, Outcome, Prediction, Task
@@ -217,3 +218,15 @@ def test_the_columns_of_costs() -> None:
         CostRow(repo="a/b", model="m", agent="x", cost_llm_usd="0.1").cost_llm_usd * 3
         == CostRow.model_validate({"repo": "a/b", "model": "m", "agent": "x", "cost_llm_usd": "0.3"}).cost_llm_usd
     )
+
+
+def test_the_table_is_asked_once_for_a_kind_of_transition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of thousands of tests was looked up eight times, which took most of the time of a report."""
+    asked = list[object]()
+    monkeypatch.setattr(
+        verdict.Triple, "__eq__", lambda one, other: asked.append(one) or one.__dict__ == other.__dict__
+    )
+    tests = {f"t{number}": ("PPP", "PFP", "NNP snapshot", "FFF")[number % 4] for number in range(400)}
+    instance = make_instance(tests=tests)
+    assert len(instance.expected) == 300 and len(instance.fixed_tests) == 200 and len(instance.p2p_tests) == 100
+    assert len(asked) < 100
