@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
@@ -63,6 +64,10 @@ CLEAN = {
 #: when and where a commit was made, in seconds and as an offset of hours and minutes
 _COMMITTED = re.compile(rb"^committer .*> (\d+) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+#: the first time of a file in a checkout; the last is eight years later
+_LONG_AGO = 946_684_800
+#: what a copy keeps of a file, and nothing else, tells whether it is still the same
+_BY_TIME_AND_SIZE = "[core]\n\tcheckStat = minimal\n\ttrustctime = false\n"
 #: the mode of a link
 _LINK = "120000"
 
@@ -273,10 +278,12 @@ def _cat_file(clone: Clone, mode: str, blobs: Iterable[str]) -> bytes:
 def checkout(clone: Clone, sha: str, target: Path) -> None:
     """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
 
-    Files whose content the clone lacks are left out (`missing_files`). Raises UnsafeTree.
+    Files whose content the clone lacks are left out (`missing_files`). A file's time follows from its content and lies
+    in the past. So git sees whatever is written later, and need not read a copy again, wherever it is; and a cache that
+    believes times takes no other commit's file for this one. Raises UnsafeTree.
     """
     require_commit(clone, sha)
-    tree(clone, sha)
+    entries = tree(clone, sha)
     target.mkdir(parents=True)
     with TemporaryDirectory() as folder:
         environment = _environment() | {"GIT_INDEX_FILE": f"{folder}/index"}
@@ -284,7 +291,13 @@ def checkout(clone: Clone, sha: str, target: Path) -> None:
         subprocess.run([*plumbing, "read-tree", sha], check=True, env=environment, capture_output=True)
         # ends with 1 when a blob is missing, and writes all the others
         subprocess.run([*plumbing, "checkout-index", "-a", "-q"], cwd=target, env=environment, capture_output=True)
+    for entry in entries:
+        seconds = _LONG_AGO + int(entry.name[:7], 16)
+        with suppress(FileNotFoundError):
+            os.utime(target / entry.path, (seconds, seconds), follow_symlinks=False)
     commit_all(target)
+    with (target / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write(_BY_TIME_AND_SIZE)
 
 
 def commit_all(folder: Path) -> str:

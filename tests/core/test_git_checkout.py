@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -137,3 +139,46 @@ def test_a_folder_becomes_the_same_commit_everywhere(tmp_path: Path) -> None:
     (tmp_path / "one" / "node_modules").mkdir()
     (tmp_path / "one" / "node_modules" / "x.js").touch()
     assert git(tmp_path / "one", "status", "--porcelain") == ""
+
+
+# -- whether a file is still the same ---------------------------------------------------------------------------------
+@pytest.fixture
+def copied(history: History, tmp_path: Path) -> Path:
+    """A checkout that was copied as an engine does it: other inodes, owners and times of change."""
+    checkout(open_clone(history.folder), base_of(history), tmp_path / "checkout")
+    subprocess.run(
+        ["cp", "-R", "--preserve=mode,timestamps,links", tmp_path / "checkout", tmp_path / "copy"], check=True
+    )
+    return tmp_path / "copy"
+
+
+def changed(folder: Path) -> list[str]:
+    return git(folder, "diff", "--name-only", "HEAD").splitlines()
+
+
+def test_a_copy_is_not_read_again(copied: Path) -> None:
+    """Every verdict read all files of a fresh container: 1.5 s of a large repository. What is forged shows it."""
+    for path in (copied / "src").iterdir():
+        kept = path.stat().st_mtime_ns
+        path.write_bytes(bytes(path.stat().st_size))
+        os.utime(path, ns=(kept, kept))
+    assert changed(copied) == []
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_a_write_in_the_second_of_the_checkout_is_seen(copied: Path, tmp_path: Path, copies: bool) -> None:
+    """A file of the same size, where only whole seconds count."""
+    folder = copied if copies else tmp_path / "checkout"
+    (folder / "src" / "base.ts").write_text("esab\n")
+    assert changed(folder) == ["src/base.ts"]
+
+
+def test_files_of_one_content_have_one_time_and_others_another(history: History, tmp_path: Path) -> None:
+    """A runner's cache that believes times took files of another instance for these, if all times were the same."""
+    clone, head = open_clone(history.folder), history.commit("more", {"src/base.ts": "esab\n"})
+    checkout(clone, base_of(history), tmp_path / "one")
+    checkout(clone, head, tmp_path / "other")
+    times = [[int((tmp_path / one / path).stat().st_mtime) for path in FILES] for one in ("one", "other")]
+    assert times[0] == times[1] and len(set(times[0])) == len(FILES)
+    assert (tmp_path / "one/src/base.ts").stat().st_mtime != (tmp_path / "other/src/base.ts").stat().st_mtime
+    assert max(times[0]) < time.time() - 10 * 365 * 24 * 3600
