@@ -67,7 +67,7 @@ coverage *ARGS:
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal: collect, evidence, triage, build, predict, evaluate, analyze, logs, assess, attacks, checker; or rehearsal, scale (tests/benchmarks/)
+# measure a goal: collect, evidence, triage, build, known, predict, evaluate, analyze, start, logs, assess, attacks, checker; or goals, peers, growth, rehearsal, scale (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}

@@ -49,7 +49,7 @@ def _figures(size: Size) -> Iterator[Figure]:
         store = generate(Store(Path(folder) / "data"), size)
         run = _analyze(store)
         name = f"{size.instances:,} instances x {size.models} models x {size.tests} tests"
-        yield Figure(name, run.seconds, "s", ("at most", 30))
+        yield Figure(name, run.seconds, "s", ("at most", 10))
         yield Figure("of it the processor", run.processor, "s")
         yield Figure("peak memory", run.memory / 1e9, "GB", ("below", 2))
         yield Figure("input", _size(store.root, "0*/**/*.json*"), "MB")

@@ -1,15 +1,24 @@
-"""Figures and their goals: a table for people on stdout, the same as JSON in a file."""
+"""Figures and their goals: a table for people on stdout, the same as JSON in a file; and the goals of the project.
+
+`just bench goals [FIGURES...] [--day DATE] [--write]` shows the goals with the command that measures each, and their
+last figures, which stand in docs/performance.md. FIGURES are files that benchmarks wrote with `--json`; what they
+measured takes the place of what stood there, in the document with `--write`.
+"""
 
 from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+
 from pipeline.core import console
 
+PAGE = Path(__file__).parents[2] / "docs" / "performance.md"
 WITHIN = {"at most": operator.le, "at least": operator.ge, "below": operator.lt}
 
 
@@ -39,3 +48,105 @@ def report(title: str, figures: Sequence[Figure], path: Path | None) -> None:
         path.write_text(json.dumps([figure._asdict() | {"met": figure.met} for figure in figures], indent=1) + "\n")
     if not all(figure.met for figure in figures):
         raise SystemExit(1)
+
+
+class Goal(NamedTuple):
+    """A goal of the project: what it is about, how the figure begins that says whether it is met, its bound and unit,
+    and the words behind `just bench` that measure it."""
+
+    what: str
+    figure: str
+    goal: tuple[str, float]
+    unit: str
+    command: str
+
+    @property
+    def bound(self) -> str:
+        return f"{self.goal[0]} {self.goal[1]:g} {self.unit}".strip()
+
+
+REAL = "evaluate --data DIR --repo ORG/REPO"
+TEN = "build --clone PATH --repo ORG/REPO --pr N … --same-command"
+GOALS = (
+    Goal("a verdict, against one warm run of its tests", "a verdict, by one", ("at most", 1.3), "×", REAL),
+    Goal("its counter-runs, beside that", "counter-runs, by one", ("at most", 2), "×", REAL),
+    Goal("verdicts an hour, ten instances × ten patches", "verdicts an hour", ("at least", 300), "", REAL),
+    Goal(
+        "build and qualify ten instances of four eras, against one image and one install each",
+        "one by one takes, in time", ("at least", 4), "×", TEN,
+    ),
+    Goal(
+        "disk that one more instance of an environment adds",
+        "disk of an additional instance, ours", ("at most", 10), "MiB", TEN,
+    ),
+    Goal(
+        "next instance of a known environment, beyond its tests",
+        "next instance of a known", ("at most", 4), "s", TEN,
+    ),
+    Goal("5,000 known candidates, `build --pr N` to its first container", "5,000 known", ("at most", 3), "s", "known"),
+    Goal("own share of a batch's time", "of ours overhead", ("at most", 10), "%", TEN),
+    Goal(
+        "report of 500 instances × 20 models",
+        "500 instances x 20 models", ("at most", 10), "s", "analyze --instances 500 --models 20",
+    ),
+    Goal("`--help`, above an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
+)  # fmt: skip
+
+
+class Last(NamedTuple):
+    """What was measured last, and when; empty where nothing was."""
+
+    value: str = ""
+    day: str = ""
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--day", default=str(date.today()), help="When these were measured [default: today].")  # noqa: DTZ011
+@click.option("--write", is_flag=True, help="Write the last figures into docs/performance.md.")
+def main(files: Sequence[Path], day: str, write: bool) -> None:
+    """Show the goals of the project and what was measured last."""
+    text = PAGE.read_text(encoding="utf-8")
+    measured = [one for file in files for one in json.loads(file.read_text())]
+    rows = table(last(text), measured, day)
+    if write:
+        PAGE.write_text(with_table(text, rows), encoding="utf-8")
+    print("\n".join(rows))
+
+
+def last(text: str) -> dict[str, Last]:
+    """The last figures of the table in the document, by what they are about."""
+    rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in _lines(text)[2:])
+    return {what: Last(value, day) for what, _, value, day, _, _ in rows}
+
+
+def table(known: Mapping[str, Last], measured: Sequence[Mapping[str, object]], day: str) -> list[str]:
+    """The table's lines, with what was measured now."""
+    lines = ["| what | goal | last | measured | met | command |", "|---|---|---|---|---|---|"]
+    for goal in GOALS:
+        found = [one["value"] for one in measured if str(one["name"]).startswith(goal.figure)]
+        now = Last(f"{found[-1]:.3g} {goal.unit}".strip(), day) if found else known.get(goal.what, Last())
+        lines.append(f"| {goal.what} | {goal.bound} | {now.value} | {now.day} | {_met(goal, now)} | `{goal.command}` |")
+    return lines
+
+
+def _met(goal: Goal, found: Last) -> str:
+    if not found.value:
+        return ""
+    value = float(found.value.split()[0].replace(",", ""))
+    return "yes" if WITHIN[goal.goal[0]](value, goal.goal[1]) else "**no**"
+
+
+def with_table(text: str, rows: Sequence[str]) -> str:
+    """The document with other rows in its table of goals."""
+    return text.replace("\n".join(_lines(text)), "\n".join(rows))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of the table of goals, the first of the chapter."""
+    chapter = text.partition("## The goals\n")[2]
+    return [line for line in chapter.partition("\n## ")[0].splitlines() if line.startswith("|")]
+
+
+if __name__ == "__main__":
+    main()

@@ -9,9 +9,12 @@ import pytest
 from click.testing import CliRunner
 from histories import History
 
-from benchmarks import analyze, collect, evaluate, evidence, logs, scale
+from benchmarks import analyze, collect, evaluate, evidence, goals, growth, known, logs, peers, scale
 from benchmarks.goals import Figure
+from benchmarks.processes import Spent
 from pipeline.core.names import parse_repo
+from pipeline.core.records import Status
+from pipeline.ecosystems import parser
 
 
 def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
@@ -80,6 +83,47 @@ def test_evidence_is_measured_on_the_texts_of_a_clone(tmp_path: Path) -> None:
 def test_a_goal_is_met_or_not(value: float, met: bool) -> None:
     figure = Figure("time", value, "s", ("at most", 2))
     assert (figure.met, figure.row[-1]) == (met, "yes" if met else "NO")
+
+
+# -- the goals of the project, growth, peers -------------------------------------------------------------------------
+def test_the_goals_and_their_commands_stand_in_the_document() -> None:
+    """What benchmarks measure decides whether one is met, nobody's hand."""
+    text = goals.PAGE.read_text(encoding="utf-8")
+    rows = goals.table(goals.last(text), [], "")
+    assert goals.with_table(text, rows) == text and len(rows) == 2 + len(goals.GOALS)
+    there = {path.stem for path in Path(goals.__file__).parent.glob("*.py")}
+    assert {goal.command.split()[0] for goal in goals.GOALS} <= there
+
+
+def test_what_was_measured_takes_the_place_of_what_stood_there() -> None:
+    first, second = goals.GOALS[:2]
+    known_before = {one.what: goals.Last("1.2 ×", "2026-01-01") for one in (first, second)}
+    measured = [{"name": f"{first.figure} warm run", "value": 1.75}]
+    rows = goals.table(known_before, measured, "2026-02-03")[2:4]
+    assert "| 1.75 × | 2026-02-03 | **no** |" in rows[0] and "| 1.2 × | 2026-01-01 | yes |" in rows[1]
+
+
+def test_known_candidates_start_no_process(tmp_path: Path) -> None:
+    """Each started fifteen."""
+    known.generate(tmp_path, 40, 2)
+    assert int(known.planned(tmp_path, "--pr=20").said.rpartition(known.FIRST)[2]) < 20
+
+
+def test_growth_is_the_slope_between_the_last_two_sizes() -> None:
+    assert growth.exponent([(10, 9), (100, 3), (1000, 30)]) == pytest.approx(1)
+    assert growth.exponent([(10, 1), (1000, 10_000)]) == pytest.approx(2)
+
+
+def test_a_stage_that_grows_faster_than_its_units_misses_its_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(growth.STAGES, "square", lambda _, units: Spent(0, units**2, 10**8))
+    figures = {one.name: one for one in growth.figures("square", (10, 100))}
+    assert not figures["square: exponent of time"].met and figures["square: exponent of memory"].met
+
+
+def test_the_peers_are_given_a_log_that_we_read_in_full() -> None:
+    tests = parser("jest-text").read(peers.jest_log(45, 3), peers.ROOT).tests
+    assert (len(tests), sum(status is Status.FAILED for status in tests.values())) == (45, 3)
+    assert len({name.rpartition(" > ")[2] for name in tests}) == 45, "titles that collapse would flatter us"
 
 
 # -- the simulation of many hosts ------------------------------------------------------------------------------------

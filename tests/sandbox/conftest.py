@@ -6,7 +6,6 @@ Docker's images and volumes get digests of their own in each session and are rem
 from __future__ import annotations
 
 import json
-import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from histories import History
 
+from pipeline.core.git import checkout as check_out
+from pipeline.core.git import open_clone
 from pipeline.core.records import Environment
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import open_sandbox
@@ -58,12 +60,12 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = _package(tmp_path_factory.mktemp("checkout"))
-    (folder / ".gitignore").write_text("node_modules\n")
-    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
-    for arguments in (("init", "--quiet"), ("add", "."), (*identity, "commit", "--quiet", "--message=base")):
-        subprocess.run(["git", "-C", folder, *arguments], check=True)
-    return folder
+    """As images get it."""
+    folder = tmp_path_factory.mktemp("sources")
+    history = History(folder / "clone")
+    head = history.commit("base", {"package.json": json.dumps(PACKAGE), ".gitignore": "node_modules\n"})
+    check_out(open_clone(history.folder), head, folder / "checkout")
+    return folder / "checkout"
 
 
 def _package(folder: Path) -> Path:

@@ -47,6 +47,20 @@ def shell(workspace: Workspace, script: str, **options: Any) -> Completed:
     return workspace.run(["sh", "-c", script], **options)
 
 
+# -- the repository -------------------------------------------------------------------------------------------------
+FORGE = 'cd "$0" && touch -r package.json "$1/time" && tr a-z A-Z < package.json > "$1/new"'
+FORGE += ' && cat "$1/new" > package.json && touch -r "$1/time" package.json && git diff --name-only HEAD'
+
+
+def test_git_reads_no_file_of_a_fresh_workspace_again(bench: Bench) -> None:
+    """It is a copy with other inodes and times of change; of a large repository, reading it took a second and a half.
+    Other content at the same time shows whether it was read."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        forged = workspace.run(["sh", "-c", FORGE, workspace.root, workspace.scratch])
+        assert (forged.code, forged.output) == (0, b"")
+        assert shell(workspace, "touch package.json && git diff --name-only HEAD").output == b"package.json\n"
+
+
 # -- commands --------------------------------------------------------------------------------------------------------
 def test_the_most_memory_is_a_number(any_bench: Bench) -> None:
     """0 where nobody counts."""

@@ -1,0 +1,53 @@
+"""Benchmark of the start: what `--help` takes above an interpreter that does nothing, and what other commands import.
+
+`just bench start [--times 15] [--json FILE]`. The median of as many starts, in turns, by the clock and by the
+processor. Writes nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import click
+
+from benchmarks.goals import Figure, report
+from benchmarks.processes import PROGRAM, Spent, spent
+
+#: what is started -> its words
+STARTED = {
+    "an empty interpreter": (sys.executable, "-c", "pass"),
+    "--help": (PROGRAM, "--help"),
+    "build --help": (PROGRAM, "build", "--help"),
+    "analyze --help": (PROGRAM, "analyze", "--help"),
+}
+
+
+@click.command()
+@click.option("--times", default=15, show_default=True)
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here too.")
+def main(times: int, path: Path | None) -> None:
+    """Measure the start; exit code 1 when a goal is missed."""
+    report("start", list(figures(times)), path)
+
+
+def figures(times: int) -> Iterator[Figure]:
+    """Each start once before it counts, so that its byte code is there."""
+    rounds = [{name: spent(words) for name, words in STARTED.items()} for _ in range(times + 1)][1:]
+    empty = [one["an empty interpreter"] for one in rounds]
+    for name in list(STARTED)[1:]:
+        seconds = median(_above(one[name], other) for one, other in zip(rounds, empty, strict=True))
+        goal = ("at most", 0.05) if name == "--help" else None
+        yield Figure(f"{name}, above an empty interpreter", seconds, "s", goal)
+    yield Figure("an empty interpreter", median(one.seconds for one in empty), "s")
+
+
+def _above(one: Spent, empty: Spent) -> float:
+    """By the processor: a loaded machine lets each start wait for another while."""
+    return one.processor - empty.processor
+
+
+if __name__ == "__main__":
+    main()
