@@ -7,7 +7,6 @@ same bytes on every machine. Does not cover fetching.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
@@ -24,7 +23,7 @@ import git
 
 from pipeline.core import objects
 from pipeline.core.errors import UserError
-from pipeline.core.reader import Reader
+from pipeline.core.reader import reader_of
 from pipeline.core.trees import check_tree
 
 #: settings that decide what git writes and what it starts, above those of any repository
@@ -83,7 +82,7 @@ class Clone(git.Repo):
         self.git = git.Git(str(ours))
         self.git.update_environment(**CLEAN, **nothing)
         self.git.set_persistent_git_options(git_dir=str(ours))
-        self.reader = Reader(str(ours), _environment())
+        self.reader = reader_of(str(ours), _environment())
 
     @property
     def remote_url(self) -> str:
@@ -228,14 +227,22 @@ _kept_tree = lru_cache(maxsize=16)(_tree)
 
 def missing_files(clone: Clone, sha: str) -> list[str]:
     """The paths of a commit whose content the clone lacks: some copies leave out the largest files."""
+    return list((_kept_missing if _COMMIT.fullmatch(sha) else _missing)(clone, sha))
+
+
+def _missing(clone: Clone, sha: str) -> tuple[str, ...]:
     blobs = _blobs(clone, sha)
     told = _cat_file(clone, "--batch-check", blobs.values()).decode()
     lacking = {line.split()[0] for line in told.splitlines() if line.endswith(" missing")}
-    return [path for path, blob in blobs.items() if blob in lacking]
+    return tuple(path for path, blob in blobs.items() if blob in lacking)
+
+
+#: every verdict asks it of its instance's commit; what a clone lacks it lacks for as long as somebody works with it
+_kept_missing = lru_cache(maxsize=256)(_missing)
 
 
 def read_blobs(clone: Clone, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """The files of a commit whose path is wanted, by a process of their own: threads may share a clone.
+    """The files of a commit whose path is wanted.
 
     Raises UserError for a file whose content the clone lacks.
     """
@@ -253,15 +260,10 @@ def read_contents(clone: Clone, sha: str, paths: Iterable[str]) -> Iterator[tupl
 
 
 def _contents(clone: Clone, blobs: Mapping[str, str]) -> Iterator[tuple[str, bytes | None]]:
-    """Path -> content, by a process of its own."""
-    told = io.BytesIO(_cat_file(clone, "--batch", blobs.values()))
-    for path in blobs:
-        _, kind, *size = told.readline().decode().split()
-        if kind == "missing":
-            yield path, None
-            continue
-        yield path, told.read(int(size[0]))
-        told.readline()
+    """Path -> content."""
+    for path, blob in blobs.items():
+        found = clone.reader.read(blob)
+        yield path, found.data if found else None
 
 
 def _blobs(clone: Clone, sha: str) -> dict[str, str]:

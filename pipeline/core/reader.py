@@ -10,8 +10,8 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 #: of a mode: what kind of entry it is, and whether its file may be executed
 _KIND, _EXECUTABLE = 0o170000, 0o100
@@ -43,7 +43,7 @@ class Reader:
         self._command = ("git", f"--git-dir={git_dir}", "cat-file", "--batch")
         self._environment = dict(environment)
         self._own = threading.local()
-        self._rows = lru_cache(_KEPT)(self._parsed)
+        self._rows: dict[str, tuple[Row, ...]] = {}
 
     def read(self, name: str) -> Object | None:
         """The object that a name stands for (`SHA`, `SHA^{tree}`, `SHA:path`); None where it is not there.
@@ -64,17 +64,30 @@ class Reader:
     def files(self, tree: str) -> Iterator[tuple[str, Row]]:
         """The path and the entry of every file below a tree, in git's order. Raises KeyError for a tree that is not
         there."""
-        for row in self._rows(tree):
+        for row in self._entries(tree):
             if row.kind == "tree":
                 yield from ((f"{row.part}/{path}", one) for path, one in self.files(row.name))
             else:
                 yield row.part, row
 
-    def _parsed(self, tree: str) -> tuple[Row, ...]:
+    def _entries(self, tree: str) -> tuple[Row, ...]:
+        if rows := self._rows.get(tree):
+            return rows
         found = self.read(tree)
         if found is None or found.kind != "tree":
             raise KeyError(tree)
-        return tuple(_entries(found.data, len(found.name) // 2))
+        if len(self._rows) >= _KEPT:
+            self._rows.clear()
+        self._rows[tree] = rows = tuple(_parsed(found.data, len(found.name) // 2))
+        return rows
+
+
+_readers: WeakValueDictionary[str, Reader] = WeakValueDictionary()
+
+
+def reader_of(git_dir: str, environment: Mapping[str, str]) -> Reader:
+    """The reader of a repository, one for all who have it open: GitPython lets go of nothing for a while."""
+    return _readers.setdefault(git_dir, Reader(git_dir, environment))
 
 
 class _Process:
@@ -110,7 +123,7 @@ class _Process:
         self._popen.communicate()
 
 
-def _entries(data: bytes, length: int) -> Iterator[Row]:
+def _parsed(data: bytes, length: int) -> Iterator[Row]:
     place = 0
     while place < len(data):
         space, end = data.index(b" ", place), data.index(b"\0", place)

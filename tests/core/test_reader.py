@@ -95,10 +95,13 @@ def test_a_broken_object_is_not_there_and_spoils_no_other(history: History) -> N
 
 def test_a_reader_that_is_gone_leaves_no_process(history: History) -> None:
     reader = Reader(str(history.folder / ".git"), dict(os.environ))
-    reader.read("HEAD")
+    assert list(reader.files("HEAD^{tree}"))
     process = reader._own.process._popen
     del reader
-    import gc
-
-    gc.collect()
     assert process.returncode is not None
+
+
+def test_a_clone_that_is_opened_again_starts_no_process(history: History) -> None:
+    """`collect` opens clones again and again."""
+    first, again = open_clone(history.folder), open_clone(history.folder)
+    assert first.reader is again.reader

@@ -62,6 +62,7 @@ class Engine:
         self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
         self._client.api.timeout = PATIENCE
         self.containers = Containers(self._client)
+        self._open_files = 0
 
     @property
     def api(self) -> docker.APIClient:
@@ -88,17 +89,26 @@ class Engine:
         found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
         return "BuildKit" if found == "2" else "the classic builder"
 
-    @cached_property
+    @property
     @faults()
     def open_files(self) -> int:
         """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
+        if not self._open_files:
+            self._asked("true")
+        return self._open_files
+
+    def _asked(self, *words: str) -> str:
+        """What a command of our own prints; how many files it may hold open is learned on the way."""
+        script = ("sh", "-c", 'ulimit -Hn; exec "$@"', "sh", *words)
         try:
-            self.probe("true", ulimits=[_ulimit("nofile", OPEN_FILES)])
-            return OPEN_FILES
+            said = self.probe(*script, ulimits=[_ulimit("nofile", self._open_files or OPEN_FILES)])
         except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
-            most = int(self.probe("sh", "-c", "ulimit -Hn"))
-            log.info("this engine lets a process open %d files, %d were asked for", most, OPEN_FILES)
-            return most
+            said = self.probe(*script)
+        most, _, rest = said.partition("\n")
+        if not self._open_files and int(most) < OPEN_FILES:
+            log.info("this engine lets a process open %s files, %d were asked for", most, OPEN_FILES)
+        self._open_files = int(most)
+        return rest
 
     def probe(self, *words: str, **options: Any) -> str:
         """What a command of our own prints in a container of the base image. Raises what the Docker SDK raises."""
@@ -113,7 +123,7 @@ class Engine:
     @faults()
     def machine(self) -> Machine:
         """The engine's own processors, memory and disk, wherever it runs."""
-        free = self.probe("df", "--block-size=1", "--output=avail", "/").split()[-1]
+        free = self._asked("df", "--block-size=1", "--output=avail", "/").split()[-1]
         return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
 
     @faults()

@@ -27,6 +27,9 @@ from pipeline.sandbox.docker.stream import Attached, client_of, start_command
 
 #: seconds between two looks at a running command; the look at its processes takes the engine another one
 EVERY = 2.0
+#: how many times as long as it took nobody looks at the disk again: an engine walks through all that was written, which
+#: takes it seconds where that is much; and the most seconds that nobody looks
+REST, LONGEST = 9, 30.0
 
 #: what is looked at after a command that failed: counters of control groups, and the disk of the engine. It never
 #: forks, since it has to work where there is no process left
@@ -68,6 +71,7 @@ class Watch(threading.Thread):
         self.limit: Limit | None = None
         self._over, self._lock = threading.Event(), threading.Lock()
         self._deadline = time.monotonic() + limits.seconds
+        self._next_look = 0.0
 
     def run(self) -> None:
         try:
@@ -80,9 +84,18 @@ class Watch(threading.Thread):
     def _reached(self) -> Limit | None:
         if time.monotonic() >= self._deadline:
             return "time"
-        if written(self.container) >= self.limits.disk:
+        if self._is_full():
             return "disk"
         return "processes" if _processes(self.container) >= self.limits.processes else None
+
+    def _is_full(self) -> bool:
+        """Whether too much is written, as far as it is time to look."""
+        started = time.monotonic()
+        if started < self._next_look:
+            return False
+        size, ended = written(self.container), time.monotonic()
+        self._next_look = ended + min(REST * (ended - started), LONGEST)
+        return size >= self.limits.disk
 
     def _end(self, limit: Limit) -> None:
         with self._lock:
@@ -114,7 +127,7 @@ def kill(container: Container) -> None:
 
 
 def written(container: Container) -> int:
-    """Bytes of the files that differ from the container's image. Takes the engine some milliseconds."""
+    """Bytes of the files that differ from the container's image. Takes the engine milliseconds or, of many, seconds."""
     found = client_of(container).api.containers(all=True, size=True, filters={"id": container.id})
     return sum(one.get("SizeRw", 0) for one in found)
 

@@ -1,0 +1,54 @@
+"""The watch over a command: how often it asks an engine for what takes the engine long. Needs none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.docker import limits
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, took: float, size: int) -> tuple[limits.Watch, list[float]]:
+    """A watch over a layer of that size, which takes as long to measure; the times of its looks."""
+    clock, looks = [0.0], list[float]()
+
+    def written(_: object) -> int:
+        looks.append(clock[0])
+        clock[0] += took
+        return size
+
+    monkeypatch.setattr(limits, "written", written)
+    monkeypatch.setattr(limits, "_processes", lambda _: 1)
+    monkeypatch.setattr(limits.time, "monotonic", lambda: clock[0])
+    made = limits.Watch(any_container(), Limits(disk=100, seconds=1000), any_container())
+    made.pass_time = lambda seconds: clock.__setitem__(0, clock[0] + seconds)
+    return made, looks
+
+
+def any_container() -> Any:
+    return object()
+
+
+def test_a_look_that_takes_long_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every two seconds it took a large install's engine two to four."""
+    made, looks = watch(monkeypatch, took=3, size=1)
+    for _ in range(60):
+        made._reached()
+        made.pass_time(limits.EVERY)
+    assert 3 <= len(looks) <= 6
+    assert all(later - earlier <= limits.LONGEST + 6 for earlier, later in zip(looks, looks[1:], strict=False))
+
+
+def test_a_look_that_takes_no_time_is_taken_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, looks = watch(monkeypatch, took=0.01, size=1)
+    for _ in range(10):
+        assert made._reached() is None
+        made.pass_time(limits.EVERY)
+    assert len(looks) == 10
+
+
+def test_a_full_disk_is_seen_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, _ = watch(monkeypatch, took=3, size=200)
+    assert made._reached() == "disk"
