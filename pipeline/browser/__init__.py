@@ -10,7 +10,6 @@ fenced, program           Chromium in its own sandbox, unprivileged and without 
 tab                       one page, with our scripts in an isolated world
 axe                       axe-core in one version
 outline                   the browser's own accessibility tree as text
-npm_package               pinned files from npm
 """
 
 from pipeline.browser.page import Markup, Node, Page, Seen, Served, Trees

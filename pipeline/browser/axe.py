@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from pipeline.browser.npm_package import NpmPackage
+from pipeline.core.npm_package import NpmPackage
 
 AXE = NpmPackage(
     "axe-core@4.14.1",

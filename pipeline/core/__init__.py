@@ -18,6 +18,7 @@ briefing                  what an agent or a judge is told of a task
 concealed                 removing secrets from what is stored, in any encoding
 trust                     who may run without isolation
 cache, vendors            what is slow to make and safe to delete; environments for programs in `vendors/`
+npm_package               pinned files from npm
 texts                     files that people write, read whole
 shipped                   files that come with the program and are not Python
 options, console, progress, sizes, aside      options of the command line, output, background work

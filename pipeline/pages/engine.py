@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 from pipeline.browser import executable
 from pipeline.browser.axe import AXE
 from pipeline.browser.fenced import ARGUMENTS, NOBODY, fence
-from pipeline.browser.npm_package import NpmPackage
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.npm_package import NpmPackage
 from pipeline.core.vendors import VENDORS
 from pipeline.pages.records import Observed
 

@@ -25,7 +25,10 @@ from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
 EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "contexts", "settings", "agent", "base_url", "key")
-PLACES = {False: (*EVERYWHERE, "python", "cache", "shared_key"), True: (*EVERYWHERE, "prompt", "statement")}
+PLACES = {
+    False: (*EVERYWHERE, "python", "cache", "shared_key", "encodings"),
+    True: (*EVERYWHERE, "prompt", "statement"),
+}
 #: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
 PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 #: ends of names of files that change no agent
@@ -56,8 +59,11 @@ class Call(BaseModel):
 
 
 class Manifest(Call):
-    """An `agent.toml`. One without a command takes its whole call from the settings. `asks` are the settings that name
-    further models, as `retrieval.model`: one for all, or a table by patterns of the model's name."""
+    """An `agent.toml`. One without a command takes its whole call from the settings.
+
+    `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
+    encodings of models. Each is one value for all models, or a table by pattern of the model's name.
+    """
 
     name: str
     summary: str
@@ -69,6 +75,7 @@ class Manifest(Call):
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     asks: tuple[str, ...] = ()
+    tokenizers: tuple[str, ...] = ()
 
 
 class Agent(NamedTuple):
@@ -81,10 +88,16 @@ class Agent(NamedTuple):
     runs_code: bool = False
     version: str = ""
     asks: tuple[Mapping[str, str], ...] = ()
+    tokenizers: tuple[Mapping[str, str], ...] = ()
 
     def further(self, model: str) -> tuple[str, ...]:
         """The models that it asks beside `model`."""
         return tuple(filter(None, dict.fromkeys(chosen(model, by_pattern) for by_pattern in self.asks)))
+
+    def counts_exactly(self, model: str) -> bool:
+        """Whether its settings name an encoding for `model` or for a further one."""
+        names = (model, *self.further(model))
+        return any(chosen(name, by_pattern) for by_pattern in self.tokenizers for name in names)
 
     @property
     def digest(self) -> str:
@@ -118,7 +131,10 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if not call.command:
         raise UserError("it is missing", path=where, field="command", hint="see docs/agents.md")
     _check_places(call, where, PLACES[manifest.runs_code])
-    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version, _asked(manifest, path, chosen))
+    asks, tokenizers = (
+        _by_pattern(keys, chosen, path.parent / manifest.settings) for keys in (manifest.asks, manifest.tokenizers)
+    )
+    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version, asks, tokenizers)
 
 
 def _decisive(path: Path) -> bytes:
@@ -139,14 +155,14 @@ def chosen(model: str, by_pattern: Mapping[str, str]) -> str:
     return by_pattern[max(fitting, key=lambda one: (one == model, len(one)))] if fitting else ""
 
 
-def _asked(manifest: Manifest, path: Path, settings: Path) -> tuple[Mapping[str, str], ...]:
-    """The further models that the settings name, by patterns of the model; tables over those of the agent's own."""
+def _by_pattern(keys: tuple[str, ...], given: Path, default: Path) -> tuple[Mapping[str, str], ...]:
+    """The values of settings by pattern of the model's name: the tables of the file `given`, laid over the default."""
     found = []
-    for key in manifest.asks:
-        said, own = (_look_up(one, key) for one in (settings, path.parent / manifest.settings))
-        merged = own if said is None else said
-        if isinstance(said, dict) and isinstance(own, dict):
-            merged = {**own, **said}
+    for key in keys:
+        value, own = _look_up(given, key), _look_up(default, key)
+        merged = own if value is None else value
+        if isinstance(value, dict) and isinstance(own, dict):
+            merged = {**own, **value}
         found.append(merged if isinstance(merged, dict) else {"*": merged or ""})
     return tuple(found)
 

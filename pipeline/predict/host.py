@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from pipeline.core.git import checkout, opened_clone
 from pipeline.core.store import write_bytes
 from pipeline.core.vendors import VENDORS
+from pipeline.predict import encodings
 from pipeline.predict.request import Ask, Say
 from pipeline.sandbox.local.process import Running, started
 
@@ -64,6 +65,7 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
         "key": ask.key,
         "cache": ask.cache,
         "shared_key": ask.shared_key or ask.key,
+        "encodings": encodings.tables(ask.agent, ask.model),
     }
     Path(ask.cache).parent.mkdir(parents=True, exist_ok=True)
     env = _inherited(place) | call.variables(places)

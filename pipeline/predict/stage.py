@@ -31,7 +31,7 @@ from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
 from pipeline.llm.models import DEMO, Model, load_models
 from pipeline.llm.opening import open_gateway
-from pipeline.predict import host, regression
+from pipeline.predict import encodings, host, regression
 from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
@@ -188,6 +188,7 @@ class Predictor:
         clone = source(self.store, self.repo)
         for one, _ in missing:
             require_commit(clone, one.base.sha)
+        encodings.tables(self.agent, self.experiment.model)  # downloaded before the first paid request
         rooms = self.rooms(say) if self.agent.runs_code else None
         with self._opened(run, say) as gateway:
             shared = gateway.issue_key(self.experiment, SHARED, self.budget)

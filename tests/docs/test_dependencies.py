@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
 #: a package of one author -> the one module that imports it
-DOORS = {"nodesemver": "pipeline/ecosystems/versions.py", "quicktok": "vendors/magentless/tokens.py"}
+DOORS = {"nodesemver": "pipeline/ecosystems/versions.py"}
 
 
 def name_of(requirement: str) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 
 from graphql import GraphQLSchema, build_schema
 
-from pipeline.browser.npm_package import NpmPackage
+from pipeline.core.npm_package import NpmPackage
 
 PACKAGE = NpmPackage(
     "@octokit/graphql-schema@15.26.1",

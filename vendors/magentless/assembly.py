@@ -34,25 +34,27 @@ class Parts:
         endpoint: Endpoint,
         pictures: Sequence[str] = (),
         contexts: Contexts = MappingProxyType({}),
+        tables: Path | None = None,
     ) -> None:
         settings = settings.model_copy(update={"retrieval": settings.retrieval.of(model, contexts)})
-        self.wire = Wire(endpoint, settings.provider)
+        self.wire, self._tables = Wire(endpoint, settings.provider), tables
         self._trajectory: Trajectory = []
         chat = ChatModel(model, self.wire, self._trajectory, pictures)
-        count = counter(model, settings.context.tokenizers)
+        count = counter(model, settings.context.tokenizers, tables)
         limit = settings.context.limit(model, contexts) - PICTURE_TOKENS * len(pictures)
         prompter = Prompter(task, settings, limit, count, model)
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
     def nearest(self, cache: Path) -> Nearest | None:
         """Retrieval, None where the settings leave it out."""
-        one = self.session
-        if not one.settings.retrieval.model:
+        session, name = self.session, self.session.settings.retrieval.model
+        if not name:
             return None
         from magentless.retrieve import Retriever
 
-        model = EmbeddingModel(one.settings.retrieval.model, self.wire, self._trajectory)
-        return Retriever(one.task, one.checkout, model, one.settings, cache).nearest
+        model = EmbeddingModel(name, self.wire, self._trajectory)
+        count = counter(name, session.settings.context.tokenizers, self._tables)
+        return Retriever(session.task, session.checkout, model, session.settings, cache, count).nearest
 
     def ordered_trajectory(self) -> Trajectory:
         """A record of each request that was answered: step by step, sample by sample."""

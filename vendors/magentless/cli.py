@@ -50,7 +50,8 @@ def _work(args: argparse.Namespace) -> int:
 
     started = time.monotonic()
     task, settings, pictures = load_task(args.task), load_settings(args.settings), load_pictures(args.pictures)
-    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures, read_contexts(args.contexts))
+    contexts, tables = read_contexts(args.contexts), Path(args.encodings) if args.encodings else None
+    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures, contexts, tables)
     outputs.clear(args.out)
     run = Agent(parts.session, parts.nearest(args.cache)).run()
     waited = parts.wire.clock.waited
@@ -84,5 +85,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache", type=Path, required=True, help="folder that lasts: vectors for the next tasks")
     parser.add_argument("--model", required=True, help="model name, sent as it is")
     parser.add_argument("--contexts", default="{}", help="JSON: tokens that the models take, by name")
+    parser.add_argument("--encodings", default="", help="folder of encodings' tables; without it tokens are estimated")
     parser.add_argument("--settings", type=Path, required=True, help="TOML file with values other than the defaults")
     return parser

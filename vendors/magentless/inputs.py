@@ -37,7 +37,7 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is
 #: tokens that models take, by name, where the caller knows it
 Contexts = Mapping[str, int]
 Kind = TypeVar("Kind", bound=BaseModel)
-Told = TypeVar("Told")
+Value = TypeVar("Value")
 
 
 class Record(BaseModel):
@@ -99,7 +99,7 @@ class Output(Record):
 
     def of(self, part: str, model: str) -> int:
         """The tokens of a reply of `model`, with what it thinks before."""
-        return getattr(self, part) + _closest(model, self.reasoning, 0)
+        return getattr(self, part) + closest(model, self.reasoning, 0)
 
 
 class Context(Record):
@@ -135,18 +135,18 @@ class Retrieval(Record):
     @property
     def instruction(self) -> str:
         """What stands before a question to this model, as it was trained."""
-        return _closest(self.model, self.instructions, "") if isinstance(self.model, str) else ""
+        return closest(self.model, self.instructions, "") if isinstance(self.model, str) else ""
 
     def of(self, model: str, listed: Contexts) -> Retrieval:
         """The same for one model that answers: which model embeds (empty: none), and the tokens that it takes."""
-        chosen = self.model if isinstance(self.model, str) else _closest(model, self.model, "")
+        chosen = self.model if isinstance(self.model, str) else closest(model, self.model, "")
         return self.model_copy(update={"model": chosen, "limit": listed.get(chosen, self.limit)})
 
 
-def _closest(name: str, by_pattern: Mapping[str, Told], default: Told) -> Told:
-    """What stands beside the longest pattern of a name, and beside the name itself before all."""
-    fitting = [one for one in by_pattern if fnmatchcase(name, one)]
-    return by_pattern[max(fitting, key=lambda one: (one == name, len(one)))] if fitting else default
+def closest(name: str, by_pattern: Mapping[str, Value], default: Value) -> Value:
+    """The value of the closest pattern that fits a name: the name itself, else the longest one."""
+    fitting = [pattern for pattern in by_pattern if fnmatchcase(name, pattern)]
+    return by_pattern[max(fitting, key=lambda pattern: (pattern == name, len(pattern)))] if fitting else default
 
 
 class Provider(Record):

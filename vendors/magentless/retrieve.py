@@ -13,16 +13,18 @@ from magentless.index import Index, nearest
 from magentless.inputs import Settings, Task
 from magentless.prompting import question
 from magentless.provider import EmbeddingModel
-from magentless.tokens import counter
+from magentless.tokens import Count
 from magentless.vectors import VectorCache, unit
 
 
 class Retriever:
-    """Ranks files of one checkout for one task. `cache` is the folder in which vectors are kept."""
+    """Ranks the files of a checkout for a task. `cache` is the folder in which vectors are kept, `count` counts the
+    tokens of the embedding model."""
 
-    def __init__(self, task: Task, checkout: Checkout, model: EmbeddingModel, settings: Settings, cache: Path) -> None:
+    def __init__(
+        self, task: Task, checkout: Checkout, model: EmbeddingModel, settings: Settings, cache: Path, count: Count
+    ) -> None:
         chosen, preamble = settings.retrieval, settings.preamble.of("index")
-        count = counter(chosen.model, settings.context.tokenizers)
         self._model = model
         self._question = question(task, chosen.instruction + preamble, chosen.limit, count)
         self._index = Index(checkout, model, VectorCache(cache), chosen, preamble, count)

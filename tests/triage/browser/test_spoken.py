@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from viewer_bench import Server
 
-from pipeline.browser.npm_package import NpmPackage
+from pipeline.core.npm_package import NpmPackage
 
 pytestmark = pytest.mark.engine("browser", "npm")
 READER = NpmPackage(
