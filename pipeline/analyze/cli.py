@@ -13,14 +13,14 @@ from pipeline.core.options import data_option
 if TYPE_CHECKING:
     from pipeline.core.store import Store
 
-#: the tables that the terminal shows; all stand in the report
+#: the tables that the terminal shows; the report has all of them
 SUMMARY = ("qualification", "resolution")
 #: columns that a terminal has no room for
 LEFT_TO_THE_REPORT = ("kept", "pending", "evaluated", "macro %", "macro interval", "resolved of evaluated %", "partly")
 
 
 def _dates(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """`MODEL=2024-10-31`, several times."""
+    """Repeated values of the form `MODEL=2024-10-31`, as dates by model."""
     from datetime import date
 
     found = {}
@@ -62,7 +62,7 @@ def command(
 ) -> None:
     """Make frames, tables, figures and one HTML report from all data. What is missing is named and left out.
 
-    \b
+    \\b
     Reads 00_viewer, 01_raw, 02_dataset, 03_predictions, 04_evaluation, costs.csv and the ledger.
     Writes 05_analysis: frames (Parquet, CSV) with columns.csv, tables (CSV, Markdown, LaTeX), figures (SVG, PNG),
     report.html. Exit code: 0 done, 2 for broken, duplicate or contradictory records.

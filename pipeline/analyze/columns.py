@@ -1,6 +1,6 @@
-"""The dictionary of columns, `columns.toml`: what every frame holds, with type, unit, source and meaning.
+"""The dictionary of columns, `columns.toml`: every frame's columns with type, unit, source and meaning.
 
-`cells` reads a row as the dictionary says it. Reads no data; what is computed of frames stands in `measures/`.
+`cells` reads a row as the dictionary describes it. Reads no data; what is computed from frames is in `measures/`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-#: types of the dictionary that pandas calls otherwise
+#: types of the dictionary that have another name in pandas
 _PANDAS = {"decimal": "object"}
 
 
@@ -35,7 +35,7 @@ def frames() -> dict[str, tuple[Column, ...]]:
 
 
 def cells(frame: str, parts: Mapping[str, Any]) -> tuple[Any, ...]:
-    """A row of a frame, read from its parts: `Assessment.axe.fixed` is that field of the part `Assessment`."""
+    """A row of a frame, read from its parts: the source `Assessment.axe.fixed` is a field of the part `Assessment`."""
     return tuple(_cell(kind, look_up(parts, path)) for kind, path in _paths(frame))
 
 
@@ -46,7 +46,7 @@ def _paths(frame: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def look_up(parts: Mapping[str, Any], path: Iterable[str]) -> Any:
-    """Follow a path through records and dictionaries; None where a part is not there, or not yet."""
+    """Follow a path through records and dictionaries; None if a part of it is missing."""
     value: Any = parts
     for name in path:
         value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
@@ -64,7 +64,7 @@ def _cell(kind: str, value: Any) -> Any:
 
 
 def typed(columns: Iterable[Column], rows: Iterable[Any]) -> pd.DataFrame:
-    """A data frame with these columns, in their order and types. `rows` are tuples, mappings, or a frame already."""
+    """A data frame with these columns, in their order and types. `rows` are tuples, mappings or a data frame."""
     columns = tuple(columns)
     data = rows if isinstance(rows, pd.DataFrame) else list(rows)
     frame = pd.DataFrame(data, columns=[column.name for column in columns])

@@ -1,4 +1,4 @@
-"""Frames and tables as bytes and text: Parquet, CSV, Markdown, LaTeX. Writes nothing; the same data give the same."""
+"""Frames and tables as bytes and text: Parquet, CSV, Markdown, LaTeX. Writes no files; equal data give equal bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.analyze.columns import Column
 from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.shown import headings, shown
 
-#: type of the dictionary -> Arrow's; amounts are exact to eighteen decimals, and more are an error
+#: type of the dictionary -> Arrow's; amounts are exact to eighteen decimals, and more decimals are an error
 _ARROW = {
     "string": pa.string(),
     "Int64": pa.int64(),
@@ -34,7 +34,7 @@ def dictionary() -> pd.DataFrame:
 
 
 def parquet_of(name: str, frame: pd.DataFrame) -> bytes:
-    """A frame as Parquet; unit, source and meaning stand in each field's metadata."""
+    """A frame as Parquet; each field's metadata have its unit, source and meaning."""
     found = columns.frames()[name]
     about = [{"unit": one.unit, "source": one.source, "meaning": one.meaning} for one in found]
     schema = pa.schema([pa.field(one.name, _ARROW[one.type], metadata=m) for one, m in zip(found, about, strict=True)])
@@ -44,7 +44,7 @@ def parquet_of(name: str, frame: pd.DataFrame) -> bytes:
 
 
 def csv_of(name: str, frame: pd.DataFrame) -> bytes:
-    """A frame as CSV; Arrow writes half a million rows in a second."""
+    """A frame as CSV, written by Arrow: half a million rows take a second."""
     found = columns.frames()[name]
     text = frame.assign(**{one.name: _digits(frame[one.name]) for one in found if one.type == "decimal"})
     data = io.BytesIO()
@@ -55,7 +55,7 @@ def csv_of(name: str, frame: pd.DataFrame) -> bytes:
 
 
 def plain_csv(table: pd.DataFrame) -> bytes:
-    """A small table as CSV; amounts in digits, never with an exponent."""
+    """A small table as CSV; amounts never have an exponent."""
     digits = table.assign(**{str(name): _digits(table[name]) for name in table if table[name].dtype == object})
     return digits.to_csv(index=False, lineterminator="\n").encode()
 
@@ -65,7 +65,7 @@ def _digits(amounts: pd.Series) -> pd.Series:
 
 
 def markdown(about: Table, table: pd.DataFrame) -> str:
-    """A table as GitHub-flavoured Markdown, numbers to the right, with its title and how to read it."""
+    """A table as GitHub-flavoured Markdown with its title and description; numbers are right-aligned."""
     text = shown(table, about.dictionary)
     rule = ["--:" if heading.numeric else ":--" for heading in headings(table, about.dictionary)]
     rows: list[Iterable[object]] = [text.columns, rule, *text.itertuples(index=False, name=None)]
@@ -74,7 +74,7 @@ def markdown(about: Table, table: pd.DataFrame) -> str:
 
 
 def latex(about: Table, table: pd.DataFrame) -> str:
-    """A table for a paper: package booktabs, label `tab:NAME`."""
+    """A table for a paper: needs the package booktabs, has the label `tab:NAME`."""
     text = shown(table, about.dictionary)
     kinds = "".join("r" if heading.numeric else "l" for heading in headings(table, about.dictionary))
     label = f"tab:{about.name}"

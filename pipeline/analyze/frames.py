@@ -1,6 +1,6 @@
-"""Typed frames: one row per instance, prediction, test transition and request, and those that the tables need beside.
+"""Typed frames: one row per instance, prediction, test transition, request and so on.
 
-Made by `reading`; what the columns are stands in `columns.toml`. Computes nothing.
+They are made by `reading`, and their columns are described in `columns.toml`. Computes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline.core.store import Store
 
 @dataclass(frozen=True)
 class Frames:
-    """The frames of `columns.toml`, what is missing in sentences, and the texts that only the report shows."""
+    """The frames of `columns.toml`, notes on what is missing, and the texts that only the report shows."""
 
     instances: pd.DataFrame
     predictions: pd.DataFrame
@@ -50,7 +50,7 @@ class Frames:
         return {name: getattr(self, name) for name in columns.frames()}
 
     def without(self, instances: set[str]) -> Frames:
-        """The same without some instances; funnel, costs and requests stay as they are."""
+        """The same without some instances; funnel, costs and requests are not changed."""
         kept: dict[str, Any] = {
             name: frame[~frame["instance_id"].isin(instances)].reset_index(drop=True)
             for name, frame in self.items().items()
@@ -69,8 +69,9 @@ def load(
 ) -> Frames:
     """Read a data directory, of one repository (`org/repo`) or of all. Raises UserError as `reading.read` does.
 
-    `issues_only` leaves out instances whose statement is the pull request's own text. `cutoffs` are the dates, by
-    model, up to which its training data go. `samples` are further data directories with attempts at the same instances.
+    `issues_only` leaves out instances whose statement is the pull request's own text. `cutoffs` are the dates
+    (2024-10-31) on which the models' training data end. `samples` are further data directories with attempts at the
+    same instances.
     """
     store = data if isinstance(data, Store) else Store(Path(data))
     others = [Store(Path(one)) for one in samples]
@@ -79,19 +80,19 @@ def load(
 
 
 def build(rows: Rows) -> Frames:
-    """The frames of what was read."""
+    """The frames of the rows that were read."""
     made = {name: columns.typed(columns.frames()[name], found) for name, found in rows.frames.items()}
     notes = (*rows.notes, *_left_out(made["predictions"]))
     return Frames(**made, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
 
 
-#: column of `predictions` -> what there is not, when it is empty throughout
+#: column of `predictions` -> the note if the whole column is empty
 _OPTIONAL = {
-    "equivalent": "04 evaluate: no snapshot verdicts, so resolved is strict only.",
+    "equivalent": "04 evaluate: no snapshot verdicts, so only strict results are shown.",
     "axe_fixed": "04 evaluate: no accessibility audit (axe).",
     "judge": "04 evaluate: no ratings by a model.",
     "hand_checks": "No patch was checked by hand (just handcheck-export).",
-    "after_cutoff": "No cut-off date of a model's training data was given (--cutoff), so years only are compared.",
+    "after_cutoff": "No cut-off date of a model's training data was given (--cutoff), so only years are compared.",
 }
 
 
@@ -103,5 +104,5 @@ def _left_out(predictions: pd.DataFrame) -> list[str]:
 def _with_issue(frames: Frames) -> Frames:
     known = pd.concat([frames.candidates, frames.instances])
     left_out = set(known.loc[known["statement_source"] == "pull_request", "instance_id"])
-    note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs are of all."
+    note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs include them."
     return replace(frames.without(left_out), notes=(*frames.notes, note))

@@ -1,7 +1,7 @@
-"""What a patch looks like: its files, lines and hunks, and how its files agree with another patch's. Pure, over text.
+"""The structure of a patch: its files, lines and hunks, and how its files agree with another patch's. Pure, on text.
 
 The definitions are the thesis's (5.3.2, 5.3.3): a hunk is a contiguous block of changed lines, and localisation is the
-Jaccard index of the two sets of files, without tests that a patch adds or changes on its own. Renamed files count by
+Jaccard index of the two sets of files, without tests that a patch adds or changes on its own. Renamed files count under
 their new name; binary files have no lines.
 """
 
@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"(?:^[+-].*\n?(?:\\ .*\n?)?)+", re.MULTILINE)
 
 
 class Structure(NamedTuple):
-    """Numbers of changed files, of lines added or removed, and of contiguous blocks of them."""
+    """The numbers of changed files, of added or removed lines, and of contiguous blocks of such lines."""
 
     files: int
     lines: int
@@ -43,15 +43,15 @@ def changed_files(patch: str) -> frozenset[str]:
 
 
 def structure(patch: str) -> Structure:
-    """Count a patch's parts."""
+    """Count the files, lines and hunks of a patch."""
     bodies = [_body(text) for _, text in _files(patch)]
     lines = sum(len(_CHANGED.findall(body)) for body in bodies)
     return Structure(len(changed_files(patch)), lines, sum(len(_BLOCK.findall(body)) for body in bodies))
 
 
 def match(files: frozenset[str], gold: frozenset[str]) -> Match:
-    """Compare the files of a patch that is not empty with gold's. Tests of its own are no wrong files: gold's stand in
-    its test patch, and evaluation puts those in their place."""
+    """Compare the files of a patch that is not empty with gold's. The patch's own tests do not count as wrong files:
+    gold's tests are in the test patch, and evaluation replaces tests with those."""
     files = frozenset(path for path in files if path in gold or not is_test_file(path))
     common = len(files & gold)
     jaccard = common / (len(files | gold) or 1)

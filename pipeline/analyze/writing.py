@@ -3,8 +3,8 @@
     FRAME.parquet, FRAME.csv, columns.csv       tables/NAME.csv, .md, .tex       figures/NAME.svg, .png
     instances/INSTANCE.html, beside a large report
 
-An analysis of other data that stands in `05_analysis/` moves to the archive first; another folder (`--out`) is written
-into as it is.
+If `05_analysis/` holds an analysis of other data, that is moved to the archive first. Another folder (`--out`) is not
+cleared.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pipeline.report.figures.style import Plot
 
 Tables = Mapping[str, pd.DataFrame]
 
-#: a longer table is for programs only: nobody prints it
+#: longer tables are written as CSV only
 LONGEST = 300
 
 
 def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | None = None) -> Path:
     """Write everything to `out` (default: the store's `05_analysis`) and return the report's path.
 
-    `made` are the tables, where they are there already.
+    `made` are the tables, if they were made already.
     """
     unit, made = Unit(out or store.analysis), tables(frames) if made is None else made
     stored = {name: parquet_of(name, frame) for name, frame in frames.items().items()}
@@ -51,7 +51,7 @@ def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | 
 
 
 def write_frames(frames: Frames, stored: Mapping[str, bytes], folder: Path) -> None:
-    """Each frame that has rows, twice, and `columns.csv`."""
+    """Write each frame that has rows as Parquet and CSV, and `columns.csv`."""
     write_bytes(folder / "columns.csv", plain_csv(dictionary()))
     for name, frame in frames.items().items():
         if len(frame):
@@ -60,7 +60,7 @@ def write_frames(frames: Frames, stored: Mapping[str, bytes], folder: Path) -> N
 
 
 def write_tables(made: Tables, folder: Path) -> None:
-    """Each table for programs (CSV), for people (Markdown) and for papers (LaTeX)."""
+    """Write each table for programs (CSV), for people (Markdown) and for papers (LaTeX)."""
     for name, table in made.items():
         about = definition(name)
         write_bytes(folder / f"{name}.csv", plain_csv(table))
@@ -70,7 +70,7 @@ def write_tables(made: Tables, folder: Path) -> None:
 
 
 def write_figures(plots: list[Plot], folder: Path) -> None:
-    """Each figure for screens (PNG) and for print (SVG), and `alternatives.md` with what they show in words."""
+    """Write each figure for screens (PNG) and for print (SVG), and `alternatives.md` with their texts."""
     for plot in plots:
         write_bytes(folder / f"{plot.name}.svg", plot.svg)
         write_bytes(folder / f"{plot.name}.png", plot.png)

@@ -158,7 +158,7 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
     "a dataset alone": (only_built, ("01 collect: nothing yet for acme/ui.",)),
     "built, not predicted": (built, ("03 predict: nothing yet",)),
     "references alone": (references, ()),
-    "no verdicts": (answered, ("04 evaluate: nothing yet of magentless, model-a on acme/ui.",)),
+    "no verdicts": (answered, ("04 evaluate: nothing yet for magentless, model-a on acme/ui.",)),
     "no verdicts of one of two": (one_of_two_without_verdicts, ()),
     "verdicts alone": (verdicts_alone, ()),
     "wholly not evaluated": (wholly_not_evaluated, ()),

@@ -1,4 +1,4 @@
-"""The rating of one patch by one person. It belongs to the patch, not to a model: equal patches share it."""
+"""The rating of one patch by one person. It belongs to the patch, not to a model, so equal patches share it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.core.store import Store, digest
 
 Rating = Literal["fixes", "partly", "no", "harms"]
 
-#: rating -> what it says
+#: rating -> its meaning
 RATINGS: dict[str, str] = {
     "fixes": "the issue is solved, as a maintainer would accept it",
     "partly": "some of the issue is solved, and nothing is worse",
@@ -29,7 +29,7 @@ class HandCheck(Versioned):
     rater: str
     rating: Rating
     note: str = ""
-    time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")
+    time: str = Field(default="", description="when it was given, UTC; a rater's newest rating counts")
 
 
 def newest_checks(store: Store) -> list[HandCheck]:
@@ -38,5 +38,5 @@ def newest_checks(store: Store) -> list[HandCheck]:
 
 
 def patch_key(instance_id: str, patch: str) -> str:
-    """What names a patch on a sheet: made of its text alone, it says nothing of its model."""
+    """The name of a patch on a sheet: a digest of its text, which does not reveal the model."""
     return digest(instance_id, patch)[:12]

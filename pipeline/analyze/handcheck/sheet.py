@@ -1,7 +1,7 @@
-"""A sheet: a sample of patches to be rated by people who do not know whose they are.
+"""A sheet: a sample of patches, to be rated by people who do not know which model wrote them.
 
-Writes `sheet.html` (issue and patch of each check, to read) and `sheet.csv` (to fill in); reads the latter back. A
-check is named by its patch alone, and equal patches of several models are one check.
+Writes `sheet.html` (issue and patch of each check, to read) and `sheet.csv` (to fill in), and reads the latter back. A
+check is named by its patch, so equal patches of several models are one check.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Check(NamedTuple):
 
 
 def sample(frames: Frames, size: int, seed: int) -> list[Check]:
-    """Patches that change something, at most `size`, each once: as many as can be of every model, resolved or not.
+    """At most `size` patches that change something, each once, spread evenly over models, and over resolved or not.
 
-    The order is random, and the same for the same seed. Raises UserError where there is no such patch.
+    The order is random, and equal for equal seeds. Raises UserError if there is no such patch.
     """
     rows = frames.predictions.query("kind == 'model' and files.notna()")
     if rows.empty:
@@ -64,7 +64,7 @@ def _check(frames: Frames, agent: str, model: str, name: str) -> Check:
 
 
 def export(checks: list[Check], folder: Path) -> Path:
-    """Write both files of a sheet, and return the one to fill in. Raises UserError where one was begun already."""
+    """Write both files of a sheet and return the one to fill in. Raises UserError if the folder has one already."""
     path = folder / "sheet.csv"
     if path.exists():
         raise UserError("a sheet already exists", path=path, hint="import it, or name another folder")
@@ -83,10 +83,9 @@ def _page(checks: list[Check]) -> str:
 
 
 def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
-    """The ratings of a sheet; a row without one is left out.
+    """The ratings of a sheet, without rows that have none.
 
-    Raises UserError, with the line, for a rating that there is not, a patch that there is not any more, and one that
-    stands there twice.
+    Raises UserError, with the line, for an unknown rating, an unknown patch and a duplicate.
     """
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
     found: dict[str, HandCheck] = {}
@@ -102,9 +101,9 @@ def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
 def _refuse(path: Path, line: int, cells: dict[str, str], known: Container[str], found: Container[str]) -> None:
     key, rating = cells["check"], cells["rating"].lower()
     faults = (
-        (rating not in RATINGS, "rating", f"'{rating}' is no rating", f"it is one of: {', '.join(RATINGS)}"),
+        (rating not in RATINGS, "rating", f"'{rating}' is not a rating", f"it is one of: {', '.join(RATINGS)}"),
         (key not in known, "check", f"no prediction has the patch '{key}'", "predictions have changed: export anew"),
-        (key in found, "check", f"'{key}' stands there twice", "keep one of the rows"),
+        (key in found, "check", f"'{key}' is there twice", "keep one of the rows"),
     )
     for fault, field, message, hint in faults:
         if fault:
@@ -113,12 +112,12 @@ def _refuse(path: Path, line: int, cells: dict[str, str], known: Container[str],
 
 def _rating(cells: dict[str, str], known: Mapping[str, str], rater: str) -> HandCheck:
     key = cells["check"]
-    said = {"rating": cells["rating"].lower(), "note": cells["note"]}
-    return HandCheck.model_validate({"instance_id": known[key], "patch": key, "rater": rater} | said)
+    given = {"rating": cells["rating"].lower(), "note": cells["note"]}
+    return HandCheck.model_validate({"instance_id": known[key], "patch": key, "rater": rater} | given)
 
 
 def add(store: Store, checks: list[HandCheck]) -> list[HandCheck]:
-    """Append ratings; the newest of a rater counts. Returns all that count."""
+    """Append ratings; a rater's newest rating of a patch counts. Returns all that count."""
     store.begin()
     before = {(one.patch, one.rater): one for one in newest_checks(store)}
     new = [one.model_copy(update={"time": now()}) for one in checks]

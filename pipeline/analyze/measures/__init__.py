@@ -1,10 +1,10 @@
-"""The tables: what each is made of stands in `tables.toml`, this loops over it.
+"""The tables: `tables.toml` says what each consists of, and this module makes them.
 
-    metrics      one number of a group of predictions, by name: what tables with `by` are made of
+    metrics      numbers of a group of predictions, by name: the cells of tables with `by`
     group        such groups, `kinds` of metrics, and their `summary`
     dataset, audited, cost, model, repository
-                 tables that count something else, one function each, by the chapters of the report
-    shown        the same tables for people
+                 other tables, one function each, by the chapters of the report
+    shown        the tables as people read them
 
 A table whose stage is missing is left out, not filled with zeros.
 """
@@ -20,7 +20,7 @@ from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.summary import summary
 from pipeline.core.options import REFERENCES
 
-#: table -> the function that makes it, for those without `by`
+#: table without `by` -> the function that makes it
 MAKERS = {
     "funnel": dataset.funnel,
     "qualification": dataset.qualification,
@@ -51,7 +51,7 @@ MAKERS = {
 
 
 def tables(frames: Frames) -> dict[str, pd.DataFrame]:
-    """Every table that the data allow, by name, in the order of `tables.toml`."""
+    """Every table for which there are data, by name, in the order of `tables.toml`."""
     made = {table.name: _make(frames, table) for table in definitions() if _allowed(frames, table)}
     return {name: table for name, table in made.items() if len(table)}
 
@@ -62,12 +62,12 @@ def _make(frames: Frames, table: Table) -> pd.DataFrame:
 
 
 def _allowed(frames: Frames, table: Table) -> bool:
-    there = all(_there(frames, need) for need in table.needs)
-    return there and not (table.optional and frames.predictions[table.optional].isna().all())
+    has_data = all(_has_data(frames, need) for need in table.needs)
+    return has_data and not (table.optional and frames.predictions[table.optional].isna().all())
 
 
-def _there(frames: Frames, need: str) -> bool:
-    """Whether there is a frame's data; `verdicts` are in the predictions."""
+def _has_data(frames: Frames, need: str) -> bool:
+    """Whether a frame has rows; `verdicts` are a column of the predictions."""
     predictions = frames.predictions
-    said = {"verdicts": predictions["judged"], "predictions": predictions["predicted"]}
-    return bool(said[need].any()) if need in said else len(getattr(frames, need)) > 0
+    marks = {"verdicts": predictions["judged"], "predictions": predictions["predicted"]}
+    return bool(marks[need].any()) if need in marks else len(getattr(frames, need)) > 0

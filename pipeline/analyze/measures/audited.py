@@ -1,4 +1,4 @@
-"""Tables on the errors of our own verdicts, and on how strong tests are. Pure, over the frame `audits`."""
+"""Tables on the errors of our own verdicts and on the strength of tests. Pure, over the frame `audits`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.shares import percent, share
 from pipeline.report.statistics import wilson
 
-#: kind of variant -> what a wrong verdict on it is called, and what the right one is
+#: kind of variant -> the name of a wrong verdict on it, and whether the right verdict is resolved
 ERRORS = {"same": ("false negative", True), "harmful": ("false positive", False)}
 JUDGES = {"strict": "tests", "checked": "tests and checker"}
 
 
 def errors(frames: Frames) -> pd.DataFrame:
-    """How often each judge that was asked errs, in either way."""
+    """The rates of false negatives and false positives of each judge that was asked."""
     found = []
     for column, judge in JUDGES.items():
         if frames.audits[column].isna().all():
@@ -38,7 +38,7 @@ def errors(frames: Frames) -> pd.DataFrame:
 
 
 def by_rule(frames: Frames) -> pd.DataFrame:
-    """The same by what variants are made by."""
+    """The same by the rule that made the variant."""
     rows = frames.audits[frames.audits["variant"].isin(list(ERRORS))]
     right = rows["variant"].map({kind: right for kind, (_, right) in ERRORS.items()}).astype("boolean")
     marked = rows.assign(wrong=rows["strict"] != right, wrong_checked=rows["checked"] != right)

@@ -13,7 +13,7 @@ from pipeline.llm.prices import total
 
 
 def costs(frames: Frames) -> pd.DataFrame:
-    """What each experiment spent and what came of it, and all together."""
+    """What each experiment cost and achieved, with a row for all together."""
     by = ["repo", *WHO]
     metrics = [column.name for column in definition("costs").dictionary if column.name not in by]
     keys = [dict(zip(by, key, strict=True)) for key in frames.costs[by].drop_duplicates().itertuples(index=False)]
@@ -38,7 +38,7 @@ def usage(frames: Frames) -> pd.DataFrame:
 
 
 def instance_costs(frames: Frames) -> pd.DataFrame:
-    """What each instance cost, with `shared` for what serves several: their sum is the experiment's cost."""
+    """The cost of each instance and of `shared`, which serves several: their sum is the experiment's cost."""
     rows = frames.requests
     rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=rows["latency_ms"] / 1000)
     groups = rows.groupby(["repo", *WHO, "holder"], sort=False)

@@ -15,7 +15,7 @@ UNASSIGNED = "unassigned"
 
 
 def funnel(frames: Frames) -> pd.DataFrame:
-    """How many pull requests of each repository passed each filter; the median of their shares stands with the sums."""
+    """Pull requests of each repository that passed each filter. The row of sums has the median of the shares."""
     table = with_total(frames.funnel, "repo")
     shares = percent(table["a11y"], table["tests"])
     several = table["repo"] == ALL
@@ -23,7 +23,7 @@ def funnel(frames: Frames) -> pd.DataFrame:
 
 
 def qualification(frames: Frames) -> pd.DataFrame:
-    """How many candidates of each repository that was built became instances; the others are rejected or pending."""
+    """Candidates of each built repository that became instances, were rejected or are pending."""
     rejected = frames.rejections[frames.rejections["stage"] == "build"]
     done = {*frames.instances["instance_id"], *rejected["instance_id"]}
     pending = frames.candidates[~frames.candidates["instance_id"].isin(done)]
@@ -37,7 +37,7 @@ def qualification(frames: Frames) -> pd.DataFrame:
 
 
 def _kept(frames: Frames) -> pd.Series:
-    """By repository, the candidates that a build of what was reviewed takes; unknown where nobody rated."""
+    """By repository, the candidates that a build of reviewed candidates takes; unknown without ratings."""
     reviews = frames.reviews[frames.reviews["instance_id"].isin(frames.candidates["instance_id"])]
     rated = reviews.drop_duplicates("instance_id")
     return rated["resolved"].isin(BUILT).groupby(rated["repo"]).sum().astype("Int64")
@@ -47,7 +47,7 @@ def ratings(frames: Frames) -> pd.DataFrame:
     """How often each value of a field was given, by people and models."""
     fields = ("status", "difficulty", "issue_category", "test_quality")
     counts = [frames.reviews[name].dropna().value_counts(sort=True) for name in fields]
-    parts = [one.rename_axis("value").rename("ratings").reset_index() for one in counts]
+    parts = [count.rename_axis("value").rename("ratings").reset_index() for count in counts]
     for part, name in zip(parts, fields, strict=True):
         part["field"] = name
         part["ratings_pct"] = percent(part["ratings"], part["ratings"].sum())
@@ -61,7 +61,7 @@ def rejections(frames: Frames) -> pd.DataFrame:
 
 
 def composition(frames: Frames) -> pd.DataFrame:
-    """What instances are made of, by repository and over all."""
+    """Sizes and sources of instances, by repository and over all."""
     rows = frames.instances
     several = [(ALL, rows)] if rows["repo"].nunique() > 1 else []
     return pd.DataFrame([{"repo": repo} | _composed(part) for repo, part in [*rows.groupby("repo"), *several]])
@@ -80,13 +80,13 @@ def _composed(rows: pd.DataFrame) -> dict[str, object]:
 
 def identity(frames: Frames) -> pd.DataFrame:
     """A digest of each repository's instances."""
-    told = frames.instances.sort_values("instance_id")[["repo", "instance_id", "merged_at", "expected"]].astype(str)
-    rows = [(repo, len(part), digest(part.values.tolist())[:12]) for repo, part in told.groupby("repo")]
+    known = frames.instances.sort_values("instance_id")[["repo", "instance_id", "merged_at", "expected"]].astype(str)
+    rows = [(repo, len(part), digest(part.values.tolist())[:12]) for repo, part in known.groupby("repo")]
     return pd.DataFrame(rows, columns=["repo", "instances", "instances_digest"])
 
 
 def transitions(frames: Frames) -> pd.DataFrame:
-    """The tests that must pass, by repository and by what they did before the fix."""
+    """The tests that must pass, by repository and by their status before the fix."""
     rows = frames.transitions[frames.transitions["must_pass"].fillna(False).astype(bool)]
     counts = rows.groupby(["repo", "kind"]).size().unstack(fill_value=0)
     kinds = ["f2p", "s2p", "n2p", "p2p"]
@@ -95,7 +95,7 @@ def transitions(frames: Frames) -> pd.DataFrame:
 
 
 def assignments(frames: Frames) -> pd.DataFrame:
-    """The assigned criteria of the dataset's instances; an instance without any stands once, as `unassigned`."""
+    """The assigned criteria of the dataset's instances; an instance without any has one row, `unassigned`."""
     found = frames.instances[["instance_id"]].merge(frames.criteria[["instance_id", "principle", "criterion"]], "left")
     return found.assign(principle=found["principle"].fillna(UNASSIGNED))
 
@@ -130,6 +130,6 @@ def classes(frames: Frames) -> pd.DataFrame:
     rows = classified(frames.instances)
     counts = [rows.groupby(name, observed=True).size().rename("instances") for name in (*CLASSES, "year")]
     parts = [part.rename_axis("value").reset_index().assign(**{"class": str(part.index.name)}) for part in counts]
-    told = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
-    table = pd.concat([part.astype({"value": str}) for part in told], ignore_index=True)
+    known = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
+    table = pd.concat([part.astype({"value": str}) for part in known], ignore_index=True)
     return table.assign(instances_pct=percent(table["instances"], len(rows)))

@@ -1,4 +1,4 @@
-"""What `tables.toml` says of each table: name, chapter, title, what it needs, its columns and what they mean."""
+"""The definitions of `tables.toml`: a table's name, chapter, title, needs, and columns with their meaning."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pipeline.analyze.columns import Column
 
 
 class Table(NamedTuple):
-    """A table: `about` says how to read it; `best` is a column to sort by; without `optional`, a column of predictions,
-    there is no table."""
+    """A table. `about` says how to read it; `best` is the column to sort by. If the column `optional` of the
+    predictions is empty, the table is omitted."""
 
     name: str
     chapter: str
@@ -48,7 +48,7 @@ def _table(own: dict[str, Column], columns: list[str], needs: list[str], by: tup
 
 
 def _of_frames(first: list[str]) -> dict[str, Column]:
-    """Columns of frames by name; of two frames that share one, that which the table needs speaks."""
+    """Columns of frames by name. If two frames have a column of the same name, the frame that the table needs wins."""
     frames = columns.frames()
     order = [*(name for name in first if name in frames), *frames]
     return {column.name: column for name in reversed(order) for column in frames[name]}

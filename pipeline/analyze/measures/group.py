@@ -1,7 +1,7 @@
 """Groups of predictions: by model, repository, difficulty, size, year.
 
-Every instance of the dataset is in the denominator of every model. References (oracle, nop) check the dataset: they are
-in the tables that say so, and nowhere else.
+Every instance of the dataset is in the denominator of every model. References (oracle, nop) check the dataset and
+appear only in tables that ask for them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 
 WHO = ["agent", "model"]
-#: what a class is called where nobody said
+#: the class of an instance without a rating
 UNKNOWN = "unknown"
-#: column -> its classes in order
+#: column -> its classes, in order
 CLASSES = {
     "difficulty": ("easy", "medium", "difficult", "no-clue", UNKNOWN),
     "size": ("1 file", "2 files", "3 to 5 files", "6 files or more"),
     "statement_source": ("issue", "pull_request", "review"),
 }
-#: columns by which a group's costs can be told apart
+#: columns by which costs are known; a group by any other column has no costs
 _COST_KEYS = {"kind", "repo", *WHO}
 
 
 @dataclass(frozen=True)
 class Group:
-    """Predictions that have `key` in common, and what they cost where that is known."""
+    """Predictions that share the values in `key`, and their costs where these are known."""
 
     frames: Frames
     key: dict[str, Any]
@@ -37,7 +37,7 @@ class Group:
 
     @cached_property
     def costs(self) -> pd.DataFrame:
-        """The rows of `costs.csv` of this group: none for groups that it does not tell apart."""
+        """The rows of `costs.csv` of this group; none if costs are not known by its columns."""
         costs = self.frames.costs
         if not set(self.key) <= _COST_KEYS:
             return costs[:0]
@@ -47,7 +47,8 @@ class Group:
 
 
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:
-    """Predictions with the classes of their instances, of agents and models with any row of which `need` is true."""
+    """Predictions with the classes of their instances, of the agents and models that have a row in which `need` is
+    true."""
     rows = frames.predictions
     rows = rows[rows.groupby(WHO)[need].transform("any").astype(bool)]
     if not references:
@@ -56,6 +57,6 @@ def attempts(frames: Frames, need: str = "judged", *, references: bool = False) 
 
 
 def classified(instances: pd.DataFrame) -> pd.DataFrame:
-    """The classes of instances, in their order; `unknown` where nobody said."""
+    """The instances with their classes as ordered categories; `unknown` without a rating."""
     table = instances[["instance_id", "year", *CLASSES]].fillna({"difficulty": UNKNOWN})
     return table.assign(**{name: pd.Categorical(table[name], order, ordered=True) for name, order in CLASSES.items()})

@@ -1,6 +1,6 @@
-"""Kinds of metrics: functions that make the function of a metric from the column or the metrics that it is about.
+"""Kinds of metrics: each function returns a metric for the given column or metrics.
 
-A number that is not known is None: a mean of nothing, a share of nothing, a cost that nobody recorded.
+An unknown number is None: the mean or share of nothing, a cost that was not recorded.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ Metric = Callable[[Group], Any]
 
 
 def count(column: str) -> Metric:
-    """How many rows have it true."""
+    """The number of rows in which the column is true."""
     return lambda group: int(group.rows[column].fillna(False).sum())
 
 
 def known(column: str) -> Metric:
-    """In how many rows it is known."""
+    """The number of rows in which the column is known."""
     return lambda group: int(group.rows[column].notna().sum())
 
 
 def among(column: str, value: str) -> Metric:
-    """How many rows have this value."""
+    """The number of rows in which the column has this value."""
     return lambda group: int((group.rows[column] == value).sum())
 
 
 def summed(column: str) -> Metric:
-    """Its sum; None where it is known of no row."""
+    """The sum of the column; None if it is known in no row."""
     return lambda group: None if group.rows[column].isna().all() else group.rows[column].sum()
 
 
 def mean(column: str, where: str = "") -> Metric:
-    """Its mean over the rows of which it is known, or of which `where` is."""
+    """The mean of the column over the rows in which it, or the column `where`, is known."""
     return lambda group: number(group.rows.dropna(subset=where or column)[column].mean())
 
 
@@ -47,32 +47,33 @@ def median(column: str) -> Metric:
 
 
 def macro(column: str) -> Metric:
-    """Mean over repositories of the share of rows that have it true, in percent; over those of which it is known."""
+    """The mean over repositories of the share of rows in which the column is true, in percent; rows in which it is
+    unknown do not count."""
     return lambda group: number(100 * by_repo(group, column).mean().mean())
 
 
 def ratio(part: Metric, whole: Metric) -> Metric:
-    """One metric in percent of another; None where the part is not known."""
+    """One metric in percent of another; None if it is unknown."""
     return lambda group: None if (found := part(group)) is None else share(found, whole(group))
 
 
 def change(ours: Metric, gold: Metric) -> Metric:
-    """How much less or more than another, in percent."""
+    """The difference of one metric from another, in percent of the latter."""
     return lambda group: _less(ours(group), gold(group))
 
 
 def money(*columns: str) -> Metric:
-    """The exact sum of columns of the frame `costs`; None where there is no row."""
+    """The exact sum of columns of the frame `costs`; None without rows."""
     return lambda group: total(total(group.costs[name]) for name in columns) if len(group.costs) else None
 
 
 def per(cost: Metric, whole: Metric) -> Metric:
-    """A cost by a number of things, in USD."""
+    """A cost divided by a count, in USD."""
     return lambda group: _each(cost(group), whole(group))
 
 
 def by_repo(group: Group, column: str) -> Any:
-    """A truth as 0 and 1, by repository."""
+    """A boolean column as 0 and 1, by repository."""
     rows = group.rows.dropna(subset=column)
     return rows[column].astype(float).groupby(rows["repo"])
 

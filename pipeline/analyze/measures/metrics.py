@@ -1,4 +1,4 @@
-"""The metrics: each is one number of a group of predictions. What they mean stands in `tables.toml`.
+"""The metrics: each is one number of a group of predictions. `tables.toml` says what they mean.
 
 To add one: a function (or one of `kinds`) and a row of METRICS here, a row of [columns] there.
 """
@@ -39,12 +39,12 @@ equivalent = summed("equivalent")
 
 
 def wilson(end: str) -> Metric:
-    """An end of the interval of the share of resolved instances."""
+    """One end of the interval of the share of resolved instances."""
     return lambda group: _percent(statistics.wilson(resolved(group), instances(group)), end)
 
 
 def bootstrap(end: str) -> Metric:
-    """An end of the interval of its mean over repositories."""
+    """One end of the interval of the mean over repositories."""
     return lambda group: _percent(statistics.macro_bootstrap([one for _, one in by_repo(group, "resolved")]), end)
 
 
@@ -61,7 +61,7 @@ def incomplete(group: Group) -> bool:
 
 
 def attempts(group: Group) -> int | None:
-    """Verdicts at the instance that has fewest, of one agent and model."""
+    """The smallest number of verdicts on an instance, for one agent and model."""
     samples = group.frames.samples
     for name in (name for name in ("agent", "model") if name in group.key):
         samples = samples[samples[name] == group.key[name]]
@@ -92,7 +92,7 @@ def jaccard_of_all(group: Group) -> float | None:
 
 # -- what the agent saw ------------------------------------------------------------------------------------------------
 def of_seen(column: str) -> Metric:
-    """A sum over the predictions whose agent says what it saw; no patch changes no file."""
+    """A sum over the predictions whose agent reports what it saw; without a patch, no file is changed."""
     return lambda group: int(group.rows.dropna(subset="gold_located")[column].fillna(0).sum())
 
 
@@ -131,7 +131,7 @@ def _voted(group: Group) -> pd.DataFrame:
 
 
 def judge_mean(group: Group) -> float | None:
-    """A rating of -1 says that the judge could not tell."""
+    """The mean of the judge's ratings without -1, which means that the judge could not tell."""
     judge = group.rows["judge"]
     return number(judge[judge > 0].mean())
 

@@ -1,4 +1,4 @@
-"""Tables on models that are no metric of a group: outcomes, pairs, pass@k, stages, causes. Pure, over frames."""
+"""Tables on models that are not metrics of a group: outcomes, pairs, pass@k, stages, causes. Pure, over frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.report import statistics
 
 
 def outcomes(frames: Frames) -> pd.DataFrame:
-    """How many instances ended in which way, by agent and model; references last."""
+    """The number of instances by outcome, agent and model; references last."""
     rows = attempts(frames, references=True)
     counts = rows.groupby(["kind", *WHO, "outcome"]).size().unstack(fill_value=0)
     counts = counts.reindex(columns=[outcome.value for outcome in Outcome], fill_value=0)
@@ -25,7 +25,7 @@ def outcomes(frames: Frames) -> pd.DataFrame:
 
 
 def comparison(frames: Frames) -> pd.DataFrame:
-    """McNemar's test of every pair of models, on the instances that both were evaluated on."""
+    """McNemar's test for every pair of models, on the instances evaluated for both."""
     rows = attempts(frames)
     rows = rows.assign(who=named(rows))
     table = rows[rows["evaluated"]].pivot(index="instance_id", columns="who", values="resolved")
@@ -35,7 +35,7 @@ def comparison(frames: Frames) -> pd.DataFrame:
 
 
 def named(rows: pd.DataFrame) -> pd.Series:
-    """The model of each row; with its agent, where there are several."""
+    """The model of each row, with its agent if there are several agents."""
     if rows["agent"].nunique() < 2:
         return rows["model"]
     return rows["model"] + " (" + rows["agent"] + ")"
@@ -57,8 +57,9 @@ def _pair(pair: pd.DataFrame) -> dict[str, Any]:
 
 
 def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
-    """For every k up to the fewest attempts at an instance, or up to a wanted one: UserError where that is more. Every
-    instance that a model was asked counts; one without any verdict was attempted as often, in vain."""
+    """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to the given k.
+    Raises UserError if that is larger. Every instance for which a model was asked counts; without any verdict, all
+    its attempts failed."""
     asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO)["instance_id"].unique()
     rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(asked.index)].reset_index()
     return pd.DataFrame([row for who, group in _by_model(rows) for row in _estimates(who, group, asked[who], up_to)])
@@ -83,7 +84,7 @@ def _estimates(
 
 
 def stages(frames: Frames) -> pd.DataFrame:
-    """How many instances came through each stage of the agent, then to a run of the tests, then to a resolution."""
+    """The number of instances that passed each stage of the agent, were then tested, and were resolved."""
     rows = frames.stages.assign(reached=frames.stages["count"] > 0)
     reached = rows.groupby([*WHO, "place", "stage"])["reached"].sum().reset_index()
     last = int(reached["place"].max())
@@ -112,7 +113,7 @@ def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
 
 
 def causes(frames: Frames) -> pd.DataFrame:
-    """The agent's own word for its end, with the outcome of the evaluation and its cause."""
+    """The agent's own outcome, with the outcome of the evaluation and its cause."""
     rows = attempts(frames, "predicted")
     rows = rows.assign(ended=rows["ended"].fillna("no answer"))
     counts = rows.groupby([*WHO, "ended", "outcome", "cause"], dropna=False).size().rename("instances").reset_index()

@@ -1,4 +1,4 @@
-"""Tables on repositories that are no metric of a group of one model's predictions. Pure, over frames."""
+"""Tables on repositories over all models. Pure, over frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.analyze.measures.shares import ALL, share
 
 
 def together(frames: Frames) -> pd.DataFrame:
-    """Instances of each repository that any, every and no model resolved."""
+    """The instances of each repository that any model, every model and no model resolved."""
     rows = attempts(frames)
     solved = rows.groupby(["repo", "instance_id"])["resolved"].agg(["any", "all"]).reset_index()
     models = len(rows[WHO].drop_duplicates())

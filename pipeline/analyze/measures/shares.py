@@ -1,4 +1,4 @@
-"""What many tables need: a percentage, and a row of totals. Pure."""
+"""Percentages and rows of totals. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ALL = "all"
 
 
 def percent(part: pd.Series, whole: pd.Series | float) -> pd.Series:
-    """100 * part / whole; not known (NA) where the whole is nothing."""
+    """100 * part / whole; NA if the whole is 0."""
     whole = pd.Series(whole, index=part.index, dtype="Float64")
     return 100 * part.astype("Float64") / whole.mask(whole == 0)
 
 
 def share(part: float, whole: float) -> float | None:
-    """The same of two numbers."""
+    """The same for two numbers."""
     return 100 * float(part) / float(whole) if whole else None
 
 
@@ -34,7 +34,7 @@ def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def is_amount(column: pd.Series) -> bool:
-    """Whether it holds numbers: counts, rates, or exact money (the only objects in a table)."""
+    """Whether a column holds counts, rates or exact amounts (the only objects in a table)."""
     return column.dtype == object or (is_numeric_dtype(column) and not is_bool_dtype(column))
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: rates with one decimal, exact money, yes and no, a dash where nothing is known."""
+"""Tables as people read them: rates with one decimal, exact money, yes and no, a dash for unknown values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pandas.api.types import is_bool, is_integer
 
 from pipeline.analyze.columns import Column
 
-#: unit -> digits behind the point
+#: unit -> decimals
 _DIGITS = {"%": 1, "USD": 3, "p": 3, "s": 1, "": 2}
 NOTHING = "–"
-#: part of a column's name -> what people read, and the same for whole names
+#: part of a column's name -> what people read; then the same for whole names
 _WORDS = {"pct": "%", "usd": "USD", "low": "interval", "llm": "LLM", "emb": "embedding", "repo": "repository"}
 _NAMES = {
     "req_llm": "LLM requests",
@@ -26,7 +26,7 @@ _NAMES = {
 
 
 class Heading(NamedTuple):
-    """A column as people see it: its name, whether numbers are in it, and the column that it is about."""
+    """A column as people see it: its name, whether it holds numbers, and its definition."""
 
     name: str
     numeric: bool
@@ -34,7 +34,7 @@ class Heading(NamedTuple):
 
 
 def headings(table: pd.DataFrame, columns: Iterable[Column]) -> list[Heading]:
-    """The columns that people see: none that is empty throughout, and an interval as one."""
+    """The columns that people see: without empty columns, and with both ends of an interval as one."""
     known = [one for one in columns if table[one.name].notna().any() and not one.name.endswith("_high")]
     return [Heading(_label(one.name), one.type in ("Int64", "Float64", "decimal"), one) for one in known]
 
@@ -71,7 +71,7 @@ def _cell(value: Any, column: Column) -> str:
 
 
 def _money(value: Decimal) -> str:
-    """Exact up to four decimals; a longer one is rounded there, and a smaller one keeps two digits."""
+    """An amount, exact up to four decimals. Longer ones are rounded, and smaller ones keep two digits."""
     places = value.as_tuple().exponent
     if value == 0 or (isinstance(places, int) and places >= -4):
         return f"{value:,f}"

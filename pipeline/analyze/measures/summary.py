@@ -11,7 +11,7 @@ from pipeline.analyze.measures.metrics import METRICS
 
 
 def summary(frames: Frames, table: Table) -> pd.DataFrame:
-    """The rows of a table; a repository without any answer or verdict of a model has none."""
+    """The rows of a table. A model has no row for a repository on which it has neither answer nor verdict."""
     by, need = list(table.by), "judged" if "verdicts" in table.needs else "predicted"
     rows = attempts(frames, need, references=table.references)
     metrics = [column.name for column in table.dictionary if column.name not in by]
@@ -25,11 +25,11 @@ def summary(frames: Frames, table: Table) -> pd.DataFrame:
 
 
 def _ranked(found: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Models before references, and the best first where the table says so."""
+    """Models before references, sorted by the table's `best` column if it has one."""
     keys = [name for name in ("kind", table.best) if name in found]
     return found.sort_values(keys, ascending=[name == "kind" for name in keys], kind="stable") if keys else found
 
 
 def measured(group: Group, metrics: list[str]) -> dict[str, object]:
-    """These metrics of one group."""
+    """The metrics of one group, by name."""
     return {name: METRICS[name](group) for name in metrics}

@@ -1,7 +1,7 @@
-"""The figures: every one is drawn from one table, with what `report.figures` has of style and kinds.
+"""The figures: each is drawn from one table, with the styles and kinds of `report.figures`.
 
-dataset, cost, models          one function for each figure, by the chapters of the report
-labels                         how agents and models are called
+dataset, cost, models          one function per figure, by the chapters of the report
+labels                         labels of agents and models
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 class Figure(NamedTuple):
-    """A figure: the table that it is drawn from, and the function that draws it, or gives None when it cannot."""
+    """A figure: its table, and the function that draws it or returns None if there is nothing to draw."""
 
     name: str
     title: str
@@ -55,18 +55,18 @@ FIGURES = (
 
 
 def figures(frames: Frames, made: Tables | None = None) -> list[Plot]:
-    """All figures that the data allow; `made` are the tables, where they are there already."""
+    """All figures for which there are data. `made` are the tables, if they were made already."""
     made = tables(frames) if made is None else made
     drawn = (figure(frames, one.name, made) for one in FIGURES)
     return [plot for plot in drawn if plot]
 
 
 def figure(frames: Frames, name: str, made: Tables | None = None) -> Plot | None:
-    """One figure by its name, None where the data do not allow it. Raises UserError for a name that there is not."""
+    """One figure by its name, None without data for it. Raises UserError for an unknown name."""
     made = tables(frames) if made is None else made
-    one = next((one for one in FIGURES if one.name == name), None)
-    if one is None:
+    found = next((one for one in FIGURES if one.name == name), None)
+    if found is None:
         raise unknown("figure", name, [one.name for one in FIGURES])
     with styled():
-        drawing = one.draw(frames, made) if one.table in made else None
-        return Plot(one.name, one.title, one.table, laid_out(drawing[0]), drawing[1]) if drawing else None
+        drawing = found.draw(frames, made) if found.table in made else None
+        return Plot(name, found.title, found.table, laid_out(drawing[0]), drawing[1]) if drawing else None

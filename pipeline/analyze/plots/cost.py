@@ -17,7 +17,7 @@ from pipeline.report.figures.style import EDGE, GRID, LINES, WIDTH, Drawing, can
 
 
 def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None when nothing cost anything."""
+    """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None if nothing was spent."""
     table = made["costs"]
     table = table[table["repo"] != ALL].assign(usd=lambda rows: rows["cost_usd"].astype(float))
     if not table["usd"].sum():
@@ -34,7 +34,7 @@ def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
 
 
 def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """A point for each model: what it cost in all, and how much of its answers is empty (the thesis's figure 5.3)."""
+    """A point for each model: its total cost and its share of empty answers (the thesis's figure 5.3)."""
     if "patches" not in made:
         return None
     table = made["model_costs"].merge(made["patches"][[*WHO, "non_empty_pct"]], on=WHO).dropna(subset="cost_usd")
@@ -54,8 +54,8 @@ def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | N
 
 
 def frontier(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """A point for each model: what its answers cost, and what they resolve; a line joins those that no other model
-    betters in both."""
+    """A point for each model: the cost of its answers and the share that it resolves. A line joins the models that
+    no other model surpasses in both."""
     if "leaderboard" not in made:
         return None
     table = made["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
@@ -73,15 +73,15 @@ def frontier(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | Non
     axes.set_ylabel("resolved, % of all instances")
     axes.grid(color=GRID)
     legend(axes, 2)
-    told = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
+    texts = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
     on_it = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
     return (
         figure,
-        f"A point for each model. {listed(zip(names, told, strict=True))}. On the frontier: {', '.join(on_it)}.",
+        f"A point for each model. {listed(zip(names, texts, strict=True))}. On the frontier: {', '.join(on_it)}.",
     )
 
 
 def unbettered(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows than which none both costs no more and resolves more, the cheapest first."""
+    """The rows that no other row surpasses in both cost and resolved instances, the cheapest first."""
     ordered = table.sort_values(["usd", "share"], ascending=[True, False], kind="stable")
     return ordered[ordered["share"] > ordered["share"].cummax().shift(fill_value=-1)]

@@ -11,7 +11,7 @@ from pipeline.analyze.frames import Frames
 from pipeline.report.figures.bars import legend, plain, stacked
 from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed, wrapped
 
-#: kind of a transition -> what it is called
+#: kind of a transition -> its label
 KINDS = {
     "f2p": "fail to pass",
     "s2p": "skipped to pass",
@@ -21,29 +21,28 @@ KINDS = {
 
 
 def funnel(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
-    """Bars whose lengths show the drop: what is left after each step, over all repositories, with the share of the
-    step before."""
+    """Bars that show what is left after each step, over all repositories, with the share of the step before."""
     counts = _steps(made)
     figure = canvas(len(counts))
     axes = figure.subplots()
     values = list(counts.values())
-    told = [f"{count:,}{_kept(before, count)}" for before, count in zip([0, *values], values, strict=False)]
-    plain(axes, list(counts), values, told)
+    shares = [f"{count:,}{_kept(before, count)}" for before, count in zip([0, *values], values, strict=False)]
+    plain(axes, list(counts), values, shares)
     axes.set(xlim=(0, 1.55 * (max(values) or 1)), xlabel="pull requests")
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     axes.xaxis.set_major_formatter("{x:,.0f}")
-    return figure, f"Bars, one below the other. {listed(list(zip(counts, told, strict=True)))}."
+    return figure, f"Bars, one below the other. {listed(list(zip(counts, shares, strict=True)))}."
 
 
 def _kept(before: int, count: int) -> str:
-    """What a step keeps of the one before it."""
+    """The share of the previous step that this step keeps."""
     return f" ({100 * count / before:.3g} %)" if before else ""
 
 
 def _steps(made: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     found = made["funnel"].iloc[-1]
     counts = {
-        "merged, looked at": found["total"],
+        "merged": found["total"],
         "change source and tests": found["tests"],
         "candidates": found["sample"] + found["without_issue"],
     }
@@ -54,7 +53,7 @@ def _steps(made: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 
 
 def principles(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
-    """Two bars for each principle: its share of assigned criteria, and of instances (the thesis's figure 5.1)."""
+    """Two bars per principle: its share of assigned criteria and of instances (the thesis's figure 5.1)."""
     table = made["principles"]
     figure = canvas(2 * len(table), each=0.24, head=1.1)
     axes = figure.subplots()
@@ -77,7 +76,7 @@ def _told(counts: pd.Series, shares: pd.Series) -> list[str]:
 
 
 def transitions(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """Bars of the tests that must pass, in parts by what they did before, by repository."""
+    """Bars of the tests that must pass, in parts by their status before the fix, by repository."""
     table = made["transitions"]
     kinds = [name for name in KINDS if table[name].sum()]
     if not kinds:

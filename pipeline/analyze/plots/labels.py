@@ -1,4 +1,4 @@
-"""How agents and models are called in figures."""
+"""Labels of agents and models in figures."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from pipeline.report.figures.style import wrapped
 
 
 def who(rows: pd.DataFrame) -> list[str]:
-    """The models of the rows as labels, with the agent where there are several."""
+    """The models of the rows as labels, with the agent if there are several agents."""
     return [wrapped(name) for name in named(rows)]

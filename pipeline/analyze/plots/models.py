@@ -53,13 +53,13 @@ MARKS = {
     Outcome.TIMEOUT: (GREEN, "T"),
     Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),
 }
-#: outcome -> the pattern of its part of a bar
+#: outcome -> the hatching of its part of a bar
 PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""), strict=True))
-#: what the size of a patch is measured in
+#: measures of a patch's size
 MEASURES = ("files", "lines", "hunks")
-#: a grid of more instances is nothing to look at: the frame `predictions` and the report's pages have them
+#: a grid of more instances cannot be read; the frame `predictions` and the report's pages have them
 LARGEST_GRID = 60
-#: a grid of pairs of more models can not be read
+#: a grid of pairs of more models cannot be read
 MOST_MODELS = 20
 
 
@@ -124,7 +124,7 @@ def pass_at_k(_frames: Frames, made: Tables) -> Drawing | None:
 
 
 def agreement(_frames: Frames, made: Tables) -> Drawing | None:
-    """A grid: of what either of two models resolved, how much both did."""
+    """A grid of pairs of models: the share that both resolved of what either of them resolved."""
     table = made["comparison"]
     names = list(dict.fromkeys([*table["first"], *table["second"]]))
     if table.empty or len(names) > MOST_MODELS:
@@ -140,7 +140,7 @@ def agreement(_frames: Frames, made: Tables) -> Drawing | None:
 
 
 def grid(frames: Frames, _made: Tables) -> Drawing | None:
-    """A grid of letters: how each instance ended with each model; None for more instances than one can see."""
+    """A grid of letters: the outcome of each instance with each model; None for too many instances."""
     rows = attempts(frames)
     if rows.empty or len(frames.instances) > LARGEST_GRID:
         return None
@@ -160,7 +160,7 @@ def grid(frames: Frames, _made: Tables) -> Drawing | None:
 
 
 def _ends(table: pd.DataFrame) -> str:
-    """One sentence for each model: which instances ended how."""
+    """One sentence per model: the instances by outcome."""
     parts = []
     for model, column in table.items():
         ends = column.groupby(column).groups
@@ -233,27 +233,27 @@ def structure(_frames: Frames, made: Tables) -> Drawing | None:
     names = who(table)
     figure = canvas(2 * len(table), each=0.22, head=1.0)
     panels = figure.subplots(1, 3, sharey=True)
-    for axes, what in zip(panels, MEASURES, strict=True):
-        series = ((f"{what}_mean", "model", BLUE, "", -0.2), (f"gold_{what}_mean", "gold", YELLOW, "//", 0.2))
+    for axes, measure in zip(panels, MEASURES, strict=True):
+        series = ((f"{measure}_mean", "model", BLUE, "", -0.2), (f"gold_{measure}_mean", "gold", YELLOW, "//", 0.2))
         for column, label, color, hatch, offset in series:
             places = [place + offset for place in range(len(table))]
             style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6, "label": label}
             bars = axes.barh(places, table[column].astype(float), 0.38, **style)
             axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=7)
-        most = table[[f"{what}_mean", f"gold_{what}_mean"]].to_numpy(dtype=float).max()
-        axes.set(xlabel=what, xlim=(0, 1.5 * most))
+        most = table[[f"{measure}_mean", f"gold_{measure}_mean"]].to_numpy(dtype=float).max()
+        axes.set(xlabel=measure, xlim=(0, 1.5 * most))
         axes.tick_params(axis="y", length=0)
     panels[0].set_yticks(range(len(table)), names)
     panels[0].invert_yaxis()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
-    changes = table[[f"{what}_change_pct" for what in MEASURES]].to_numpy().tolist()
-    told = (", ".join(f"{what} {by:+.0f} %" for what, by in zip(MEASURES, row, strict=True)) for row in changes)
+    changes = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
+    told = (", ".join(f"{measure} {by:+.0f} %" for measure, by in zip(MEASURES, row, strict=True)) for row in changes)
     said = list(zip(names, told, strict=True))
     return figure, f"Pairs of bars, model against gold. {listed(said)}."
 
 
 def by_class(column: str) -> Callable[[Frames, Tables], Drawing | None]:
-    """A grid of resolved of all instances, by model and a class of instances."""
+    """A grid of the shares of instances resolved, by model and a class of instances."""
     name = {"repo": "repositories"}.get(column, f"by_{column}")
 
     def draw(_frames: Frames, made: Tables) -> Drawing | None:
@@ -264,7 +264,7 @@ def by_class(column: str) -> Callable[[Frames, Tables], Drawing | None]:
 
 
 def by_principle(_frames: Frames, made: Tables) -> Drawing | None:
-    """The same by WCAG principle: resolved of the assigned criteria."""
+    """The same by WCAG principle, as shares of the assigned criteria."""
     return _shares(made["by_principle"].query("criteria > 0"), "principle", "criteria_resolved", "criteria")
 
 
@@ -280,7 +280,7 @@ def _shares(table: pd.DataFrame, column: str, part: str, whole: str) -> Drawing 
 
 
 def accessibility(_frames: Frames, made: Tables) -> Drawing | None:
-    """Bars of violations: gone, still there, new; of models that were audited."""
+    """Bars of axe-core violations by model: fixed, remaining, introduced."""
     table = made["accessibility"].dropna(subset="axe_fixed")
     if table.empty:
         return None

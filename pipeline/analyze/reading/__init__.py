@@ -1,21 +1,21 @@
-"""Read what the stages left, refuse what contradicts itself, and say what there is not.
+"""Read the results of all stages, refuse contradictions, and note what is missing.
 
-    rows        rows of frames as they are read, texts for the report, notes
+    rows        what reading collects: rows of frames, texts for the report, notes
     collected   01_raw: funnels, candidates, rejections
     rated       00_viewer: ratings, assigned WCAG criteria
     built       02_dataset: instances and their transitions
     audited     02_dataset: audits of our verdicts
-    answered    03_predictions: the newest run of each agent and model, and what the agent says of it
+    answered    03_predictions: the newest run of each agent and model, with the agent's own metadata
     judged      04_evaluation: verdicts on those patches
-    assessed    04_evaluation: what the accessibility assessment says of them
-    spent       costs.csv and the ledger, of this track
+    assessed    04_evaluation: accessibility assessments of those patches
+    spent       costs.csv and the ledger, of the repair track
     rechecked   ratings of patches by hand
     sampled     verdicts on further attempts, here and in other data directories, for pass@k
     attempts    one row per agent, model and instance, from all of these
-    provenance  what made the runs that are shown
-    checks      what records may not say of each other
+    provenance  versions, settings and prices of the runs that are shown
+    checks      contradictions between records
 
-Files are read record by record: of a record with 500 tests only the rows stay. Does not read logs or manifests.
+Files are read record by record, and only the rows stay in memory. Does not read logs or manifests.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from pipeline.core.store import Store
 
 
 class Wanted(NamedTuple):
-    """What to read. `cutoffs` are dates (2024-10-31) by model; `samples` further data directories, for pass@k."""
+    """What to read. `cutoffs` are dates (2024-10-31) by model, `samples` further data directories for pass@k."""
 
     only: Repo | None = None
     cutoffs: Mapping[str, str] = {}

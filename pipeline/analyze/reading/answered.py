@@ -1,6 +1,6 @@
-"""Stage 03: what agents answered in the newest run of each agent and model, and what they say of how it went.
+"""Stage 03: the answers in the newest run of each agent and model, and the agents' own metadata.
 
-Of an agent's own files `metadata.json` is read (its funnel, the files that it located and showed), where there is one.
+Of an agent's own files, only `metadata.json` is read (its funnel, the files that it located and showed), if it exists.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pipeline.core.store import Store, each_record, read_json, shown_by, unique,
 
 
 class Run(NamedTuple):
-    """The newest run of an agent and model on one repository: what there is by instance, and why some have none.
+    """The newest run of an agent and model on one repository: predictions by instance, and why others have none.
 
-    `shown` names the instances that it is about, None for all; `experiment` is whose money its answers cost, empty for
-    runs that do not say it.
+    `shown` names the instances that the run covers, None for all. `experiment` is the experiment that paid for the
+    answers, empty for runs that do not record it.
     """
 
     name: str
@@ -50,7 +50,7 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> di
 
 
 def seen(metadata: Mapping[str, Any], gold: frozenset[str]) -> dict[str, int]:
-    """How many files of the gold patch the agent located and showed; empty where it does not say."""
+    """How many files of the gold patch the agent located and showed; empty if it does not report them."""
     sets = metadata.get("sets")
     if not sets:
         return {}
@@ -58,7 +58,7 @@ def seen(metadata: Mapping[str, Any], gold: frozenset[str]) -> dict[str, int]:
 
 
 def _checked(record: Prediction, who: Who, known: Mapping[str, Known], path: Path) -> Prediction:
-    """A prediction of the run's own agent and model. Those in SWE-bench's form name no agent."""
+    """The prediction, checked to be of the run's agent and model. Predictions in SWE-bench's format name no agent."""
     named = record if record.agent else record.model_copy(update={"agent": who[0]})
     checks.known(named, known, path)
     checks.of_run(named, who, path)
@@ -85,22 +85,22 @@ def _add(rows: Rows, who: Who, run: Run, places: Mapping[str, Path]) -> None:
 
 
 def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, int]]:
-    """The agent's funnel, in its own order. Raises UserError for one that does not count."""
+    """The agent's funnel, in its own order. Raises UserError if a value is not a number."""
     for place, (stage, count) in enumerate(metadata.get("funnel", {}).items(), 1):
         if not isinstance(count, int):
-            hint = "a funnel is stage: number; correct it, or predict again"
+            hint = "a funnel maps stages to numbers; correct it, or predict again"
             raise UserError(f"stage '{stage}' has no number", path=path, field="funnel", hint=hint)
         yield place, stage, int(count)
 
 
 def _metadata(store: Store, repo: Repo, one: Prediction, path: Path) -> Path:
-    """Where an agent says how it went with one instance: beside its answer, or in an older run's own folder."""
+    """The agent's metadata on one instance: beside its answer, or in the folder of an older run."""
     kept = store.answers(repo, one.instance_id, one.answer)
     return (kept if one.answer else path.parent / "instances" / one.instance_id) / "metadata.json"
 
 
 def _optional(path: Path) -> dict[str, Any]:
-    """A JSON object, empty where there is none. Raises UserError for anything else."""
+    """A JSON object, empty if the file is missing. Raises UserError for anything else."""
     value = read_json(path) if path.exists() else {}
     if not isinstance(value, dict):
         raise UserError("not a JSON object", path=path, hint="correct or remove the file")

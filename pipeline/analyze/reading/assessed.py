@@ -1,4 +1,4 @@
-"""Stage 04: what the accessibility assessment says of the patches that there are now, beside the verdicts on them."""
+"""Stage 04: the accessibility assessments of the current patches."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ Assessments = dict[tuple[str, str, str], Assessment]
 def read(
     store: Store, repo: Repo, runs: Mapping[Who, Run], verdicts: Verdicts, known: Mapping[str, Known]
 ) -> Assessments:
-    """Those of a repository. Raises UserError for one that is of no instance or belies its verdict."""
+    """The assessments of a repository that apply to current answers. Raises UserError for an unknown instance and
+    for a contradiction to the verdict."""
     found: Assessments = {}
     for path in (folder / "assessments.jsonl" for folder in store.evaluated_in(repo)):
-        for one in unique(each_record(path, Assessment), path):
-            checks.known(one, known, path)
-            checks.of_folder(one.agent, one.model, path.parent, path)
-            key = one.agent, one.model, one.instance_id
-            if key in verdicts and holds(one, runs.get(key[:2]), known[one.instance_id]):
-                checks.keeps(one, verdicts[key], path)
-                found[key] = one
+        for assessment in unique(each_record(path, Assessment), path):
+            checks.known(assessment, known, path)
+            checks.of_folder(assessment.agent, assessment.model, path.parent, path)
+            key = assessment.agent, assessment.model, assessment.instance_id
+            if key in verdicts and holds(assessment, runs.get(key[:2]), known[assessment.instance_id]):
+                checks.keeps(assessment, verdicts[key], path)
+                found[key] = assessment
     return found

@@ -1,7 +1,6 @@
-"""One row per agent, model and instance of the dataset, from all that the stages say of it.
+"""One row per agent, model and instance of the dataset, with everything that the stages know about it.
 
-Every instance that a run is about is there for its agent and model: one without an answer or a verdict says so, and
-does not vanish.
+Every instance that a run covers has a row for the run's agent and model, even without an answer or a verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Audits of our verdicts: every variant of gold with the verdicts that it got, and each instance's test strength."""
+"""Audits of our verdicts: every variant of gold patches with its verdicts, and each instance's test strength."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pipeline.core.store import Store, each_record, unique
 
 
 def read(rows: Rows, store: Store, repo: Repo) -> dict[str, float]:
-    """Add `audits` of a repository; returns the test strength of instances, in percent, where it was measured."""
+    """Add `audits` of a repository; returns the test strength of instances in percent, if it was measured."""
     path, strength = store.audit(repo), {}
-    for one in unique(each_record(path, VerdictAudit), path):
-        _add(rows, one, repo)
-        if one.hunks.share is not None:
-            strength[one.instance_id] = 100 * one.hunks.share
+    for audit in unique(each_record(path, VerdictAudit), path):
+        _add(rows, audit, repo)
+        if audit.hunks.share is not None:
+            strength[audit.instance_id] = 100 * audit.hunks.share
     return strength
 
 
 def _add(rows: Rows, audit: VerdictAudit, repo: Repo) -> None:
-    """The variants that were judged; none of an instance that gold does not resolve."""
-    for one in audit.variants if audit.gold is Outcome.RESOLVED else ():
+    """Add the variants that were judged; none for an instance that gold does not resolve."""
+    for variant in audit.variants if audit.gold is Outcome.RESOLVED else ():
         asked = [judge for judge in JUDGES if judge == "strict" or audit.is_checked]
-        said: dict[str, Any] = {judge: one.resolved(judge) for judge in asked}
-        if said["strict"] is not None and one.kind != "gold":
-            rows.add("audits", Audit=audit, Variant=one, Context={"repo": repo, **said})
+        verdicts: dict[str, Any] = {judge: variant.resolved(judge) for judge in asked}
+        if verdicts["strict"] is not None and variant.kind != "gold":
+            rows.add("audits", Audit=audit, Variant=variant, Context={"repo": repo, **verdicts})

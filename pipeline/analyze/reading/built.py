@@ -15,13 +15,13 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
 from pipeline.core.store import Store, each_record, unique
 
-#: the smallest number of files of each class but the first
+#: class -> its smallest number of files
 _SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
 
 
 def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mapping[str, float]) -> dict[str, Known]:
     """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name. `strength` is
-    that of their tests, in percent."""
+    the strength of their tests, in percent."""
     path = store.dataset(repo)
     known, stale = {}, Counter[str]()
     for one in unique(each_record(path, Instance), path):
@@ -58,12 +58,12 @@ def _number(count: int, noun: str) -> str:
 
 
 def size(files: int) -> str:
-    """The class of a number of files."""
+    """The class of a gold patch with this number of files."""
     return next((label for least, label in reversed(_SIZES.items()) if files >= least), "1 file")
 
 
 def _transitions(instance: Instance) -> Iterator[tuple[str | bool | None, ...]]:
-    """Every test that the dataset holds of an instance, once."""
+    """Every test of an instance, once."""
     place = instance.instance_id, str(instance.repository)
     kinds = (instance.fixed_tests, instance.p2p_tests, instance.f2p_tests, instance.s2p_tests, instance.n2p_tests)
     triples = {name: kind[name] for kind in kinds for name in sorted(kind)}

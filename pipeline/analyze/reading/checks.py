@@ -1,4 +1,4 @@
-"""What records may not say of each other: the same thing twice, or two things that cannot both be true.
+"""Contradictions between records: duplicates, and statements that cannot both be true.
 
 Each check raises UserError with the file and says what to do. Reads nothing.
 """
@@ -17,7 +17,7 @@ from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
 
 R = TypeVar("R", bound=Record)
-#: outcomes that tell whether the patch changes anything
+#: outcomes that depend on whether the patch is empty
 _SAY_WHETHER_EMPTY = (Outcome.EMPTY, Outcome.RESOLVED, Outcome.UNRESOLVED)
 
 
@@ -32,41 +32,41 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:
-    """A repository's dataset holds its own instances, under their own names."""
+    """A repository's dataset holds only its own instances, under their own names."""
     if instance.instance_id != repo.instance_id(instance.number) or instance.repository != repo:
         message = f"{instance.instance_id} is not number {instance.number} of {repo}"
         raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
 
 
 def not_kept(rejection: Rejection, kept: Container[str], path: Path, other: Path) -> None:
-    """Nothing is both kept (in the `other` file) and rejected by one stage."""
+    """A stage does not both keep (in the `other` file) and reject the same pull request."""
     if rejection.instance_id in kept:
         message = f"{rejection.instance_id} is rejected here and kept in {other}"
         raise UserError(message, path=path, field="instance_id", hint="run that stage again")
 
 
 def known(record: Any, instances: Container[str], path: Path) -> None:
-    """Every prediction and verdict is of an instance of the dataset."""
+    """Every prediction and verdict belongs to an instance of the dataset."""
     if record.instance_id not in instances:
         hint = "predict and evaluate again after a dataset has changed"
         raise UserError(f"{record.instance_id} is not in the dataset", path=path, field="instance_id", hint=hint)
 
 
 def of_run(record: Prediction, who: tuple[str, str], path: Path) -> None:
-    """A prediction is of the agent and model that its run is of."""
+    """A prediction has the agent and model of its run."""
     if (record.agent, record.model_name_or_path) != who:
         message = f"a record of {record.agent}, {record.model_name_or_path} in a run of {', '.join(who)}"
         raise UserError(message, path=path, hint="move it to the folder of that model")
 
 
 def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
-    """A record is of the agent and model that its folder (agent/repository/model) is named by."""
+    """A record has the agent and model of its folder (agent/repository/model)."""
     if (agent_folder(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
         raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
 
 
 def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> None:
-    """A verdict says that a patch is empty when it is (in the `other` file), and only then; and none resolves so."""
+    """A verdict says `empty` exactly if the patch (in the `other` file) is empty, and no empty patch is resolved."""
     empty = not answer.model_patch.strip()
     if (verdict.outcome is Outcome.EMPTY) != empty and verdict.outcome in _SAY_WHETHER_EMPTY:
         message = (
@@ -76,14 +76,14 @@ def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> Non
 
 
 def keeps(assessment: Assessment, verdict: Verdict, path: Path) -> None:
-    """The assessment stands beside the strict verdict and never changes it."""
+    """The assessment agrees with the strict verdict, which it never changes."""
     if assessment.resolved != (verdict.outcome is Outcome.RESOLVED):
         message = f"{verdict.instance_id} is resolved here or in {path.with_name('verdicts.jsonl')}, not in both"
         raise UserError(message, path=path, field="resolved", hint="assess this run again")
 
 
 def consistent(verdict: Verdict, path: Path) -> None:
-    """A resolved instance has no test that is unfixed or broken."""
+    """A resolved instance has no unfixed or broken tests."""
     if verdict.outcome is Outcome.RESOLVED and (verdict.unfixed or verdict.broken):
         message = f"{verdict.instance_id} is resolved, with tests unfixed or broken"
         raise UserError(message, path=path, field="outcome", hint="evaluate this run again")

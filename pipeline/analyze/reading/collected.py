@@ -1,4 +1,4 @@
-"""Stage 01: the funnel, the candidates, and why other pull requests are none."""
+"""Stage 01: the funnel, the candidates and the rejections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage 04: the verdicts on the patches that there are now, and the tests that tell."""
+"""Stage 04: the verdicts on the current patches, and the tests that decided them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Verdicts = dict[tuple[str, str, str], Verdict]
 
 
 def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: Mapping[str, Known]) -> Verdicts:
-    """Add `results` of a repository, and notes on what is not evaluated; returns the verdicts that hold."""
+    """Add `results` of a repository and notes on what is not evaluated; returns the current verdicts."""
     found: Verdicts = {}
     stale: Counter[Who] = Counter()
-    for one in verdicts(store, repo, known):
-        who = one.agent, one.model
-        if holds(one, runs.get(who), known[one.instance_id]):
-            _agrees(store, repo, one, runs.get(who))
-            rows.extend("results", _telling(one))
-            found[*who, one.instance_id] = one
+    for verdict in verdicts(store, repo, known):
+        who = verdict.agent, verdict.model
+        if holds(verdict, runs.get(who), known[verdict.instance_id]):
+            _agrees(store, repo, verdict, runs.get(who))
+            rows.extend("results", _telling(verdict))
+            found[*who, verdict.instance_id] = verdict
         else:
             stale[who] += 1
     evaluated = {key[:2] for key in found} | set(stale)
@@ -38,18 +38,18 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
 
 
 def _doubts(repo: Repo, verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What keeps the verdicts on a repository from being comparable, or sure."""
+    """Notes on why verdicts on a repository are not comparable, or not certain."""
     laws: dict[str, set[str]] = {}
     for one in verdicts:
         laws.setdefault(one.instance_id, set()).add(one.law)
     if mixed := sum(len(several) > 1 for several in laws.values()):
         yield f"04 evaluate: models are judged by different laws on {mixed} instances of {repo} (just eval-report)."
     if differing := sum(bool(one.differs) for one in verdicts):
-        yield f"04 evaluate: {differing} verdicts on {repo} ran otherwise than at qualification (field `differs`)."
+        yield f"04 evaluate: {differing} verdicts on {repo} ran differently than at qualification (field `differs`)."
     if aware := sum(bool(one.test_aware) for one in verdicts):
-        yield f"04 evaluate: {aware} patches on {repo} do otherwise where nothing says that tests run (`test_aware`)."
+        yield f"04 evaluate: {aware} patches on {repo} behave differently outside of tests (`test_aware`)."
     if lacking := sorted({word for one in verdicts for word in one.lacks}):
-        yield f"04 evaluate: verdicts on {repo} of lower assurance lack: {', '.join(lacking)}."
+        yield f"04 evaluate: verdicts on {repo} have lower assurance, since these are missing: {', '.join(lacking)}."
 
 
 def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None:
@@ -97,6 +97,6 @@ def _notes(repo: Repo, predicted: set[Who], evaluated: set[Who], stale: Counter[
     if not predicted and not evaluated:
         yield f"03 predict: nothing yet for {repo}."
     for who in sorted(predicted - evaluated):
-        yield f"04 evaluate: nothing yet of {', '.join(who)} on {repo}."
+        yield f"04 evaluate: nothing yet for {', '.join(who)} on {repo}."
     for who, count in sorted(stale.items()):
-        yield f"04 evaluate: {count} verdicts of {', '.join(who)} on {repo} are of older patches or images."
+        yield f"04 evaluate: {count} verdicts of {', '.join(who)} on {repo} belong to older patches or images."

@@ -1,4 +1,4 @@
-"""Which verdicts are on the patches that there are now: one on an older run, patch or image is no result of the new."""
+"""Which verdicts apply to the current patches. A verdict on an older run, patch or image does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.core.store import digest
 
 
 def holds(verdict: Verdict | Assessment, run: Run | None, known: Known) -> bool:
-    """Whether a verdict, or an assessment, is on the newest answer. One whose agent and model left no run holds."""
+    """Whether a verdict or assessment is about the newest answer, or its agent and model have no run."""
     if run is None:
         return True
     answer = run.predictions.get(verdict.instance_id)

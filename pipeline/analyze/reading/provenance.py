@@ -1,6 +1,6 @@
-"""What made each run's answers and verdicts: versions, digests, settings, prices, who answered.
+"""Where each run's answers and verdicts come from: versions, digests, settings, prices, serving models.
 
-Reads the `run.json` of the runs that are shown. A run of others, or an older one, says less.
+Reads the `run.json` of the runs that are shown. An imported or older run records less.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.names import Repo
 from pipeline.core.store import read_json
 
-#: letters of a digest that people compare
+#: characters of a digest that are shown
 SHOWN = 12
-#: a field of the model's entry -> USD for a million tokens
+#: prices are given per token in the model's entry, and shown per million tokens
 _PRICES = {"input_usd": "input_cost_per_token", "output_usd": "output_cost_per_token"}
 _MILLION = 1_000_000
 
@@ -51,7 +51,7 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
 
 
 def _served(told: list[dict[str, str]]) -> str | None:
-    """What providers call the models that answered, with their fingerprints."""
+    """The providers' names of the models that answered, with fingerprints."""
     names = (" ".join(filter(None, (one.get("model"), one.get("fingerprint")))) for one in told)
     return ", ".join(dict.fromkeys(names)) or None
 

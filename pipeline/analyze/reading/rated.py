@@ -13,12 +13,12 @@ from pipeline.core.store import Store
 from pipeline.core.wcag import PRINCIPLES
 from pipeline.report.agreement import measured
 
-#: what raters say together of an instance, as parts of its row
+#: the combined ratings by instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
 
 
 def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
-    """Add `reviews`, `criteria` and `agreement` of a repository; returns what is said of each instance."""
+    """Add `reviews`, `criteria` and `agreement` of a repository; returns the combined ratings of each instance."""
     ratings = {}
     found = standings(store, repo)
     for name, standing in sorted(found.items()):
@@ -32,18 +32,18 @@ def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
 
 
 def _agreement(repo: Repo, found: Iterable[Standing]) -> Iterator[tuple[Any, ...]]:
-    """Cohen's kappa of every two raters on every field, and Fleiss' of all where there are more."""
-    for one in measured(found):
-        for pair in one.pairs:
-            yield str(repo), one.field, " and ".join(pair.raters), pair.candidates, 100 * pair.equal, pair.kappa
-        if one.raters > 2:
-            yield str(repo), one.field, f"all, {one.raters} each", one.candidates, None, one.fleiss
+    """Cohen's kappa of every pair of raters by field, and Fleiss' kappa of all if there are more than two."""
+    for field in measured(found):
+        for pair in field.pairs:
+            yield str(repo), field.field, " and ".join(pair.raters), pair.candidates, 100 * pair.equal, pair.kappa
+        if field.raters > 2:
+            yield str(repo), field.field, f"all, {field.raters} each", field.candidates, None, field.fleiss
 
 
 def assignments(reviews: Iterable[Review]) -> Iterator[tuple[str, str]]:
-    """Principles and criteria of one instance, each criterion once, whoever named it.
+    """The principles and criteria of one instance, each criterion once, whoever named it.
 
-    A principle stands alone where none of its criteria is named.
+    A principle has a row of its own if none of its criteria is named.
     """
     named = sorted({criterion for one in reviews for criterion in one.success_criteria}, key=_place)
     yield from ((PRINCIPLES[int(criterion[0]) - 1], criterion) for criterion in named)
@@ -57,7 +57,7 @@ def _place(criterion: str) -> tuple[int, ...]:
 
 
 def _together(standing: Standing) -> dict[str, str | None]:
-    """What was decided, else what all raters say; None where they are divided."""
+    """The decision if there is one, else what all raters say; None if they disagree."""
     return {"rating": standing.status, "difficulty": standing.value("difficulty")}
 
 

@@ -1,4 +1,4 @@
-"""Ratings of patches by hand, from people who did not know whose they were."""
+"""Ratings of patches by people who did not know which model wrote them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.core.store import Store
 
 
 class Hand(NamedTuple):
-    """What people say of a patch: `fixes` is what most of them say, None when they are divided."""
+    """The ratings of a patch by hand. `fixes` is what the majority says, None without a majority."""
 
     checks: int
     fixes: bool | None
@@ -22,12 +22,12 @@ Hands = dict[str, Hand]
 
 
 def read(rows: Rows, store: Store) -> Hands:
-    """Add `handchecks`; returns what is said of each patch."""
+    """Add `handchecks`; returns the ratings of each patch."""
     said: dict[str, list[bool]] = defaultdict(list)
-    for one in newest_checks(store):
-        if one.instance_id in rows.known:
-            rows.add("handchecks", HandCheck=one)
-            said[one.patch].append(one.rating == "fixes")
+    for check in newest_checks(store):
+        if check.instance_id in rows.known:
+            rows.add("handchecks", HandCheck=check)
+            said[check.patch].append(check.rating == "fixes")
     return {patch: Hand(len(votes), _most(votes)) for patch, votes in said.items()}
 
 

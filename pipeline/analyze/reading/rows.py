@@ -1,4 +1,4 @@
-"""What reading gathers: rows of frames, texts that only the report shows, and notes on what there is not."""
+"""What reading collects: rows of frames, texts that only the report shows, and notes on what is missing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Who = tuple[str, str]
 
 
 class Known(NamedTuple):
-    """What later stages need to know of an instance. `files` are those of the gold patch."""
+    """What later stages need of an instance. `files` are those that the gold patch changes."""
 
     instance_id: str
     repo: Repo
@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What the report shows of an instance, and no frame holds: other people's texts and code."""
+    """What only the report shows of an instance: other people's texts and code."""
 
     issues: tuple[Issue, ...]
     gold_patch: str
@@ -46,11 +46,11 @@ class Rows:
         self.notes: list[str] = []
 
     def add(self, frame: str, **parts: Any) -> None:
-        """A row of a frame, as the dictionary of columns reads it from these parts."""
+        """Add a row to a frame, read from these parts as the dictionary of columns says."""
         self.frames[frame].append(columns.cells(frame, parts))
 
     def extend(self, frame: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Rows that are in the dictionary's order already."""
+        """Add rows whose cells are already in the dictionary's order."""
         self.frames[frame].extend(rows)
 
     def note(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Further attempts at the same instances, of the same runs and from other data directories: what pass@k needs."""
+"""Further attempts at the same instances, from the same runs and from other data directories, for pass@k."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pipeline.core.store import Store
 
 
 def read(
-    rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts, others: Iterable[Store]
+    rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts, stores: Iterable[Store]
 ) -> None:
-    """Add `samples`: the verdicts that hold, those on further attempts, and those of the other data directories.
+    """Add `samples`: the current verdicts, those on further attempts, and those of other data directories.
 
-    What was not evaluated is an attempt that resolves nothing, as in the leaderboard. Raises UserError for verdicts on
-    another image: not the same instances.
+    An attempt that was not evaluated counts as not resolved, as in the leaderboard. Raises UserError for verdicts on
+    another image, since those are not the same instances.
     """
-    rows.extend("samples", (_row(one, store.root.name) for one in verdicts.values()))
+    rows.extend("samples", (_row(verdict, store.root.name) for verdict in verdicts.values()))
     for repo in rows.repos:
-        for attempt, one in judged.further(store, repo, rows.known):
-            run, known = runs.get(((one.agent, one.model), repo)), rows.known[one.instance_id]
-            if run and (one.run, one.image) == (run.name, known.image):
-                rows.extend("samples", [_row(one, f"{store.root.name}, attempt {attempt}")])
-    for other in others:
+        for attempt, verdict in judged.further(store, repo, rows.known):
+            run, known = runs.get(((verdict.agent, verdict.model), repo)), rows.known[verdict.instance_id]
+            if run and (verdict.run, verdict.image) == (run.name, known.image):
+                rows.extend("samples", [_row(verdict, f"{store.root.name}, attempt {attempt}")])
+    for other in stores:
         for repo in rows.repos:
-            for one in judged.verdicts(other, repo, rows.known):
-                _same_image(rows, other, one)
-                rows.extend("samples", [_row(one, other.root.name)])
+            for verdict in judged.verdicts(other, repo, rows.known):
+                _same_image(rows, other, verdict)
+                rows.extend("samples", [_row(verdict, other.root.name)])
 
 
 def _row(verdict: Verdict, attempt: str) -> tuple[str | bool, ...]:

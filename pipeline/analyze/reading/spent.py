@@ -1,6 +1,6 @@
-"""What was spent: `costs.csv`, and the ledger it is derived from where there is one.
+"""What was spent: `costs.csv`, and the ledger from which it is derived, if that exists.
 
-The ledger alone tells requests and instances apart; a `costs.csv` that came without one is enough for the totals.
+Only the ledger distinguishes requests and instances. A `costs.csv` without a ledger is enough for totals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pipeline.llm.prices import EXACT, total
 
 
 class Spent(NamedTuple):
-    """What one holder of an experiment spent; `latency_ms` was spent waiting for answers."""
+    """What one holder of an experiment spent; `latency_ms` is the total time until its answers were complete."""
 
     requests: int = 0
     tokens: int = 0
@@ -38,7 +38,7 @@ class Spent(NamedTuple):
         return self.latency_ms / 1000
 
     def plus(self, request: Request) -> Spent:
-        """With one more request."""
+        """The sum with one more request."""
         return Spent(
             self.requests + 1,
             self.tokens + request.tokens_in + request.tokens_out,
@@ -48,35 +48,36 @@ class Spent(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What the answers that are shown cost, with what serves several of them."""
+    """The cost of the answers that are shown, with costs that serve several of them."""
 
     llm_usd: Decimal
     emb_usd: Decimal
 
 
 class Spending:
-    """What was spent, by answer; by agent, model and holder where a request names no answer, as older ones."""
+    """What was spent by answer. Requests of older versions name no answer; those are summed by agent, model and
+    holder."""
 
     def __init__(self, requests: Iterable[Request]) -> None:
         self.answers: dict[str, Spent] = defaultdict(Spent)
         self.holders: dict[tuple[str, str, str], Spent] = defaultdict(Spent)
-        for one in requests:
-            if one.answer:
-                self.answers[one.answer] = self.answers[one.answer].plus(one)
+        for request in requests:
+            if request.answer:
+                self.answers[request.answer] = self.answers[request.answer].plus(request)
             else:
-                key = one.agent, one.key_model, one.holder
-                self.holders[key] = self.holders[key].plus(one)
+                key = request.agent, request.key_model, request.holder
+                self.holders[key] = self.holders[key].plus(request)
 
     def of(self, who: Who, instance: str, prediction: Prediction | None) -> Spent | None:
-        """What an answer cost, every try at it; None where nothing is known."""
+        """The cost of an answer with all tries; None if it is unknown."""
         name = prediction.answer if prediction else ""
         return self.answers.get(name) or self.holders.get((*who, instance))
 
 
 def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spending:
-    """Add `costs` and `requests`; returns what was spent by answer. Other tracks are left out.
+    """Add `costs` and `requests` of the repair track; returns what was spent by answer.
 
-    Raises UserError for a broken row (with line and field), an experiment that stands twice, and a broken ledger.
+    Raises UserError for a broken row (with line and field), a duplicate experiment, and a broken ledger.
     """
     is_ours = _of(rows)
     costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, _requests(store)))
@@ -92,13 +93,13 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
 
 
 def _row(
-    whose: tuple[Who, Repo], paid: CostRow | None, run: Run | None, requests: Sequence[Request]
+    key: tuple[Who, Repo], paid: CostRow | None, run: Run | None, requests: Sequence[Request]
 ) -> dict[str, Any] | None:
-    """All that was spent on an agent and model, and what of it the answers cost that are shown; None for nothing.
+    """All that was spent on an agent and model, and the share of the answers that are shown; None if nothing was spent.
 
-    Where a run does not say which answers it shows, or there is no ledger, these are the same.
+    The two are equal if a run does not record which answers it shows, or if there is no ledger.
     """
-    (agent, model), repo = whose
+    (agent, model), repo = key
     row = (paid or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
     if not run or not run.experiment or not requests:
         return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd)}
@@ -109,7 +110,7 @@ def _row(
 
 
 def _of(rows: Rows) -> Callable[[CostRow | Request], bool]:
-    """Whether money was spent on repairing these repositories: other tracks have tables of their own."""
+    """A filter for money spent on repairing these repositories: other tracks have tables of their own."""
     return lambda one: one.track == REPAIR and parse_repo(one.repo) in rows.repos
 
 
@@ -129,12 +130,12 @@ def _requests(store: Store) -> list[Request]:
 
 
 def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[str]:
-    """Nothing spent, or two sums that differ."""
+    """Notes on missing costs and on sums that differ."""
     booked = total(row.cost_llm_usd + row.cost_emb_usd for row in costs)
     ledger = total(request.cost_usd for request in requests)
     if not costs:
         yield "Costs: none recorded yet."
     elif requests and booked != ledger:
-        yield f"Costs: costs.csv has {booked:f} USD and the ledger {ledger:f}; the next prediction makes it anew."
+        yield f"Costs: costs.csv has {booked:f} USD and the ledger {ledger:f}; the next prediction rewrites it."
     elif not requests:
-        yield "Costs: no ledger, so nothing is known by instance."
+        yield "Costs: no ledger, so costs by instance are unknown."

@@ -1,14 +1,14 @@
 """The report for people: tables, figures, and a page for each instance. Every file is self-contained HTML.
 
-A report on up to `TOGETHER` instances is one file, so that it can be sent around. A larger one has a file for each
+A report on up to `TOGETHER` instances is one file that can be sent to others. A larger report has a file for each
 instance beside it, so that the first page opens quickly.
 
-    pages            what a page of an instance shows
-    summary          what stands at the head
+    pages            the content of an instance's page
+    summary          the facts at the top
     report.html.j2   the first page; instance.html.j2 is a part of it, alone.html.j2 an instance in a file of its own;
                      instances.css and instances.js are their look
 
-The rest is the report floor's: the page and its policy, tables, patches, figures. Makes text, writes nothing.
+Pages with their content security policy, tables, patches and figures come from the report floor. Writes nothing.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from pipeline.report.tables import Table as Shown
 
 #: the first page, and the folder of the others
 FIRST, INSTANCES = "report.html", "instances"
-#: the most instances whose pages are in the report's own file
+#: the largest number of instances whose pages are in the report's own file
 TOGETHER = 100
-#: chapter -> its title and what it is about
+#: chapter -> its title and subject
 CHAPTERS = {
     "glance": ("At a glance", "Models that were evaluated, the best first."),
-    "dataset": ("Dataset", "Where the instances come from, and what they are about."),
-    "cost": ("Cost", "What was spent on models and embeddings, and what came of it."),
+    "dataset": ("Dataset", "Where the instances come from, and which criteria they concern."),
+    "cost": ("Cost", "What was spent on models and embeddings, and what it achieved."),
     "models": ("Models", "How models did, and how their patches compare with those that maintainers merged."),
     "repositories": ("Repositories", "Where models did well, and where none did."),
     "provenance": ("Provenance", "Versions, digests, settings and prices behind these results."),
 }
-#: the look of a page, and what moves in it
+#: the styles and scripts of a page
 STYLES = (("pipeline.report", "page.css"), (__name__, "instances.css"), ("pipeline.report", "texts.css"))
 SCRIPTS = (("pipeline.report", "tables.js"), (__name__, "instances.js"), ("pipeline.report", "contents.js"))
 
 
 def render(frames: Frames, made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> Iterator[tuple[str, str]]:
-    """The files of the report, the first page first: path and HTML."""
+    """The files of the report as path and HTML, the first page first."""
     several, repos = pages(frames), [str(repo) for repo in frames.repos]
     apart = len(several) > TOGETHER
     yield (
@@ -78,7 +78,7 @@ def render(frames: Frames, made: Mapping[str, pd.DataFrame], plots: list[Plot]) 
 
 
 def page(name: str, **context: Any) -> str:
-    """A page of this folder, by its template."""
+    """A page from a template of this folder."""
     return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)
 
 
@@ -94,13 +94,13 @@ def _chapters(made: Mapping[str, pd.DataFrame], plots: list[Plot]) -> list[dict[
 
 
 def tells(table: Table, data: pd.DataFrame) -> bool:
-    """Whether a table by classes has more than one class: with one it says what the leaderboard says."""
+    """Whether a table by classes has more than one class; with only one it repeats the leaderboard."""
     classes = [name for name in table.by if name not in ("model", "agent", "kind")]
     return not classes or any(data[data[name] != ALL][name].nunique() > 1 for name in classes)
 
 
 def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
-    """Share and interval of each row, in percent; None where they are not known."""
+    """Share and interval of each row, in percent; None if unknown."""
     names = ["resolved_pct", "resolved_low", "resolved_high"]
     if not set(names) <= set(data):
         return [None] * len(data)
@@ -109,7 +109,7 @@ def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
 
 
 def _part(table: Table, data: pd.DataFrame, plots: list[Plot]) -> Shown:
-    """A table with its figures, its rows of totals apart."""
+    """A table with its figures; rows of totals are separate."""
     cells = shown(data, table.dictionary).itertuples(index=False, name=None)
     rows = [Row(one, bar, "reference" in one) for one, bar in zip(cells, _bars(data), strict=True)]
     return Shown(

@@ -1,4 +1,4 @@
-"""The page of an instance: its issue, its patches, its tests, and what every agent and model made of it."""
+"""The page of an instance: its issue, gold patch and tests, and the attempts of every agent and model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pipeline.core.names import parse_instance_id
 
 Key = tuple[str, str, str]
 
-#: outcome -> the letter that stands for it in figures and lists
+#: outcome -> its letter in figures and lists
 MARKS = {outcome.value: letter for outcome, (_, letter) in _FILLS.items()}
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one agent and model made of an instance: its row of `predictions`, the tests that tell, its patch."""
+    """An attempt of one agent and model at an instance: its row of `predictions`, its patch, and tests by effect."""
 
     row: Any
     patch: str
@@ -31,7 +31,7 @@ class Attempt:
 
     @property
     def asked(self) -> bool:
-        """Whether there is anything to show of it."""
+        """Whether there is an answer or a verdict to show."""
         return self.row.predicted or self.row.judged
 
     @property
@@ -41,7 +41,8 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Page:
-    """One instance with all that is shown of it: the tests that change, and how many pass before and after."""
+    """One instance with everything that its page shows: the tests that change, and the number that pass before and
+    after."""
 
     row: Any
     statement: Statement
@@ -56,7 +57,7 @@ class Page:
 
 
 def pages(frames: Frames) -> list[Page]:
-    """The instances in order, each with its attempts: models first, then references."""
+    """The pages of all instances in order; on each, models come before references."""
     attempts, unchanged = _attempts(frames), frames.transitions["kind"] == "p2p"
     telling = _by_instance(frames.transitions[~unchanged])
     silent = frames.transitions[unchanged].groupby("instance_id").size().to_dict()
@@ -98,5 +99,5 @@ def _by_instance(frame: pd.DataFrame) -> dict[str, list[Any]]:
 
 
 def _rows(frame: pd.DataFrame) -> Iterable[Any]:
-    """The rows with None where nothing is known, as templates like it."""
+    """The rows, with None for unknown values, for templates."""
     return frame.astype(object).where(frame.notna(), None).itertuples(index=False)

@@ -1,4 +1,4 @@
-"""What stands at the head of the report: a few numbers, and whether the dataset holds."""
+"""The top of the report: a few numbers, and whether the dataset is valid."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pipeline.analyze.measures.group import WHO
 from pipeline.llm.prices import total
 from pipeline.report.page import plural
 
-#: reference -> what it answers with, and the share of instances that it resolves where the dataset holds
+#: reference -> its answers, and the percentage of instances that it must resolve
 REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
 
 
 def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
-    """What there is, as label and value; what there is not is left out."""
+    """Label and value of each count, without zeros."""
     models = frames.predictions[frames.predictions["kind"] == "model"]
     found = {
         "repository": len(frames.repos),
@@ -37,14 +37,14 @@ def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, s
 
 
 class Check(NamedTuple):
-    """What the references say of the dataset: it holds when oracle resolves every instance and nop none."""
+    """What the references show: the dataset holds if oracle resolves every instance and nop none."""
 
     holds: bool
     said: list[str]
 
 
 def check(made: Mapping[str, pd.DataFrame]) -> Check | None:
-    """None where no reference was evaluated."""
+    """The check, None if no reference was evaluated."""
     table = made["resolution"].set_index("model") if "resolution" in made else pd.DataFrame()
     there = [(table.loc[name], name, *rest) for name, rest in REFERENCES.items() if name in table.index]
     said = [

@@ -61,15 +61,15 @@ def test_what_keeps_verdicts_from_being_comparable_is_said(store):
     add_verdicts(store, UI, [make_verdict(one, **more) for one in predictions])
     notes = analyze.load(store, "acme/ui").notes
     assert any(note.startswith("04 evaluate: models are judged by different laws on 2 instances") for note in notes)
-    assert any("2 verdicts on acme/ui ran otherwise than at qualification" in note for note in notes)
-    assert any("2 patches on acme/ui do otherwise where nothing says that tests run" in note for note in notes)
-    assert "04 evaluate: verdicts on acme/ui of lower assurance lack: negative_control." in notes
+    assert any("2 verdicts on acme/ui ran differently than at qualification" in note for note in notes)
+    assert any("2 patches on acme/ui behave differently outside of tests" in note for note in notes)
+    assert "04 evaluate: verdicts on acme/ui have lower assurance, since these are missing: negative_control." in notes
 
 
 def test_a_prediction_without_evaluation_is_said_and_left_out(store):
     add_run(store, UI, [make_prediction(1, agent="other")])
     frames = analyze.load(store)
-    assert "04 evaluate: nothing yet of other, model-a on acme/ui." in frames.notes
+    assert "04 evaluate: nothing yet for other, model-a on acme/ui." in frames.notes
     assert "other" not in set(analyze.tables(frames)["resolution"]["agent"])
 
 
@@ -79,7 +79,8 @@ def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
     newest = frames.predictions[frames.predictions["model"] == "model-a"]
     assert newest.loc[newest["predicted"], "run"].tolist() == ["n" * 32]
     assert not newest["judged"].any()
-    assert "04 evaluate: 3 verdicts of magentless, model-a on acme/ui are of older patches or images." in frames.notes
+    note = "04 evaluate: 3 verdicts of magentless, model-a on acme/ui belong to older patches or images."
+    assert note in frames.notes
 
 
 @pytest.mark.trap("verdict-of-another-patch")
@@ -111,7 +112,7 @@ def test_instances_without_an_issue_can_be_left_out(store):
     """RULES, Mining: a pull request's own text can give the solution away, so every table can leave it out."""
     frames = analyze.load(store, issues_only=True)
     assert "acme__ui-3" not in set(frames.instances["instance_id"]) | set(frames.predictions["instance_id"])
-    assert "Left out: 2 without a linked issue. Funnel and costs are of all." in frames.notes
+    assert "Left out: 2 without a linked issue. Funnel and costs include them." in frames.notes
 
 
 @pytest.mark.rule("contradictions-are-refused")
@@ -212,7 +213,7 @@ def test_a_broken_ledger_is_refused(store):
 def test_costs_that_disagree_with_the_ledger_are_said(store):
     fill_ledger(store)
     notes = analyze.load(store).notes
-    assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction makes it anew." in notes
+    assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction rewrites it." in notes
 
 
 @pytest.mark.rule("tracks")
@@ -245,7 +246,7 @@ def test_a_verdict_in_another_image_is_of_another_dataset(store):
     frames = analyze.load(store)
     assert not frames.predictions.query("instance_id == 'acme__forms-1'")["judged"].any()
     assert (
-        "04 evaluate: 1 verdicts of magentless, lab/model-b on acme/forms are of older patches or images."
+        "04 evaluate: 1 verdicts of magentless, lab/model-b on acme/forms belong to older patches or images."
         in frames.notes
     )
 
