@@ -1,12 +1,12 @@
-"""What can be done with built datasets: check, export, measure, publish and rebuild.
+"""Work with built datasets: check, export, measure, publish and rebuild them.
 
 Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01 and 02.
 
     cli, present, files       the commands, their output, writing to files that a person names
-    check, applied, examine   what must hold for each instance; then oracle and nop
+    check, applied, examine   checks of each instance; then oracle and nop
     stress                    repeated runs of gold's tests, alone and under load
     audit/                    the measured error of our verdicts: variants of gold whose right verdict is known
-    stats                     what datasets consist of
+    stats                     what datasets consist of, in numbers
     readable                  an instance as a folder that people read
     subsets                   named, versioned subsets: lite, reviewed
     forms                     formats of other benchmarks

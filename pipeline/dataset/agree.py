@@ -1,8 +1,8 @@
-"""`dataset agree`: our transitions beside what a foreign benchmark's makers say of the same tests.
+"""`dataset agree`: our transitions compared with those that another benchmark publishes for the same tests.
 
-Theirs may grade files or names that stand for several tests; ours grade tests. A difference that the facts explain has
-a class (CLASSES); any other is unexplained. Reads the foreign records, `01_raw/`, `02_dataset/` and the clone; writes
-nothing.
+The other benchmark may grade files, or names that stand for several tests; we grade single tests. A difference that can
+be explained has a class (CLASSES), any other is unexplained. Reads the other benchmark's records, `01_raw/`,
+`02_dataset/` and the clone; writes nothing.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from pipeline.core.verdict import Triple
 from pipeline.dataset.foreign_names import SEPARATOR, Names, fragments
 from pipeline.execution.images import source
 
-#: class of a difference -> what it means to a person
+#: class of a difference -> its explanation; "they" are the other benchmark
 CLASSES = {
-    "flaky": "it disagrees with itself here, so it decides nothing",
-    "environment": "it fails or is skipped here whatever is applied: it does not run as it does there",
-    "theirs_too_wide": "they list what the gold patch's tests do not touch, or one name for several tests",
-    "theirs_too_narrow": "it is fixed here and they do not list it: their reader collapsed or lost it",
-    "not_built": "there is no instance, for the reason that stands there",
-    "ours_wrong": "its file is run here and it is not seen, or it is read otherwise",
+    "flaky": "its repeats disagree here, so it decides nothing",
+    "environment": "it fails or is skipped here with and without patches, so it runs differently than there",
+    "theirs_too_wide": "they list tests that the gold test patch does not touch, or one name for several tests",
+    "theirs_too_narrow": "it is fixed here and they do not list it: their parser merged or lost it",
+    "not_built": "there is no instance, for the given reason",
+    "ours_wrong": "its file is run here, but the test is not reported, or under another name",
 }
-#: how files of code end
+#: extensions of source files
 _CODE = (".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs")
 UNEXPLAINED = "unexplained"
 FIXED, KEPT, UNLISTED = "fixed", "kept", "-"
@@ -44,7 +44,8 @@ QUALIFIED = "qualified"
 
 
 class Difference(NamedTuple):
-    """A test of which the two say different things; `theirs` and `ours` in a word, and the class that explains it."""
+    """A test on which the two disagree. `theirs` and `ours` are one word each; `kind` is the class that explains the
+    difference."""
 
     instance: str
     test: str
@@ -55,7 +56,8 @@ class Difference(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """One instance: how it ended here, how many names of theirs are the same here, are not run here, and differ."""
+    """One instance: its outcome here, and how many of the other benchmark's names agree, are not run here, or
+    differ."""
 
     instance: str
     outcome: str
@@ -70,7 +72,7 @@ class Agreement(NamedTuple):
 
     @property
     def word(self) -> str:
-        """`agrees`, `explained`, `unexplained`; `not built` where there is nothing to compare."""
+        """`agrees`, `explained`, `unexplained`, or `not built` if there is nothing to compare."""
         kinds = {one.kind for one in self.differences}
         if "not_built" in kinds:
             return NOT_BUILT
@@ -78,7 +80,7 @@ class Agreement(NamedTuple):
 
 
 class Ours(NamedTuple):
-    """What is known here of one record: its outcome, the test files that ran, and the tests."""
+    """Our side of one record: its outcome, the test files that ran, and the tests."""
 
     outcome: str
     detail: str
@@ -89,8 +91,8 @@ class Ours(NamedTuple):
 
 
 def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[UserError]]:
-    """Every record of the repository, by number, and those that cannot be read. Raises UserError for none, and where
-    nothing of the repository is collected."""
+    """Compare every record of the repository; returns the comparisons by number, and the unreadable records. Raises
+    UserError without any record, and if nothing was collected from the repository."""
     found = list(read(path, repo))
     rows = sorted((one for one in found if isinstance(one, Row)), key=lambda one: one.record.number)
     if not rows:
@@ -105,15 +107,19 @@ def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[U
 
 
 def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
-    """What is known of every candidate of the repository; of a rejected one the tests, too, where there are."""
+    """Our side of every candidate of the repository, with the tests of rejected candidates if they ran."""
     found: dict[str, Ours] = {}
-    for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
-        found[one.instance_id] = Ours(f"rejected: {one.reason}", one.detail, "", (), {})
-    candidates = {one.instance_id: one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
-    for one in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
-        if candidate := candidates.get(one.instance_id):
+    for record in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
+        found[record.instance_id] = Ours(f"rejected: {record.reason}", record.detail, "", (), {})
+    candidates = {
+        record.instance_id: record for record in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    }
+    for record in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
+        if candidate := candidates.get(record.instance_id):
             files, triples = stored_triples(unit_of(store, candidate))
-            found[one.instance_id] = Ours(f"rejected: {one.reason}", one.detail, candidate.base.sha, files, triples)
+            found[record.instance_id] = Ours(
+                f"rejected: {record.reason}", record.detail, candidate.base.sha, files, triples
+            )
     for built in read_records(store.dataset(repo), Instance):
         quarantine = frozenset(built.quarantine)
         found[built.instance_id] = Ours(QUALIFIED, "", built.base.sha, built.files, built.triples, quarantine)
@@ -121,7 +127,7 @@ def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
 
 
 class _Comparison:
-    """One record beside ours."""
+    """One record of the other benchmark beside ours."""
 
     def __init__(self, instance: str, theirs: Expected, ours: Ours, clone: Clone) -> None:
         self.instance, self.theirs, self.ours, self.clone = instance, theirs, ours, clone
@@ -139,7 +145,7 @@ class _Comparison:
         return Agreement(self.instance, self.ours.outcome, *counts, (*differences, *self._unlisted(listed)))
 
     def _judge(self, name: str, word: str) -> Difference | None:
-        """What differs in one name of theirs; None for nothing."""
+        """The difference in one of their names; None if there is none."""
         tests = self.names.of(name)
         if not tests:
             kind, evidence = self._missing(name)
@@ -164,21 +170,21 @@ class _Comparison:
         return UNEXPLAINED, ""
 
     def _missing(self, name: str) -> tuple[str, str]:
-        """Why a name of theirs is none of ours: its file is not run, or it is not seen in a file that is."""
+        """Why one of their names is missing here: its file is not run, or the file does not report it."""
         words = fragments(name)
         if name in self._sources or "/" in name and is_test_file(name):
             run = name in self.ours.files
             return ("ours_wrong", "the file is run") if run else ("theirs_too_wide", "a file that is not run")
         holding = [path for path, text in self._sources.items() if words and all(word in text for word in words)]
         if holding and not set(holding) & set(self.ours.files):
-            return "theirs_too_wide", f"of {holding[0]}, which is not run"
+            return "theirs_too_wide", f"in {holding[0]}, which is not run"
         if holding:
-            return "ours_wrong", f"its words stand in {holding[0]}, which is run"
-        return ("theirs_too_wide", "of no file that is run") if self._theirs_is_wider else (UNEXPLAINED, "")
+            return "ours_wrong", f"its words are in {holding[0]}, which is run"
+        return ("theirs_too_wide", "in no file that is run") if self._theirs_is_wider else (UNEXPLAINED, "")
 
     @cached_property
     def _theirs_is_wider(self) -> bool:
-        """Whether they list tests of many more files than are run here: the whole suite."""
+        """Whether they list tests of many more files than we run, such as the whole suite."""
         known = sum(bool(self.names.of(name)) for name in self.theirs.kept)
         return len(self.theirs.kept) - known > len(self.theirs.kept) // 4
 
@@ -190,7 +196,7 @@ class _Comparison:
         return {path: (data or b"").decode(errors="replace") for path, data in read_contents(self.clone, base, code)}
 
     def _unlisted(self, listed: Mapping[str, str]) -> Iterator[Difference]:
-        """Tests that the gold patch fixes here and that no name of theirs means."""
+        """Tests that the gold patch fixes here, and that none of their names stands for."""
         if not listed:
             return
         meant = {test for name in listed for test in self.names.of(name)}
@@ -198,27 +204,28 @@ class _Comparison:
         for test, triple in self.ours.triples.items():
             if kind_of(triple) == FIXED and test not in meant and test not in files:
                 ours = letters(triple)
-                yield Difference(self.instance, test, UNLISTED, ours, "theirs_too_narrow", "no name of theirs means it")
+                yield Difference(self.instance, test, UNLISTED, ours, "theirs_too_narrow", "they have no name for it")
 
 
 def _is_not_run(one: Difference) -> bool:
-    """Whether it says only that a test which both keep is not run here."""
+    """Whether the difference is only that a pass-to-pass test of theirs is not run here."""
     return (one.theirs, one.ours, one.kind) == (KEPT, UNLISTED, "theirs_too_wide")
 
 
 def combined(triples: Sequence[Triple]) -> Triple:
-    """Several tests as one, as whoever grades files sees them: failed where one fails, passed where one passes."""
+    """The status of several tests as one: failed if one fails, else passed if one passes, as benchmarks that grade
+    files see it."""
     return Triple(**{run: _worst([getattr(one, run) for one in triples]) for run in ("run", "test", "fix")})
 
 
 def _worst(statuses: Iterable[Status]) -> Status:
-    there = set(statuses)
+    distinct = set(statuses)
     order = (Status.FAILED, Status.PASSED, Status.SKIPPED, Status.NONE)
-    return next(one for one in order if one in there)
+    return next(status for status in order if status in distinct)
 
 
 def kind_of(triple: Triple) -> str:
-    """FIXED, KEPT, or what becomes of it."""
+    """FIXED, KEPT, or the transition in words."""
     if triple.fix is not Status.PASSED:
         return letters(triple)
     return KEPT if triple.test is Status.PASSED else FIXED
@@ -233,7 +240,7 @@ def _first(text: str) -> str:
 
 
 class Totals(NamedTuple):
-    """How far two benchmarks say the same."""
+    """How far two benchmarks agree."""
 
     instances: int
     qualified: int
@@ -246,7 +253,7 @@ class Totals(NamedTuple):
 
 
 def totals(compared: Sequence[Agreement]) -> Totals:
-    """Counts over instances (of those that qualify, for `agree` and `explained`), and over names."""
+    """Counts over instances (`agree` and `explained` over those that qualify here) and over names."""
     words = Counter(one.word for one in compared if one.is_qualified)
     return Totals(
         instances=len(compared),

@@ -1,4 +1,4 @@
-"""What patches make of a commit, without a checkout: in an index and an object folder that are thrown away."""
+"""Applying patches to a commit without a checkout, in a temporary index and object folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pipeline.core.git import Clone, open_clone
 
 
 class DoesNotApply(A11yBenchError):
-    """A patch that git refuses; the message says which, and why."""
+    """Git refuses a patch; the message says which one, and why."""
 
 
 class Applied(NamedTuple):
-    """A tree, and the paths of its files."""
+    """The resulting tree and the paths of its files."""
 
     tree: str
     files: frozenset[str]
@@ -34,8 +34,8 @@ def apply(clone: Clone, base: str, patches: Mapping[str, str]) -> Applied:
 
 
 class Scratch:
-    """An index that begins as a commit's tree: patches are applied to it, and files are read in it. `scratch`
-    opens one."""
+    """A temporary index that begins as a commit's tree: patches are applied to it, and files are read from it. Made
+    by `scratch`."""
 
     def __init__(self, clone: Clone, base: str, folder: Path) -> None:
         self._git, self._folder, self.base = clone.git, folder, base
@@ -57,20 +57,20 @@ class Scratch:
         return frozenset(filter(None, self._git.ls_files("-z").split("\0")))
 
     def read(self, path: str, tree: str = "") -> bytes | None:
-        """A file as it stands in the index, or in a tree; None where there is none."""
+        """The content of a file in the index, or in a tree; None if it does not exist."""
         try:
             return self._git.show(f"{tree}:{path}", stdout_as_string=False, strip_newline_in_stdout=False)
         except GitCommandError:
             return None
 
     def tree(self) -> str:
-        """The tree that the index makes."""
+        """The tree of the index."""
         return self._git.write_tree("--missing-ok")
 
 
 @contextmanager
 def scratch(clone: Clone, base: str) -> Iterator[Scratch]:
-    """An index and an object folder of our own on a clone, which is not changed."""
+    """A temporary index and object folder for a clone, which is not changed."""
     own = open_clone(clone.place)
     objects = own.git.rev_parse("--path-format=absolute", "--git-path", "objects")
     with TemporaryDirectory(prefix="a11y-bench-") as folder:

@@ -1,7 +1,7 @@
-"""What must hold for a dataset before anyone stands on it: each instance by itself, without running anything.
+"""Checks that a dataset must pass before anyone relies on it, for each instance by itself, without running anything.
 
-Reads `02_dataset/` and the clone that the repository was collected from; writes nothing. A check is a row of the table:
-what it is called, what it means, and a function that names what is wrong. Does not cover the references (examine.py).
+Reads `02_dataset/` and the clone that the repository was collected from; writes nothing. A check is a row of CHECKS:
+its name, its meaning, and a function that lists what is wrong. Oracle and nop are run by `examine`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Finding(NamedTuple):
-    """Something that is wrong: with which instance (of a whole dataset: the repository), by which check."""
+    """Something that is wrong: the instance (or the repository, for a whole dataset), the check, and what was found."""
 
     instance: str
     check: str
@@ -32,14 +32,14 @@ class Finding(NamedTuple):
 
 
 class Checked:
-    """One instance of the dataset of `repo` that is checked, beside the clone that it is of."""
+    """An instance of the dataset of `repo`, and the clone to check it against."""
 
     def __init__(self, repo: Repo, instance: Instance, clone: Clone) -> None:
         self.repo, self.instance, self.clone = repo, instance, clone
 
     @cached_property
     def gold(self) -> Applied:
-        """The base with both patches. Raises DoesNotApply."""
+        """The tree of the base with both patches. Raises DoesNotApply."""
         one = self.instance
         return apply(self.clone, one.base.sha, {"test": one.test_patch, "fix": one.fix_patch})
 
@@ -51,19 +51,19 @@ def names(checked: Checked) -> Iterator[str]:
 
 
 def expectations(checked: Checked) -> Iterator[str]:
-    """What is expected follows from the transitions, by the table."""
+    """The expectations follow from the transitions by the table, `transitions.csv`."""
     one = checked.instance
     yield from (f"{name} is quarantined and in a result" for name in sorted(one.quarantine.keys() & one.tests))
     if reason := verdict.qualify(one.triples).reason:
         yield f"its results do not qualify it: {reason}"
-    yield from (f"{name} is no fixed test and marked {SNAPSHOT.strip()}" for name in _marked(one))
+    yield from (f"{name} is not a fixed test, but is marked {SNAPSHOT.strip()}" for name in _marked(one))
 
 
 def _marked(instance: Instance) -> list[str]:
     return sorted(set(instance.snapshot_only) - instance.fixed_tests.keys())
 
 
-#: what keys of people's accounts look like, in the forms that their makers document
+#: patterns of access keys, as their issuers document them
 SECRETS = re.compile(
     r"""\b(?:gh[pousr]_[A-Za-z0-9]{36,} | github_pat_[A-Za-z0-9_]{60,} | glpat-[A-Za-z0-9_-]{20,} | npm_[A-Za-z0-9]{36}
       | AKIA[0-9A-Z]{16} | AIza[0-9A-Za-z_-]{35} | xox[abprs]-[A-Za-z0-9-]{10,}
@@ -73,54 +73,58 @@ SECRETS = re.compile(
 
 
 def secrets(checked: Checked) -> Iterator[str]:
-    """Only the first letters are shown."""
+    """Nothing in the record looks like a key. Only the first characters of a finding are shown."""
     yield from sorted({f"{found[0][:8]}…" for found in SECRETS.finditer(checked.instance.model_dump_json())})
 
 
 def commits(checked: Checked) -> Iterator[str]:
-    one = checked.instance
-    named = {"base": one.base.sha, "merge": one.merge_sha, "manifests": one.manifests}
-    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _there(checked.clone, sha))
-    if one.manifests not in (one.base.sha, one.merge_sha):
+    instance = checked.instance
+    named = {"base": instance.base.sha, "merge": instance.merge_sha, "manifests": instance.manifests}
+    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _exists(checked.clone, sha))
+    if instance.manifests not in (instance.base.sha, instance.merge_sha):
         yield "manifests are neither those of the base nor of the merge"
 
 
-def _there(clone: Clone, sha: str) -> bool:
-    """A dataset from elsewhere may not know its merge commits."""
+def _exists(clone: Clone, sha: str) -> bool:
+    """Whether the clone has a commit; true for an unknown one, since imported datasets may lack merge commits."""
     return not sha or has_commit(clone, sha)
 
 
 def digests(checked: Checked) -> Iterator[str]:
-    one = checked.instance
-    made = images.recipe(checked.clone, one.environment, one.base.sha, one.manifests)
+    instance = checked.instance
+    recipe = images.recipe(checked.clone, instance.environment, instance.base.sha, instance.manifests)
     for field in ("environment_digest", "image"):
-        if getattr(one, field) != getattr(made, field):
-            yield f"{field} is {getattr(one, field)}, the clone gives {getattr(made, field)}"
+        if getattr(instance, field) != getattr(recipe, field):
+            yield f"{field} is {getattr(instance, field)}, the clone gives {getattr(recipe, field)}"
 
 
 def patches(checked: Checked) -> Iterator[str]:
-    """One by one, as stages 02 and 04 apply them; both together make the merge commit's tree, unless somebody else
-    made them: a foreign benchmark's leave parts out, on a base of their own."""
-    one = checked.instance
+    """The patches apply one by one, as in stages 02 and 04, and together give the merge commit's tree. The patches
+    of other benchmarks leave parts out and have another base."""
+    instance = checked.instance
     try:
-        made = checked.gold
+        tree = checked.gold
     except DoesNotApply as error:
         yield str(error)
         return
-    if one.merge_sha and not one.origin and made.tree != checked.clone.git.rev_parse(f"{one.merge_sha}^{{tree}}"):
-        yield "both patches do not make the merge commit's tree"
+    if (
+        instance.merge_sha
+        and not instance.origin
+        and tree.tree != checked.clone.git.rev_parse(f"{instance.merge_sha}^{{tree}}")
+    ):
+        yield "the two patches do not give the merge commit's tree"
 
 
 def files(checked: Checked) -> Iterator[str]:
     if checked.instance.selected == ():
         yield "no test file is run"
-    there = checked.gold.files.union(list_files(checked.clone, checked.instance.base.sha))
-    unknown = (path for path in checked.instance.files if path not in there)
-    yield from (f"{path} is neither in the base nor in what the patches make" for path in unknown)
+    known = checked.gold.files.union(list_files(checked.clone, checked.instance.base.sha))
+    unknown = (path for path in checked.instance.files if path not in known)
+    yield from (f"{path} is neither in the base nor in the patched tree" for path in unknown)
 
 
 class Check(NamedTuple):
-    """`vital`: the ones below it need it."""
+    """A check; if a `vital` one fails, those below it are skipped."""
 
     name: str
     meaning: str
@@ -129,34 +133,34 @@ class Check(NamedTuple):
 
 
 CHECKS = (
-    Check("names", "the record is of this repository, by its number", names),
+    Check("names", "the record belongs to this repository and has the number of its name", names),
     Check("expectations", "the transitions of its tests qualify it, by transitions.csv", expectations),
-    Check("secrets", "nothing looks like a key", secrets),
+    Check("secrets", "nothing looks like an access key", secrets),
     Check("commits", "base, merge and manifests are commits of the clone", commits, vital=True),
-    Check("digests", "environment and image are those that the clone gives", digests),
+    Check("digests", "the clone gives the same environment and image", digests),
     Check(
         "patches",
-        "they apply to the base one by one and make the merge (not of a foreign benchmark)",
+        "they apply to the base one by one and give the merge commit (except for imported benchmarks)",
         patches,
         vital=True,
     ),
-    Check("files", "the scope's test files are there", files),
+    Check("files", "the scope's test files exist", files),
 )
 
 
 def check(checked: Checked) -> Iterator[Finding]:
-    """All that is wrong with an instance."""
-    for one in CHECKS:
-        wrong = _wrong(one, checked)
-        yield from (Finding(checked.instance.instance_id, one.name, text) for text in wrong)
-        if wrong and one.vital:
+    """All findings on an instance."""
+    for row in CHECKS:
+        wrong = _wrong(row, checked)
+        yield from (Finding(checked.instance.instance_id, row.name, text) for text in wrong)
+        if wrong and row.vital:
             return
 
 
-def _wrong(one: Check, checked: Checked) -> list[str]:
-    """What a check finds. The instance border: what breaks it is a finding."""
+def _wrong(row: Check, checked: Checked) -> list[str]:
+    """The findings of a check. If the check itself fails, that is a finding, too."""
     try:
-        return list(one.find(checked))
+        return list(row.find(checked))
     except Exception as error:
-        log.debug("%s: %s", checked.instance.instance_id, one.name, exc_info=True)
+        log.debug("%s: %s", checked.instance.instance_id, row.name, exc_info=True)
         return [f"{type(error).__name__}: {error}"]

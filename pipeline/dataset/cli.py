@@ -202,12 +202,12 @@ def grade(
         found = described(grader.grade(instance, patch.read().decode()))
         click.echo(json.dumps(found, indent=2))
         raise SystemExit(0 if found["resolved"] else 75 if found["outcome"] == "not_evaluated" else 1)
-    assert token_file is not None  # asked for above
+    assert token_file is not None  # checked above
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
-        raise click.BadParameter(f"'{address}' is no HOST:PORT", param_hint="--address")
+        raise click.BadParameter(f"'{address}' is not HOST:PORT", param_hint="--address")
     with server(grader, host, int(port), token_file.read_text(encoding="utf-8").strip()) as serving:
-        say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C ends it)")
+        say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C stops it)")
         serving.serve_forever()
 
 
@@ -218,7 +218,7 @@ def grade(
 @click.option("--seed", type=int, default=20251203, show_default=True, help="Of the draw.")
 @data_option
 def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
-    """Write the named subset lite (a seeded sample) or reviewed (what raters let stand).
+    """Write the named subset lite (a seeded sample) or reviewed (accepted by raters).
 
     \b
     Writes DATA/subsets/NAME.txt and NAME-vN.txt: other instances make a new version, and the old one stays.

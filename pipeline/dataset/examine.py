@@ -1,7 +1,7 @@
 """`dataset check` of whole datasets: every instance by itself, then oracle and nop through stages 03 and 04.
 
-Reads `02_dataset/` and the clones; the references write `03_predictions/` and `04_evaluation/`, as for any model. They
-are run on a dataset in which nothing else is wrong.
+Reads `02_dataset/` and the clones. The references write `03_predictions/` and `04_evaluation/`, as any model's runs do.
+They are run only if nothing else is wrong with the dataset.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox.base import Sandbox
 
-#: reference -> how it must end on every instance
+#: reference -> its required outcome on every instance
 WANTED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
-#: every check by name -> what it means to a person
+#: name of a check -> its meaning
 MEANINGS = {
     "schema": "every line is a record Instance, each instance once",
     **{one.name: one.meaning for one in CHECKS},
@@ -36,7 +36,7 @@ MEANINGS = {
 
 
 class Place(NamedTuple):
-    """Where and how the references run: arguments of `evaluate`."""
+    """Where and how the references run: the arguments of `evaluate`."""
 
     sandbox: Sandbox
     jobs: int = 2
@@ -45,11 +45,12 @@ class Place(NamedTuple):
 
 
 def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Finding]:
-    """All that is wrong with a dataset; without a place, the references are left out. Raises UserError without one."""
+    """All findings on a dataset. Without a place, the references are not run. Raises UserError for a missing
+    dataset."""
     try:
         instances = read_dataset(store, repo)
     except UserError as error:
-        if error.path is None:  # there is none
+        if error.path is None:  # there is no dataset
             raise
         return [Finding(str(repo), "schema", str(error))]
     found = list(_each(store, repo, instances))

@@ -1,7 +1,7 @@
-"""Which of our tests another benchmark means by a name: it may leave out the file, outer suites and the words between,
-and may grade whole files.
+"""Which of our tests another benchmark's name stands for: the name may leave out the file, outer suites and words
+between, and may be a whole file.
 
-Names are compared by their letters and digits. Several tests of one name are one for whoever collapses them.
+Names are compared by their letters and digits. Several tests may have the same name there.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable
 
 SEPARATOR = " > "
 _OTHERS = re.compile(r"[\W_]+")
-#: parts of a name that a test's file may hold word for word: what stands between numbers, quotes and marks
+#: parts of a name that a test's file may contain literally: the text between numbers, quotes and punctuation
 _BETWEEN = re.compile(r"[^A-Za-z ]+")
 
 
 class Names:
-    """Our tests by every name that they may have elsewhere."""
+    """Our tests by every name that another benchmark may use."""
 
     def __init__(self, tests: Iterable[str]) -> None:
         self._by_key: dict[str, list[str]] = defaultdict(list)
@@ -29,15 +29,16 @@ class Names:
                 self._by_key[key("".join(parts[start:]))].append(test)
 
     def of(self, name: str) -> list[str]:
-        """The tests that a name means: those of a file, or all that are called so; none where there is none."""
+        """The tests that a name stands for: all tests of a file, or all tests of that name; empty for an unknown
+        name."""
         return self._of_file.get(name) or self._by_key.get(key(name), [])
 
 
 def key(name: str) -> str:
-    """A name by its letters and digits."""
+    """The letters and digits of a name."""
     return _OTHERS.sub("", name).lower()
 
 
 def fragments(name: str) -> list[str]:
-    """The words of a name that stand in its test's source as they are."""
+    """The parts of a name that its test's source contains literally."""
     return [text for part in _BETWEEN.split(name) if len(text := part.strip()) > 3]

@@ -1,7 +1,8 @@
-"""The forms of other benchmarks that a dataset is exported in: one function from an instance to a plain record each.
+"""The formats of other benchmarks that datasets are exported to: one function per format, from an instance to a plain
+record.
 
-`collect --source dataset` reads both. SWE-bench's says less: one statement instead of issues, no merge commit, no runs,
-and not whether the statement is the pull request's own text.
+`collect --source dataset` reads both. SWE-bench's format has less: one statement instead of issues, no merge commit, no
+runs, and no mark for a statement that is the pull request's own text.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from typing import Any
 from pipeline.core.errors import unknown
 from pipeline.core.records import Instance, Status, Task
 
-#: our statuses in Multi-SWE-bench's words
+#: our statuses -> Multi-SWE-bench's
 WORDS = {Status.PASSED: "PASS", Status.FAILED: "FAIL", Status.SKIPPED: "SKIP", Status.NONE: "NONE"}
 RESULTS = ("run_result", "test_patch_result", "fix_patch_result")
 TRANSITIONS = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests")
 
 
 def multi_swe_bench(instance: Instance) -> dict[str, Any]:
-    """Multi-SWE-bench's fields, in its words, and ours beside them, which its classes pass over."""
+    """Multi-SWE-bench's fields with its values, and our fields, which its classes ignore."""
     words = {name: _in_words(getattr(instance, name)) for name in TRANSITIONS}
     results = {name: getattr(instance, name).model_dump(mode="json") for name in RESULTS}
     derived = words | results | {"classes": instance.classes}
-    return instance.model_dump(mode="json") | derived | {"state": "closed"}  # GitHub's word for what was merged
+    return instance.model_dump(mode="json") | derived | {"state": "closed"}  # GitHub's state of a merged pull request
 
 
 def _in_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -32,7 +33,7 @@ def _in_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:
 
 
 def swe_bench(instance: Instance) -> dict[str, Any]:
-    """SWE-bench's fields; lists of tests are JSON in a string, as in its published datasets."""
+    """SWE-bench's fields; lists of tests are strings of JSON, as in its published datasets."""
     return {
         "repo": str(instance.repository),
         "instance_id": instance.instance_id,
@@ -54,7 +55,7 @@ def _statement(task: Task) -> str:
     return "\n\n".join(f"{issue.title}\n{issue.body}".strip() for issue in task.statement)
 
 
-#: format -> what it makes of an instance
+#: format -> the function from an instance to its record
 FORMATS: dict[str, Callable[[Instance], dict[str, Any]]] = {
     "multi-swe-bench": multi_swe_bench,
     "swe-bench": swe_bench,
@@ -62,7 +63,7 @@ FORMATS: dict[str, Callable[[Instance], dict[str, Any]]] = {
 
 
 def lines(form: str, instances: Iterable[Instance]) -> bytes:
-    """The instances as JSON Lines of a format. Raises UserError for a format that is not in the table."""
+    """The instances as JSON Lines of a format. Raises UserError for an unknown format."""
     if form not in FORMATS:
         raise unknown("format", form, list(FORMATS))
     return "".join(json.dumps(FORMATS[form](one), ensure_ascii=False) + "\n" for one in instances).encode()

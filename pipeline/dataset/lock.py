@@ -1,7 +1,7 @@
-"""The list that is published of a dataset: facts that make it again and tell whether it is the same.
+"""The published list of a dataset: facts that rebuild it and show whether it is the same.
 
-A line holds no patch and no text of other people. What is expected of a test is written as three letters for base, test
-patch and gold patch (`PFP`: passed, failed, passed), with `snapshot` where it failed by snapshot alone.
+A line contains no patch and no text of other people. The transition of a test is written as three letters for base,
+test patch and gold patch (`PFP`: passed, failed, passed), followed by `snapshot` if it failed by snapshot alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pydantic import Field
 from pipeline.core.names import parse_instance_id
 from pipeline.core.records import Candidate, Environment, Instance, StatementSource, Versioned
 
-#: between a test's file and its name in it
+#: the separator of a test's file and its name
 SEPARATOR = " > "
-#: fields that are lists: each entry is a fact of its own
+#: fields that are lists: each entry is a separate fact
 LISTS = ("repairs", "files", "quarantine")
 
 #: file -> transition -> names
@@ -25,15 +25,15 @@ Tests = dict[str, dict[str, tuple[str, ...]]]
 
 
 class Lock(Versioned):
-    """What makes one instance again. Digests of patches are SHA-256, others those of the instance."""
+    """The facts that rebuild one instance. Digests of patches are SHA-256; others are those of the instance."""
 
     instance_id: str
     base: str = Field(description="commit that the patches apply to")
-    merge: str = Field(description="commit that they make of it; empty where the source did not say")
+    merge: str = Field(description="commit that results from them; empty if the source did not say")
     fix_patch: str = Field(description="SHA-256 of its bytes")
     test_patch: str = Field(description="SHA-256 of its bytes")
     statement_source: StatementSource
-    statement: str = Field(default="", description="SHA-256 of the statement that reviewers wrote anew; else empty")
+    statement: str = Field(default="", description="SHA-256 of a statement that reviewers rewrote; empty for others")
     origin: str = Field(default="", description="the foreign benchmark whose record it is: its base and patches")
     node: str
     manager: str
@@ -41,12 +41,12 @@ class Lock(Versioned):
     environment: str = Field(description="digest of the manifests and of how they are installed")
     manifests: str = Field(description="commit whose manifests are installed")
     image: str = Field(description="digest of the environment and the sources")
-    repairs: tuple[str, ...] = Field(default=(), description="what the install took beyond the manifests")
+    repairs: tuple[str, ...] = Field(default=(), description="packages that the install needed beyond the manifests")
     scope: Literal["touched", "full"]
     files: tuple[str, ...] = Field(description="test files that are run; none in the scope `full`")
     repeats: int
     tests: Tests = Field(description="what evaluation expects: file -> transition -> names of tests")
-    quarantine: tuple[str, ...] = Field(default=(), description="tests that disagree with themselves")
+    quarantine: tuple[str, ...] = Field(default=(), description="tests whose repeats disagree")
 
 
 def lock(instance: Instance) -> Lock:
@@ -77,7 +77,7 @@ def lock(instance: Instance) -> Lock:
 
 
 def statement_of(one: Candidate | Instance) -> str:
-    """SHA-256 of the statement that reviewers wrote anew; empty where they did not."""
+    """SHA-256 of a statement that reviewers rewrote; empty for others."""
     return _sha256(one.statement) if one.statement_source == "review" else ""
 
 
@@ -86,7 +86,7 @@ def _sha256(text: str) -> str:
 
 
 def _repairs(environment: Environment) -> Iterator[str]:
-    """Changes to manifests, in the order in which they are made, and packages whose own scripts run."""
+    """Changes to manifests in the order of their application, and packages whose install scripts run."""
     yield from (" ".join(filter(None, (one.kind, one.name, one.old, one.new))) for one in environment.edits)
     yield from (f"rebuild {name}" for name in environment.rebuild)
 
@@ -102,20 +102,20 @@ def _by_file(instance: Instance) -> Tests:
 
 
 def lines(instances: Iterable[Instance]) -> bytes:
-    """The list of these instances, in order of repository and number: the same dataset gives the same bytes."""
+    """The list of these instances, sorted by repository and number: equal datasets give equal bytes."""
     locks = sorted(map(lock, instances), key=lambda one: parse_instance_id(one.instance_id))
     return "".join(f"{one.model_dump_json()}\n" for one in locks).encode()
 
 
 def facts(entry: Lock) -> dict[str, str]:
-    """All that an entry says, one by one: field, or field and name -> value."""
+    """The facts of an entry: field, or field and name -> value."""
     plain = {field: str(value) for field, value in entry if field not in ("schema_version", "tool", "tests", *LISTS)}
     listed = {f"{field}: {item}": "listed" for field in LISTS for item in getattr(entry, field)}
     return plain | listed | {f"test: {name}": kind for name, kind in transitions(entry.tests).items()}
 
 
 def transitions(tests: Tests) -> dict[str, str]:
-    """The transition of every test by its full name; a file that is a test has no title."""
+    """The transition of every test by its full name; a file that counts as a test has no title."""
     return {
         f"{file}{SEPARATOR}{title}" if title else file: kind
         for file, kinds in tests.items()

@@ -1,4 +1,4 @@
-"""What the `dataset` commands print: tables for people, JSON and CSV for programs."""
+"""The output of the `dataset` commands: tables for people, JSON and CSV for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.dataset.stress import Stress
 
 
 def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bool) -> None:
-    """How often each check failed, then what it found; `left_out` were not made."""
+    """How often each check failed, then its findings; the checks in `left_out` were not made."""
     counts = Counter(finding.check for finding in found)
     made = {name: text for name, text in MEANINGS.items() if name not in left_out}
     if as_json:
@@ -34,7 +34,7 @@ def findings(found: Sequence[Finding], left_out: Collection[str], *, as_json: bo
 
 
 def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
-    """Instance by instance and level by level, then what was to blame, then the sum of each level."""
+    """Flips by instance and level, then the tests to blame, then the sum of each level."""
     if as_json:
         _json([one._asdict() for one in found])
         return
@@ -50,7 +50,7 @@ def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
 
 
 def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> None:
-    """Fact by fact, and how many of the list's instances have none."""
+    """Every fact that differs, and the number of instances that match the list."""
     if as_json:
         _json([one._asdict() for one in found])
         return
@@ -60,7 +60,7 @@ def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> No
 
 
 def agreement(compared: Sequence[Agreement], problems: Sequence[Exception], *, as_json: bool) -> None:
-    """Instance by instance, then what differs, then how far it goes; records that could not be read on stderr."""
+    """Every instance, then the differences, then the totals. Unreadable records are printed to stderr."""
     whole = totals(compared)
     if as_json:
         rows = [
@@ -96,7 +96,7 @@ def numbers(found: Mapping[str, Numbers], form: str) -> None:
 
 
 def _table(found: Mapping[str, Numbers]) -> None:
-    repos = list(found) if len(found) > 2 else list(found)[:1]  # of one repository, the total is the same
+    repos = list(found) if len(found) > 2 else list(found)[:1]  # with one repository, the total is the same
     rows = [(*key, *(found[name].get(key, 0) for name in repos)) for key in found[TOTAL]]
     table("Datasets", ("group", "name", *repos), rows)
 

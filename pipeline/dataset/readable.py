@@ -1,7 +1,7 @@
-"""`dataset show`: one instance as a folder of files that people read, and that two versions of it can be compared by.
+"""`dataset show`: one instance as a folder of files that people can read and diff.
 
-Writes to the folder that is named. The same instance gives the same bytes. Nothing is read back from it: the record in
-`02_dataset/` stays what counts. Does not cover ratings and answers.
+Writes to the given folder. The same instance gives the same bytes. Nothing reads the folder: the record in
+`02_dataset/` is authoritative. Does not cover ratings and answers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pipeline.core.records import Instance
 from pipeline.core.verdict import SNAPSHOT
 from pipeline.dataset.files import write_new
 
-#: field -> the file that has it; all other fields are in FACTS
+#: field -> its file; all other fields are in FACTS
 TEXTS = {"fix_patch": "gold.patch", "test_patch": "test.patch"}
 FACTS, ENVIRONMENT, STATEMENT, TESTS, FALSIFIED = (
     "instance.toml",
@@ -33,7 +33,8 @@ NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, TESTS, ENVIRONMENT, FACTS)
 
 
 def write(instance: Instance, folder: Path, *, replace: bool) -> list[Path]:
-    """Write the files; returns them. Raises UserError when others are there, unless they may be replaced."""
+    """Write the files and return their paths. Raises UserError if the folder has others, unless they may be
+    replaced."""
     made = files_of(instance)
     gone = [folder / name for name in NAMES if name not in made and (folder / name).exists()]
     if gone and not replace:
@@ -47,28 +48,28 @@ def write(instance: Instance, folder: Path, *, replace: bool) -> list[Path]:
 
 
 def files_of(instance: Instance) -> dict[str, bytes]:
-    """The contents by name: together they hold every field of the record that says something."""
-    said = instance.model_dump(mode="json")
+    """The contents by name; together they hold every field of the record that is not empty."""
+    fields = instance.model_dump(mode="json")
     texts = {
-        STATEMENT: _statement(said),
-        **{name: said.pop(field) for field, name in TEXTS.items()},
-        FALSIFIED: said["counter_runs"].pop("falsified"),
-        TESTS: _tests(said.pop("tests")),
-        ENVIRONMENT: _toml(said.pop("environment")),
-        FACTS: _toml(said),
+        STATEMENT: _statement(fields),
+        **{name: fields.pop(field) for field, name in TEXTS.items()},
+        FALSIFIED: fields["counter_runs"].pop("falsified"),
+        TESTS: _tests(fields.pop("tests")),
+        ENVIRONMENT: _toml(fields.pop("environment")),
+        FACTS: _toml(fields),
     }
     return {name: text.encode() for name, text in texts.items() if text}
 
 
-def _statement(said: dict[str, Any]) -> str:
-    """The pull request and its issues, taken out of what is said."""
-    title, body, issues = said.pop("title"), said.pop("body"), said.pop("resolved_issues")
+def _statement(fields: dict[str, Any]) -> str:
+    """The text of the pull request and its issues, whose fields are removed from `fields`."""
+    title, body, issues = fields.pop("title"), fields.pop("body"), fields.pop("resolved_issues")
     parts = [f"# {title}", body]
-    for one in issues:
-        labels = f"Labels: {', '.join(one['labels'])}" if one["labels"] else ""
-        parts += [f"## Issue #{one['number']}, {one['state']}: {one['title']}", labels, one["body"]]
-    for heading, field in (("Hints", "hints"), ("Statement as reviewers wrote it", "statement")):
-        text = said.pop(field)
+    for issue in issues:
+        labels = f"Labels: {', '.join(issue['labels'])}" if issue["labels"] else ""
+        parts += [f"## Issue #{issue['number']}, {issue['state']}: {issue['title']}", labels, issue["body"]]
+    for heading, field in (("Hints", "hints"), ("Statement rewritten by reviewers", "statement")):
+        text = fields.pop(field)
         parts += [f"## {heading}", text] if text else []
     return "\n\n".join(part.replace("\r\n", "\n").strip() for part in parts if part.strip()) + "\n"
 
@@ -78,17 +79,17 @@ def _tests(letters: Mapping[str, str]) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("test", "base", "test_patch", "gold", "by_snapshot"))
-    for name, said in sorted(letters.items()):
-        rows.writerow((name, *said.removesuffix(SNAPSHOT), "yes" if said.endswith(SNAPSHOT) else ""))
+    for name, status in sorted(letters.items()):
+        rows.writerow((name, *status.removesuffix(SNAPSHOT), "yes" if status.endswith(SNAPSHOT) else ""))
     return text.getvalue()
 
 
 def _toml(value: dict[str, Any]) -> str:
-    return tomli_w.dumps(_told(value), multiline_strings=True)
+    return tomli_w.dumps(_filled(value), multiline_strings=True)
 
 
-def _told(value: Any) -> Any:
-    """Without what says nothing: TOML has no null."""
+def _filled(value: Any) -> Any:
+    """The value without empty parts, since TOML has no null."""
     if isinstance(value, dict):
-        return {name: _told(one) for name, one in value.items() if one not in (None, "", [], {})}
-    return [_told(one) for one in value] if isinstance(value, list) else value
+        return {name: _filled(one) for name, one in value.items() if one not in (None, "", [], {})}
+    return [_filled(one) for one in value] if isinstance(value, list) else value

@@ -1,8 +1,8 @@
-"""`dataset rebuild`: the dataset that a list tells of, made again by stages 01 and 02, and where it differs.
+"""`dataset rebuild`: rebuild the dataset of a list by stages 01 and 02, and report where it differs.
 
-Reads the list and a clone, or GitHub; writes `01_raw/` and `02_dataset/`. What was built before and is not stale is not
-built again. A list holds no texts: issues come from GitHub or a file, statements that reviewers wrote anew from a file
-of ratings, and the records say *chosen by hand*.
+Reads the list and a clone, or GitHub; writes `01_raw/` and `02_dataset/`. Instances that were built before and are not
+stale are not built again. A list contains no texts: issues come from GitHub or a file, statements that reviewers
+rewrote from a file of ratings. The records are marked *chosen by hand*.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pipeline.dataset.lock import Lock, facts, lock, statement_of
 from pipeline.triage import exchange
 from pipeline.triage.stage import add
 
-#: what stands for a fact that one side does not have
+#: the value of a fact that one side does not have
 ABSENT = "-"
 
 
 class Difference(NamedTuple):
-    """A fact that is not as the list says."""
+    """A fact that differs from the list."""
 
     instance: str
     fact: str
@@ -48,7 +48,7 @@ def read_list(path: Path) -> tuple[Repo, list[Lock]]:
     entries = read_records(path, Lock)
     repos = sorted({parse_instance_id(entry.instance_id)[0] for entry in entries})
     if not repos:
-        raise UserError("no such list, or it is empty", path=path, hint="write one: just dataset-lock REPO")
+        raise UserError("the list is missing or empty", path=path, hint="write one: just dataset-lock REPO")
     if len(repos) > 1:
         raise UserError(f"the list has {len(repos)} repositories", path=path, hint="use one file per repository")
     return repos[0], entries
@@ -71,19 +71,19 @@ def clone_of(store: Store, repo: Repo) -> Path:
 def source_of(
     repo: Repo, entries: Sequence[Lock], clone: Path | None, issues: Path | None, dataset: Path | None, *, github: bool
 ) -> Source:
-    """Where the pull requests of a list are collected from. Raises UserError for one of a foreign benchmark's records
-    without the benchmark, and as the sources do."""
+    """The source that the list's pull requests are collected from. Raises UserError if the list was made from
+    another benchmark's records and that is not given, and as the sources do."""
     origins = sorted({entry.origin for entry in entries} - {""})
     if origins and dataset is None:
-        hint = "name the file or folder that it was collected from by --dataset"
-        raise UserError(f"a list of records of {', '.join(origins)}", field="--dataset", hint=hint)
+        hint = "name their file or folder with --dataset"
+        raise UserError(f"the list was made from records of {', '.join(origins)}", field="--dataset", hint=hint)
     if dataset:
         return open_source("dataset", repo, Options(dataset, clone=clone))
     return open_source("github" if github else "git", repo, Options(clone, issues))
 
 
 def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None) -> None:
-    """Add what a file of ratings says of listed candidates, and say which statements are still not those of the list.
+    """Add the ratings of listed candidates from a file, and report statements that still differ from the list's.
     Raises UserError with file, line and field."""
     candidates = {one.instance_id: one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
     wanted = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
@@ -92,8 +92,8 @@ def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None
     rated = standings(store, repo)
     told = {name: restated(candidates[name], rated.get(name)) for name in wanted}
     if other := [name for name, digest in wanted.items() if digest and digest != statement_of(told[name])]:
-        what = "the ratings say another" if ratings else "name the ratings by --ratings"
-        say(f"{', '.join(other)}: a statement that reviewers wrote anew, which no list holds: {what}")
+        what = "the ratings have another" if ratings else "name the file of ratings with --ratings"
+        say(f"{', '.join(other)}: reviewers rewrote the statement, which no list contains:  {what}")
 
 
 def rebuild(
@@ -106,8 +106,8 @@ def rebuild(
     ratings: Path | None = None,
     **how: Any,
 ) -> list[Difference]:
-    """Make the instances again, with the statements that a file of ratings has; `how` goes to the build. Raises
-    UserError when the source lacks a pull request, or for ratings that cannot be read."""
+    """Rebuild the listed instances, with the rewritten statements of a file of ratings. `how` goes to the build.
+    Raises UserError if the source lacks a pull request, and for unreadable ratings."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}
     collect_from(store, repo, source, sorted(listed))
@@ -123,7 +123,7 @@ def rebuild(
 
 
 def differences(entry: Lock, outcome: Outcome) -> Iterator[Difference]:
-    """Fact by fact, or why there is no instance."""
+    """The facts that differ, or why there is no instance."""
     if not isinstance(outcome, Instance):
         yield Difference(entry.instance_id, "outcome", "qualified", f"rejected: {outcome.reason}")
         return

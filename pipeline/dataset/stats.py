@@ -1,7 +1,7 @@
-"""What datasets are made of, in numbers: each repository's, and of all together.
+"""What datasets consist of, in numbers: by repository, and in total.
 
-Reads instances, reviews and audits, writes nothing. `GROUPS` say as what an instance counts, `_sizes` how large its
-gold patch is, of which minimum, median, mean and maximum over the instances are told, as of the tests' strength.
+Reads instances, reviews and audits, writes nothing. `GROUPS` are the categories in which instances are counted;
+`_sizes` are the measures of gold patches. Sizes and test strength have minimum, median, mean and maximum.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Numbers = dict[tuple[str, str], float]
 
 
 class Rated(NamedTuple):
-    """An instance and what people and models said of it; its tests' strength in percent, where it was measured."""
+    """An instance with its reviews, and its tests' strength in percent if it was measured."""
 
     instance: Instance
     reviews: tuple[Review, ...] = ()
@@ -62,20 +62,20 @@ def _criteria(one: Rated) -> Iterable[str]:
 
 
 def _principles(one: Rated) -> Iterable[str]:
-    """Those that were named, and those of the criteria: a criterion's first digit is its principle's place."""
+    """The principles that raters named, and those of the criteria: a criterion's first digit is its principle."""
     named = {name for review in one.reviews for name in review.principles}
     criteria = {name for review in one.reviews for name in review.success_criteria}
     return named | {PRINCIPLES[int(name[0]) - 1] for name in criteria} or {UNASSIGNED}
 
 
 def _era(one: Rated) -> Iterable[str]:
-    """`node 20, yarn 4, jest 29`: first numbers of versions and of ranges."""
+    """`node 20, yarn 4, jest 29`: the major versions."""
     it = one.instance.environment
     parts = (("node", it.node), (it.manager, it.manager_version), (it.runner, it.runner_version))
     return [", ".join(" ".join([name, *re.findall(r"\d+", version)[:1]]) for name, version in parts)]
 
 
-#: group -> the names that an instance counts as, once each or with a number
+#: group -> the names under which an instance counts, once each or with a number
 GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
     "instances": _instances,
     "tests": _tests,
@@ -88,7 +88,7 @@ GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
     "year": lambda one: [one.instance.merged_at[:4] or "unknown"],
 }
 
-#: what is told of a size
+#: the statistics of a size
 MEASURES: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "median": statistics.median,
@@ -104,7 +104,7 @@ def _sizes(patch: str) -> Mapping[str, int]:
 
 
 def numbers(rated: Sequence[Rated]) -> Numbers:
-    """All numbers of some instances, at least one: by group and name."""
+    """All numbers of some instances (at least one), by group and name."""
     strengths = [one.strength for one in rated if one.strength is not None]
     measured = {("test strength, %", name): measure(strengths) for name, measure in MEASURES.items() if strengths}
     return _counts(rated) | _spread([_sizes(one.instance.fix_patch) for one in rated]) | measured
@@ -127,7 +127,7 @@ def _spread(sizes: Sequence[Mapping[str, int]]) -> Numbers:
 
 
 def stats(store: Store, repos: Sequence[Repo]) -> dict[str, Numbers]:
-    """The numbers of each repository by its name, and of all. Raises UserError for one without a dataset."""
+    """The numbers by repository, and in total. Raises UserError for a repository without a dataset."""
     rated = {str(repo): _rated(store, repo) for repo in repos}
     together = [one for several in rated.values() for one in several]
     return {name: numbers(several) for name, several in rated.items()} | {TOTAL: numbers(together)}

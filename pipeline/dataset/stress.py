@@ -1,7 +1,7 @@
-"""`dataset check --stress N`: gold's tests of each instance again and again, alone and under load.
+"""`dataset check --stress N`: run gold's tests of each instance repeatedly, alone and under load.
 
-Reads the dataset and the clone; what it runs is kept nowhere. A run flips when a test that must pass does not, or when
-it ends otherwise than a run should. Does not cover tests that are in quarantine, and what no evaluation expects.
+Reads the dataset and the clone; stores nothing. A run flips if a test that must pass does not, or if the run ends
+abnormally. Quarantined tests and tests that evaluation does not expect to pass are ignored.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from pipeline.execution.runs import run_patch
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.images import Directory
 
-#: jobs at once
+#: numbers of concurrent jobs
 LEVELS = (1, 8)
 
 
 class Stress(NamedTuple):
-    """An instance at so many jobs: runs that ended otherwise than they must, those that the machine failed at, and how
-    often each test (or end) was to blame."""
+    """An instance at a level of concurrent jobs: the runs that flipped, the runs that the machine failed, and how
+    often each test (or abnormal end) was to blame."""
 
     instance: str
     jobs: int
@@ -46,7 +46,7 @@ class Stress(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeat:
-    """The request: one run of gold, without what would follow for a patch."""
+    """The request: one run of gold's tests, without counter-runs or repeats."""
 
     patch: RunPatch
     number: int
@@ -65,15 +65,15 @@ class Repeat:
 
     def _run(self, tell: Tell) -> PatchRun:
         plan, ran = self.patch.plan(tell)
-        one = self.patch.instance
-        return PatchRun(run_patch(plan, one.fix_patch, one.fix_patch, one.test_patch, one.expected_files), ran=ran)
+        gold, instance = self.patch.instance.fix_patch, self.patch.instance
+        return PatchRun(run_patch(plan, gold, gold, instance.test_patch, instance.expected_files), ran=ran)
 
     def failed(self, error: Exception) -> PatchRun:
         return self.patch.failed(error)
 
 
 def stress(store: Store, repo: Repo, repeats: int, place: Place, levels: Sequence[int] = LEVELS) -> list[Stress]:
-    """Each instance of a dataset, `repeats` times at each level. Raises UserError without a dataset."""
+    """Run each instance of a dataset `repeats` times at each level. Raises UserError for a missing dataset."""
     instances = read_dataset(store, repo)
     require_trust(place.sandbox.name, place.trust_local, *(one.base.sha for one in instances), trusted_patch=True)
     place.sandbox.images.serve(Directory.here(store.root))
@@ -82,7 +82,7 @@ def stress(store: Store, repo: Repo, repeats: int, place: Place, levels: Sequenc
 
 
 def _at(runs: PatchRuns, instances: Sequence[Instance], repeats: int, jobs: int, place: Place) -> list[Stress]:
-    """What came of each instance at this level: all of their repeats are under way side by side."""
+    """The results of each instance at this level, with repeats of all instances running side by side."""
     patches = [runs.request(one, one.fix_patch) for one in instances]
     requests = [Repeat(patch, number) for number in range(1, repeats + 1) for patch in patches]
     found: dict[str, list[PatchRun]] = {one.instance_id: [] for one in instances}

@@ -1,7 +1,7 @@
-"""Named subsets of the built datasets: `lite`, a seeded sample, and `reviewed`, what raters let stand.
+"""Named subsets of the built datasets: `lite`, a seeded sample, and `reviewed`, what raters accepted.
 
-Reads datasets and, for `reviewed`, the ratings; writes `subsets/NAME.txt`, the newest version, and
-`subsets/NAME-vN.txt`, which never changes: the same instances stay the same version, others are the next one.
+Reads datasets and, for `reviewed`, the ratings. Writes `subsets/NAME.txt`, the newest version, and
+`subsets/NAME-vN.txt`, which never changes: the same instances stay the same version, other instances become the next.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A subset as it was written: its version, its file, and the names."""
+    """A written subset: its version, its file, and the names of its instances."""
 
     version: int
     path: Path
@@ -37,8 +37,8 @@ class Made(NamedTuple):
 
 
 def lite(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
-    """A sample in which every repository has its share, one instance at least while there is room. More instances
-    later change little: each is drawn by its own number."""
+    """A sample with a proportional share of every repository, at least one instance each if the size allows. The
+    draw depends on each instance's own name, so additional instances change little."""
     drawn = {repo: _shuffled(store, repo, wanted.seed) for repo in repos}
     count = sum(map(len, drawn.values()))
     if count <= wanted.size:
@@ -52,7 +52,7 @@ def lite(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
 
 
 def reviewed(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
-    """The instances that were rated, and that a final rating or all raters let stand."""
+    """The rated instances that the final rating, or all raters, accept."""
     found = []
     for repo in repos:
         standing = standings(store, repo)
@@ -61,12 +61,12 @@ def reviewed(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
     return found
 
 
-#: name -> what chooses its instances
+#: name -> the function that chooses its instances
 SUBSETS: dict[str, Callable[[Store, Sequence[Repo], Wanted], list[str]]] = {"lite": lite, "reviewed": reviewed}
 
 
 def make(store: Store, name: str, repos: Sequence[Repo], wanted: Wanted = Wanted()) -> Made:  # noqa: B008 - a tuple
-    """Write a subset. Raises UserError for a name that is not in the table, and for one without instances."""
+    """Write a subset. Raises UserError for an unknown name, and for a subset without instances."""
     if name not in SUBSETS:
         raise unknown("subset", name, list(SUBSETS))
     names = tuple(sorted(SUBSETS[name](store, repos, wanted)))
@@ -90,5 +90,5 @@ def _versions(store: Store, name: str) -> dict[int, Path]:
 
 
 def _shuffled(store: Store, repo: Repo, seed: int) -> list[str]:
-    """The names of a dataset in an order that depends on each name and the seed alone."""
+    """The names of a dataset in an order that depends only on each name and the seed."""
     return sorted((one.instance_id for one in read_dataset(store, repo)), key=lambda name: digest(seed, name))

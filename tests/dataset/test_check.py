@@ -32,7 +32,7 @@ SPOILED: dict[str, tuple[Change, str, str]] = {
     "marked in vain": (
         lambda one: {"tests": one.tests | {"src/menu.test.js > works": "PPP snapshot"}},
         "expectations",
-        "src/menu.test.js > works is no fixed test and marked snapshot",
+        "src/menu.test.js > works is not a fixed test, but is marked snapshot",
     ),
     "quarantined and expected": (
         lambda one: {"quarantine": {"src/menu.test.js > works": {"fix": {"PASSED": 1, "FAILED": 1}}}},

@@ -114,7 +114,7 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
         (("stats", "acme/none"), "acme/none has no dataset"),
         (("lock", "nothing"), "write it as org/repo"),
         (("export", "--format", "parquet", "--output", "x", "acme/none"), "acme/none has no dataset"),
-        (("rebuild", "gone.jsonl"), "no such list"),
+        (("rebuild", "gone.jsonl"), "the list is missing"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: tuple[str, ...], says: str) -> None:

@@ -82,12 +82,12 @@ def test_a_reworked_statement_comes_back_from_the_ratings(
     (made,) = (tiny.instance("menu").model_copy(update={"statement_source": "review", "statement": text}),)
     entries = [lock(made), *locks(tiny, "badge")]
     assert [one.fact for one in again(bench, entries)] == ["statement", "statement_source"]
-    assert f"{name}: a statement that reviewers wrote anew" in capsys.readouterr().err
+    assert f"{name}: reviewers rewrote the statement" in capsys.readouterr().err
     others = {"instance_id": "acme__ui-9999", "review_status": "super"}
     export = [{"instance_id": name, "review_status": "reworked", "custom_problem_statement": text}, others]
     (tmp_path / "metadata.json").write_text(json.dumps(export))
     assert again(bench, entries, tmp_path / "metadata.json") == []
-    assert "reviewers wrote anew" not in capsys.readouterr().err
+    assert "reviewers rewrote" not in capsys.readouterr().err
     (fresh,) = [one for one in read_records(bench.store.dataset(REPO), Instance) if one.instance_id == name]
     assert fresh.task().statement[0].body == text
 
@@ -110,7 +110,7 @@ def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_p
     (built,) = build(bench.store, REPO, Settings(bench.sandbox, 1, LIMITS), trust_local=True)
     entries = [lock(built)]
     assert (entries[0].origin, entries[0].merge) == ("theirs.jsonl", tiny.instance("menu").merge_sha)
-    with pytest.raises(UserError, match="a list of records of theirs.jsonl"):
+    with pytest.raises(UserError, match="the list was made from records of theirs.jsonl"):
         source_of(REPO, entries, bench.library, None, None, github=False)
     fresh = Bench(tmp_path / "fresh", tiny.library, tiny.cache)
     source = source_of(REPO, entries, bench.library, None, theirs, github=False)
@@ -155,7 +155,7 @@ def test_the_same_has_no_difference_and_a_rejection_one() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (b"", "no such list, or it is empty"),
+        (b"", "the list is missing or empty"),
         (b"{}\n", r"list\.jsonl:1: field 'instance_id'"),
         (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "the list has 2 repositories"),
     ],

@@ -1,7 +1,7 @@
-"""Renaming what a function declares: constants, parameters, and what it takes out of objects. Pure.
+"""Renaming what a function declares: constants, parameters, and destructured names. Pure.
 
-Left alone is whatever else could see the name: names of modules, functions and classes (a component's is shown), names
-that are declared more than once in the function, and those that tags are called by.
+Names that other code could see are not renamed: those of modules, functions and classes (a component's name is shown in
+reports), names that are declared more than once in the function, and names that are used as tags.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _SCOPES = (*FUNCTIONS, "generator_function_declaration", "class_static_block")
-#: nodes that a name is written as
+#: types of nodes that are names
 _NAMES = (
     "identifier",
     "shorthand_property_identifier",
     "shorthand_property_identifier_pattern",
 )
-#: values whose own name follows from that of the constant
+#: values that take their name from the constant
 _NAMED = ("arrow_function", "function_expression", "class", "generator_function", "parenthesized_expression")
 _NAMING = (*TAGS, "jsx_closing_element")
 _PATTERNS = ("object_pattern", "array_pattern", "pair_pattern", "rest_pattern")
 
 
 def renames(code: Code) -> Iterator[Edit]:
-    """Each name of a function that gold declares or uses, with another name."""
+    """The edits that rename a local name which gold declares or uses."""
     for function in code.touched(*_SCOPES):
         if above(function, lambda node: node.type in _SCOPES) is None:
             yield from _in(function, code)
 
 
 def _in(function: Node, code: Code) -> Iterator[Edit]:
-    """The renamings in an outermost function: a name that is declared once in all of it means the same everywhere."""
+    """The renamings in an outermost function, of names that are declared only once in all of it."""
     named, declared = defaultdict[bytes, list["Node"]](list), defaultdict[bytes, list["Node"]](list)
     for node in walk(function):
         if node.type in _NAMES:
@@ -53,7 +53,7 @@ def _in(function: Node, code: Code) -> Iterator[Edit]:
 
 
 def _scope(node: Node) -> Node | None:
-    """The part of a program in which a declared name means what it was declared as."""
+    """The scope of a declared name."""
     blocks = ("statement_block", "for_statement", "for_in_statement", "switch_body", *_SCOPES)
     return above(node, lambda one: one.type in blocks)
 
@@ -65,7 +65,7 @@ def _holds(scope: Node | None, nodes: list[Node]) -> bool:
 
 
 def _is_declared(node: Node) -> bool:
-    """Whether a name is declared here, of whatever kind."""
+    """Whether a name is declared here, as anything."""
     if node.type == "shorthand_property_identifier_pattern":
         return True
     parent = node.parent
@@ -92,12 +92,12 @@ def _is_declared(node: Node) -> bool:
 
 
 def _is_renamable(node: Node) -> bool:
-    """Whether it is a constant, a variable or a parameter whose value has no name of its own."""
+    """Whether it is a constant, a variable or a parameter whose value does not take its name."""
     parent = node.parent
     if parent is None or parent.type.endswith(("_declaration", "_expression")) or parent.type == "catch_clause":
         return False
     if any(child.type in ("accessibility_modifier", "override_modifier", "readonly") for child in parent.children):
-        return False  # a parameter that is a property, too
+        return False  # a parameter that is also a property
     if parent.type == "variable_declarator":
         value = parent.child_by_field_name("value")
         return value is not None and value.type not in _NAMED
@@ -125,7 +125,7 @@ def _is_tag(node: Node) -> bool:
 
 
 def _written(node: Node, name: bytes, new: bytes) -> bytes:
-    """The new name as it stands in a place: a shorthand keeps the property's name."""
+    """The new name as it is written in a place: a shorthand property keeps the old name as its key."""
     return new if node.type == "identifier" else name + b": " + new
 
 

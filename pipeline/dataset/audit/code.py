@@ -1,7 +1,8 @@
 """A source file as syntax trees, and edits of it. Pure.
 
-Scripts are read by the grammars of TypeScript and TSX, which read JavaScript, too; templates of Vue, Svelte and HTML by
-that of HTML, and the scripts in them are trees of their own with the file's own places. Does not cover styles.
+Scripts are parsed by the grammars of TypeScript and TSX, which include JavaScript. Templates of Vue, Svelte and HTML
+are parsed by the grammar of HTML; the scripts in them are separate trees whose positions are those of the file. Does
+not cover styles.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-#: grammar -> its module, and its function
+#: grammar -> its module and function
 _GRAMMARS = {
     "tsx": ("tree_sitter_typescript", "language_tsx"),
     "typescript": ("tree_sitter_typescript", "language_typescript"),
     "html": ("tree_sitter_html", "language"),
 }
-#: a file's ending -> its grammar
+#: extension of a file -> its grammar
 _ENDINGS = {
     **dict.fromkeys((".js", ".jsx", ".tsx", ".mjs", ".cjs"), "tsx"),
     **dict.fromkeys((".ts", ".mts", ".cts"), "typescript"),
     **dict.fromkeys((".vue", ".svelte", ".html", ".htm"), "html"),
 }
-#: what a script in a page says of its language
+#: the attribute that names the language of a script in a page
 _LANGUAGES = {b"ts": "typescript", b"tsx": "tsx", b"typescript": "typescript"}
 _TAGS = re.compile(rb"(<script\b[^>]*>)(.*?)</script>", re.DOTALL | re.IGNORECASE)
 _LANG = re.compile(rb"""\blang\s*=\s*["'](\w+)["']""")
-#: what gold's lines stand in: the tag of an element, and the function
+#: types of nodes around gold's lines: the tag of an element, the function
 TAGS = ("jsx_opening_element", "jsx_self_closing_element", "start_tag", "self_closing_tag")
 FUNCTIONS = ("arrow_function", "function_expression", "function_declaration", "method_definition", "generator_function")
-#: what has no effect when a program runs: comments, and types
+#: types of nodes without an effect at run time: comments and types
 _SILENT = {
     "comment",
     "html_comment",
@@ -55,18 +56,18 @@ _SILENT = {
 
 
 class Edit(NamedTuple):
-    """Replacements of parts of a text: start and end in bytes, and what stands there then. None overlaps another."""
+    """Replacements of parts of a text: start and end in bytes, and the new content. They do not overlap."""
 
     parts: tuple[tuple[int, int, bytes], ...]
 
     def on(self, text: bytes) -> bytes:
-        """The text with this edit."""
+        """Apply this edit to a text."""
         for start, end, new in sorted(self.parts, reverse=True):
             text = text[:start] + new + text[end:]
         return text
 
     def overlaps(self, other: Edit) -> bool:
-        """Whether both touch a place."""
+        """Whether the two edits overlap."""
         return any(a < end and start < b or a == start for a, b, _ in self.parts for start, end, _ in other.parts)
 
 
@@ -76,7 +77,7 @@ def replaced(*parts: tuple[Node, bytes]) -> Edit:
 
 
 def removed(node: Node, text: bytes) -> Edit:
-    """The edit that removes a node with the blanks before it, and its line where nothing else stands there."""
+    """The edit that removes a node with the blanks before it, and with its line if nothing else is on it."""
     start = node.start_byte
     while start and text[start - 1 : start] in (b" ", b"\t", b"\n", b"\r"):
         start -= 1
@@ -85,7 +86,7 @@ def removed(node: Node, text: bytes) -> Edit:
 
 @dataclass(frozen=True)
 class Code:
-    """A file: its path, its text, which of its lines gold changed (numbered from 1), and the base's text."""
+    """A file: its path, its text, the numbers of the lines that gold changed (from 1), and its text in the base."""
 
     path: str
     text: bytes
@@ -94,28 +95,28 @@ class Code:
 
     @cached_property
     def roots(self) -> tuple[Node, ...]:
-        """Its trees; none where there is no grammar for it."""
+        """Its syntax trees; none without a grammar for it."""
         return tuple(trees(self.path, self.text))
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """All named nodes, each before those inside it."""
+        """All named nodes, parents before children."""
         return tuple(node for root in self.roots for node in walk(root) if node.is_named)
 
     def touched(self, *types: str) -> Iterator[Node]:
-        """The nodes of some types that stand, in part at least, on lines that gold changed."""
+        """The nodes of these types that are at least partly on lines that gold changed."""
         return (node for node in self.nodes if node.type in types and self.is_touched(node))
 
     def is_touched(self, node: Node) -> bool:
-        """Whether a node stands on a line that gold changed."""
+        """Whether a node is at least partly on a line that gold changed."""
         return not self.lines.isdisjoint(range(node.start_point[0] + 1, node.end_point[0] + 2))
 
     def begins(self, *types: str) -> Iterator[Node]:
-        """The nodes of some types that begin on lines that gold changed."""
+        """The nodes of these types that begin on lines that gold changed."""
         return (node for node in self.nodes if node.type in types and node.start_point[0] + 1 in self.lines)
 
     def adds(self, node: Node) -> bool:
-        """Whether gold brought a node, and did not only move it."""
+        """Whether gold added a node and did not only move it."""
         return b" ".join(text_of(node).split()) not in self._base_words
 
     @cached_property
@@ -123,7 +124,7 @@ class Code:
         return b" ".join(self.base.split())
 
     def widened(self, around: Collection[str]) -> Code:
-        """The same with all lines of the nodes of some types in which gold changed something."""
+        """The same file, with all lines of nodes of these types as changed if gold changed one of them."""
         found = set(self.lines)
         for root in self.roots:
             for node in walk(root):
@@ -132,42 +133,42 @@ class Code:
         return Code(self.path, self.text, frozenset(found), self.base)
 
     def edited(self, edit: Edit) -> Code | None:
-        """The file with an edit; None where it does not parse as well as before."""
+        """The file with an edit; None if that adds syntax errors."""
         made = Code(self.path, edit.on(self.text), self.lines, self.base)
         return made if made.faults <= self.faults else None
 
     @cached_property
     def faults(self) -> int:
-        """What the grammars cannot read, and elements whose two ends have other names."""
+        """The number of syntax errors, and of elements whose start and end tags have different names."""
         return sum(node.is_error or node.is_missing or _is_torn(node) for root in self.roots for node in walk(root))
 
     @cached_property
     def effective(self) -> tuple[bytes, ...]:
-        """The words of it that have an effect when it runs: no comments, no types, no blanks."""
+        """Its tokens that have an effect at run time, without comments, types and blanks."""
         return tuple(word for root in self.roots for word in _words(root))
 
 
 def is_code(path: str) -> bool:
-    """Whether there is a grammar for a file."""
+    """Whether there is a grammar for this file."""
     return posixpath.splitext(path)[1].lower() in _ENDINGS and not path.endswith(".d.ts")
 
 
 def trees(path: str, text: bytes) -> Iterator[Node]:
-    """The tree of a file, and those of the scripts in it, at the places that they have in the file."""
+    """The tree of a file, and the trees of the scripts in it, with their positions in the file."""
     grammar = _ENDINGS.get(posixpath.splitext(path)[1].lower())
     if grammar == "html":
         yield _parsed("html", text)
         for found in _TAGS.finditer(text):
-            said = _LANG.search(found[1])
+            language = _LANG.search(found[1])
             start, end = found.span(2)
             blank = re.sub(rb"[^\n]", b" ", text[:start])
-            yield _parsed(_LANGUAGES.get(said[1] if said else b"", "tsx"), blank + text[start:end])
+            yield _parsed(_LANGUAGES.get(language[1] if language else b"", "tsx"), blank + text[start:end])
     elif grammar:
         yield _parsed(grammar, text)
 
 
 def walk(root: Node) -> Iterator[Node]:
-    """A node and all nodes inside it, each before those inside it, in the order of the text."""
+    """A node and all nodes inside it, parents before children, in the order of the text."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -176,12 +177,12 @@ def walk(root: Node) -> Iterator[Node]:
 
 
 def within(node: Node, types: Collection[str]) -> bool:
-    """Whether a node of some types stands in this one."""
+    """Whether this node contains one of these types."""
     return any(one.type in types for one in walk(node))
 
 
 def above(node: Node, wanted: Callable[[Node], bool]) -> Node | None:
-    """The nearest node around this one that is wanted."""
+    """The nearest node around this one that fits."""
     parent = node.parent
     while parent is not None and not wanted(parent):
         parent = parent.parent
@@ -189,12 +190,12 @@ def above(node: Node, wanted: Callable[[Node], bool]) -> Node | None:
 
 
 def text_of(node: Node | None) -> bytes:
-    """The text of a node; empty for none."""
+    """The text of a node; empty for None."""
     return (node.text or b"") if node is not None else b""
 
 
 def plain(node: Node | None) -> bytes | None:
-    """What a string says that holds no escapes and no quotes of any kind; None for anything else."""
+    """The content of a string without escapes and quotes; None for anything else."""
     text = text_of(node)
     if node is None or node.type != "string" or len(text) < 2:
         return None
@@ -221,14 +222,14 @@ def _is_type_import(node: Node) -> bool:
 
 
 def _is_declared_type(node: Node) -> bool:
-    """React's types of properties: they warn, and change nothing."""
+    """Whether it declares React's prop types, which only warn."""
     return node.type == "pair" and bool(
         re.match(rb"(?:React\.)?PropTypes\b", text_of(node.child_by_field_name("value")))
     )
 
 
 def _is_torn(node: Node) -> bool:
-    """Whether the two ends of an element have other names, which the grammar does not mind."""
+    """Whether the start and end tags of an element have different names, which the grammar accepts."""
     if node.type != "jsx_element":
         return False
     ends = (node.child_by_field_name("open_tag"), node.child_by_field_name("close_tag"))
@@ -237,7 +238,7 @@ def _is_torn(node: Node) -> bool:
 
 
 def _is_unused(node: Node, whole: bytes) -> bool:
-    """A function of a module, or an import's name, that nothing else in it mentions."""
+    """Whether it is a function of a module, or an imported name, that nothing else in the module mentions."""
     if node.type == "import_specifier":
         name = node.child_by_field_name("alias") or node.child_by_field_name("name")
     elif node.type == "function_declaration" and node.parent is not None and node.parent.type == "program":
@@ -248,7 +249,7 @@ def _is_unused(node: Node, whole: bytes) -> bool:
 
 
 def _is_separator(node: Node) -> bool:
-    """What stands between, and says nothing: a semicolon at an end, a comma before a bracket or in an import."""
+    """Whether it is a separator without meaning: a final semicolon, a comma before a bracket or in an import."""
     after = node.next_sibling
     in_import = node.parent is not None and node.parent.type == "named_imports"
     ends = after is not None and after.type in (")", "]", "}")
@@ -269,10 +270,10 @@ def _language(grammar: str) -> Language:
     return Language(getattr(import_module(module), function)())
 
 
-#: a class of edits: its name, and the edits of a file
+#: the name of a rule, and the function that gives its edits of a file
 Rule = Callable[[Code], Iterator[Edit]]
 
 
 def edits(rules: Sequence[tuple[str, Rule]], code: Code) -> Iterator[tuple[str, Edit]]:
-    """All edits of a file, with the names of their classes."""
+    """All edits of a file, with the names of their rules."""
     return ((name, edit) for name, rule in rules for edit in rule(code))

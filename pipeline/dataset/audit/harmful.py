@@ -1,6 +1,6 @@
-"""Edits that take away what gold changed for accessibility, or a part of it, at places that gold changed. Pure.
+"""Edits that remove what gold changed for accessibility, or a part of it, at places that gold changed. Pure.
 
-Each does one thing, as a hurried patch would get it wrong. Leaving out hunks of gold is another module's (`hunks`).
+Each makes one mistake that a hurried patch could make. Leaving out hunks of gold is the module `hunks`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pipeline.dataset.audit.code import Code, Edit, Rule, above, plain, removed,
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-#: attributes that assistive technologies, or the keyboard, come to know of
+#: attributes with an effect on assistive technologies or the keyboard
 _TOLD = re.compile(
     rb"^(?::|v-bind:)?(?:aria-[a-z]+|aria[A-Z]\w+|role|tab-?index|alt|html-?for|for|title|lang|scope|headers|hidden|inert"
     rb"|disabled|required|a11y\w*)$",
@@ -32,43 +32,43 @@ _REFERENCES = re.compile(
 _NAMES = re.compile(rb"^(?::|v-bind:)?(?:aria-(?:label|roledescription|valuetext|placeholder)|alt|title|a11yTitle)$")
 _HANDLER = re.compile(rb"^(?:on[A-Z]\w*|@[\w:.-]+|v-on:[\w:.-]+|on:[\w|]+)$")
 _CALLED = re.compile(rb"^_?(?:on|handle)[A-Z]\w*$")
-#: attributes that only change how something looks, or what tools call it
+#: attributes that only change how something looks, or what tools find it by
 _LOOK = re.compile(
     rb"^:?(?:class|className|style|css|sx|key|ref|data-.*|size|color|pad|margin|round|background|plain)$"
 )
-#: operators -> those that say something else
+#: operator -> its replacements, which mean something else
 _OPERATORS = {
     b"===": b"!==", b"!==": b"===", b"==": b"!=", b"!=": b"==", b"&&": b"||", b"||": b"&&", b"<": b">=", b">": b"<=",
     b"<=": b">", b">=": b"<", b"+": b"-", b"-": b"+",
 }  # fmt: skip
-#: keys by the names that events give them, old ones too; and by number
+#: keys by the names that events use, old names included; and by number
 KEYS = frozenset(
     b"Enter Escape Esc Tab Space Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft ArrowRight Up Down Left Right "
     b"Delete Backspace Spacebar F10 ContextMenu".split()
 ) | {b" "}
 _CODES = frozenset(b"8 9 13 27 32 33 34 35 36 37 38 39 40 46".split())
 _ASKED = re.compile(rb"\b(?:key|code|keyCode|which|charCode)\b")
-#: what other attributes of its kind say -> the contrary
+#: value of a state -> the opposite
 _OPPOSITES = {b"true": b"false", b"false": b"true"}
 _ATTRIBUTES = ("jsx_attribute", "attribute")
 _SHOWN = ("jsx_element", "jsx_self_closing_element", "parenthesized_expression")
 
 
-class _Told:
-    """An attribute, of a tag or in an object or a call: its node as a whole, its name, and its value."""
+class _Attribute:
+    """An attribute of a tag, in an object or in a call: the whole node, its name and its value."""
 
     def __init__(self, whole: Node, name: bytes, value: Node | None) -> None:
         self.whole, self.name, self.value = whole, name, value
 
     @property
     def inner(self) -> Node | None:
-        """The value itself, without the braces of an expression."""
+        """The value without the braces of an expression."""
         if self.value is None or self.value.type != "jsx_expression":
             return self.value
         return next(iter(self.value.named_children), None)
 
     def put(self, new: bytes) -> Edit | None:
-        """The edit that gives it a string; None where it has no value."""
+        """The edit that makes its value this string; None without a value."""
         if self.value is None:
             return None
         if self.name.startswith((b":", b"v-bind:")):
@@ -76,37 +76,37 @@ class _Told:
         return replaced((self.value, b'"' + new + b'"'))
 
 
-def _told(code: Code) -> Iterator[_Told]:
-    """The attributes that gold changed and that assistive technologies come to know of."""
+def _exposed(code: Code) -> Iterator[_Attribute]:
+    """The attributes that gold changed and that affect assistive technologies."""
     for node in code.touched(*_ATTRIBUTES):
         name, value = text_of(node.named_children[0]), node.named_children[1] if node.named_child_count > 1 else None
-        yield _Told(node, name, value)
+        yield _Attribute(node, name, value)
     for node in code.touched("pair"):
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
-        yield _Told(node, plain(key) or text_of(key), value)
+        yield _Attribute(node, plain(key) or text_of(key), value)
     for node in code.touched("call_expression"):
         function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if text_of(function).endswith(b".setAttribute") and given is not None and given.named_child_count == 2:
-            yield _Told(node, plain(given.named_children[0]) or b"", given.named_children[1])
+            yield _Attribute(node, plain(given.named_children[0]) or b"", given.named_children[1])
 
 
 def attributes(code: Code) -> Iterator[Edit]:
-    """An attribute left out."""
-    for one in _told(code):
-        if not _TOLD.match(one.name):
+    """Leave out an attribute."""
+    for attribute in _exposed(code):
+        if not _TOLD.match(attribute.name):
             continue
-        if one.whole.type == "call_expression":
-            yield replaced((one.whole, b"undefined"))
-        elif one.whole.type == "pair":
-            after = one.whole.next_sibling
-            end = after.end_byte if after is not None and after.type == "," else one.whole.end_byte
-            yield Edit(((one.whole.start_byte, end, b""),))
+        if attribute.whole.type == "call_expression":
+            yield replaced((attribute.whole, b"undefined"))
+        elif attribute.whole.type == "pair":
+            after = attribute.whole.next_sibling
+            end = after.end_byte if after is not None and after.type == "," else attribute.whole.end_byte
+            yield Edit(((attribute.whole.start_byte, end, b""),))
         else:
-            yield removed(one.whole, code.text)
+            yield removed(attribute.whole, code.text)
 
 
 def additions(code: Code) -> Iterator[Edit]:
-    """An attribute that gold brought, whatever it says, left out; so are attributes that are handed on."""
+    """Leave out any attribute that gold added, including attributes that are passed on."""
     for node in code.touched(*_ATTRIBUTES):
         name = text_of(node.named_children[0])
         if not _TOLD.match(name) and not _HANDLER.match(name) and not _LOOK.match(name) and code.adds(node):
@@ -117,25 +117,25 @@ def additions(code: Code) -> Iterator[Edit]:
 
 
 def roles(code: Code) -> Iterator[Edit]:
-    """A role that takes the meaning away."""
-    for one in _told(code):
-        if one.name in (b"role", b":role") and plain(one.inner) not in (b"presentation", b"none"):
-            yield from filter(None, [one.put(b"presentation")])
+    """Replace a role by one without meaning."""
+    for attribute in _exposed(code):
+        if attribute.name in (b"role", b":role") and plain(attribute.inner) not in (b"presentation", b"none"):
+            yield from filter(None, [attribute.put(b"presentation")])
 
 
 def states(code: Code) -> Iterator[Edit]:
-    """A state that says the contrary."""
-    for one in _told(code):
-        if not _STATES.match(one.name) or one.value is None or one.inner is None:
+    """Invert a state."""
+    for attribute in _exposed(code):
+        if not _STATES.match(attribute.name) or attribute.value is None or attribute.inner is None:
             continue
-        said = _said(one.inner)
-        if said in _OPPOSITES:
-            yield one.put(_OPPOSITES[said]) or replaced()
-        elif one.value.type == "quoted_attribute_value":
-            if one.name.startswith((b":", b"v-bind:")):
-                yield replaced((one.value, b'"!(' + _quoted(one.value).replace(b'"', b"'") + b')"'))
-        elif one.inner.type not in ("string", "template_string"):
-            yield replaced((one.inner, b"!(" + text_of(one.inner) + b")"))
+        text = _said(attribute.inner)
+        if text in _OPPOSITES:
+            yield attribute.put(_OPPOSITES[text]) or replaced()
+        elif attribute.value.type == "quoted_attribute_value":
+            if attribute.name.startswith((b":", b"v-bind:")):
+                yield replaced((attribute.value, b'"!(' + _quoted(attribute.value).replace(b'"', b"'") + b')"'))
+        elif attribute.inner.type not in ("string", "template_string"):
+            yield replaced((attribute.inner, b"!(" + text_of(attribute.inner) + b")"))
 
 
 def _said(node: Node) -> bytes:
@@ -148,29 +148,29 @@ def _quoted(node: Node) -> bytes:
 
 
 def references(code: Code) -> Iterator[Edit]:
-    """A reference to what is not there."""
-    yield from filter(None, (one.put(b"nowhere") for one in _told(code) if _REFERENCES.match(one.name)))
+    """Let a reference point to nothing."""
+    yield from filter(None, (one.put(b"nowhere") for one in _exposed(code) if _REFERENCES.match(one.name)))
 
 
 def names(code: Code) -> Iterator[Edit]:
-    """A name that says nothing."""
-    for one in _told(code):
-        if _NAMES.match(one.name) and one.inner is not None and _said(one.inner) != b"":
-            yield from filter(None, [one.put(b"")])
+    """Make an accessible name empty."""
+    for attribute in _exposed(code):
+        if _NAMES.match(attribute.name) and attribute.inner is not None and _said(attribute.inner) != b"":
+            yield from filter(None, [attribute.put(b"")])
 
 
 def focus(code: Code) -> Iterator[Edit]:
-    """What the Tab key comes to is left out, and the other way round; what is announced no longer is."""
-    for one in _told(code):
-        name, said = one.name.lower().lstrip(b":"), _said(one.inner) if one.inner is not None else b""
-        if name in (b"tabindex", b"tab-index") and said in (b"0", b"-1"):
-            yield from filter(None, [one.put(b"-1" if said == b"0" else b"0")])
-        if name == b"aria-live" and said in (b"polite", b"assertive"):
-            yield from filter(None, [one.put(b"off")])
+    """Take an element out of the tab order, or put it in; switch off a live region."""
+    for attribute in _exposed(code):
+        name, text = attribute.name.lower().lstrip(b":"), _said(attribute.inner) if attribute.inner is not None else b""
+        if name in (b"tabindex", b"tab-index") and text in (b"0", b"-1"):
+            yield from filter(None, [attribute.put(b"-1" if text == b"0" else b"0")])
+        if name == b"aria-live" and text in (b"polite", b"assertive"):
+            yield from filter(None, [attribute.put(b"off")])
 
 
 def handlers(code: Code) -> Iterator[Edit]:
-    """A handler unplugged, or doing nothing."""
+    """Detach a handler, or make it do nothing."""
     for node in code.touched(*_ATTRIBUTES):
         if _HANDLER.match(text_of(node.named_children[0])):
             yield removed(node, code.text)
@@ -183,7 +183,7 @@ def handlers(code: Code) -> Iterator[Edit]:
 
 
 def conditions(code: Code) -> Iterator[Edit]:
-    """A condition that holds when it must not."""
+    """Invert a condition."""
     for node in code.begins("if_statement", "ternary_expression", "while_statement"):
         condition = node.child_by_field_name("condition")
         if condition is not None and node.type == "ternary_expression":
@@ -199,8 +199,8 @@ def conditions(code: Code) -> Iterator[Edit]:
 
 
 def constant(code: Code) -> Iterator[Edit]:
-    """A state, or a condition, that never changes."""
-    told = (one for one in _told(code) if _STATES.match(one.name) and one.value is not one.inner)
+    """Make a state or a condition constant."""
+    told = (one for one in _exposed(code) if _STATES.match(one.name) and one.value is not one.inner)
     found: list[Node | None] = [one.inner for one in told]
     for node in code.begins("if_statement", "ternary_expression"):
         condition = node.child_by_field_name("condition")
@@ -213,7 +213,7 @@ def constant(code: Code) -> Iterator[Edit]:
 
 
 def operators(code: Code) -> Iterator[Edit]:
-    """An operator that says something else: of a comparison, between conditions, of an index."""
+    """Replace an operator: of a comparison, between conditions, of an index."""
     for node in code.begins("binary_expression"):
         operator = node.child_by_field_name("operator")
         texts = any(child.type in ("string", "template_string") for child in node.named_children)
@@ -222,8 +222,8 @@ def operators(code: Code) -> Iterator[Edit]:
 
 
 def texts(code: Code) -> Iterator[Edit]:
-    """A text that assistive technologies tell, with other words."""
-    for one in _told(code):
+    """Change the words of a text that assistive technologies read."""
+    for one in _exposed(code):
         if _NAMES.match(one.name) and one.value is not None:
             for node in walk(one.value):
                 if node.type in ("string_fragment", "attribute_value") and text_of(node).strip():
@@ -231,7 +231,7 @@ def texts(code: Code) -> Iterator[Edit]:
 
 
 def statements(code: Code) -> Iterator[Edit]:
-    """Something that is no longer done, or no longer answered."""
+    """Leave out a statement, or what a function returns."""
     for node in code.begins("expression_statement"):
         if code.adds(node) and node.named_children and node.named_children[0].type != "string":
             yield replaced((node, b";"))
@@ -242,7 +242,7 @@ def statements(code: Code) -> Iterator[Edit]:
 
 
 def keys(code: Code) -> Iterator[Edit]:
-    """A key that is no longer listened to."""
+    """Ignore a key that was handled."""
     for node in code.begins("string", "number"):
         key = text_of(node)[1:-1] if node.type == "string" else text_of(node)
         if key in (KEYS if node.type == "string" else _CODES) and _is_asked(node):
@@ -250,7 +250,7 @@ def keys(code: Code) -> Iterator[Edit]:
 
 
 def _is_asked(node: Node) -> bool:
-    """Whether a literal is compared with the key of an event, a case of one, or in a list of keys."""
+    """Whether a literal is compared with an event's key, is a case of it, or is in a list of keys."""
     parent = node.parent
     if parent is None:
         return False
@@ -264,7 +264,7 @@ def _is_asked(node: Node) -> bool:
 
 
 def keyed(code: Code) -> Iterator[Edit]:
-    """A key of a table of handlers, which no event has."""
+    """Replace a key of a table of handlers by one that no event has."""
     for node in code.begins("pair", "method_definition"):
         key = node.child_by_field_name("key") or node.child_by_field_name("name")
         if key is not None and (plain(key) or text_of(key)) in KEYS:

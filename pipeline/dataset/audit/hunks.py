@@ -1,7 +1,7 @@
-"""Hunks of gold, gold without one of them, and a file's part of gold's patch with another text. Pure.
+"""The hunks of gold, gold without one of them, and the part of gold's patch for one file with another text. Pure.
 
-A hunk is a block of changed lines beside each other. One whose lines have no effect when the program runs (remarks,
-types, blank lines, the order of attributes aside) is none; neither is one of a file that is no code.
+A hunk is a block of adjacent changed lines. Blocks without an effect at run time (only comments, types, blank lines,
+the order of attributes) do not count, and neither do files that are not code.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import NamedTuple
 from pipeline.dataset.audit.code import Code
 
 Block = tuple[int, int, int, int]
-#: blocks that may go together as one hunk
+#: the largest number of blocks that form one hunk
 _TOGETHER = 8
 
 
 class Hunk(NamedTuple):
-    """The first of its lines in gold's text (from 1), and the text without it."""
+    """The number of its first line in gold's text (from 1), and gold's text without it."""
 
     line: int
     text: bytes
 
 
 def lines_of(text: bytes) -> list[bytes]:
-    """Lines with their ends, as git counts them."""
+    """Lines with their line ends, as git counts them."""
     return re.findall(rb"[^\n]*\n|[^\n]+$", text)
 
 
 def section(gold: str, base: bytes, text: bytes) -> str:
-    """A file's part of a patch: gold's, which has its names and modes, with another text; empty where it is the base's.
+    """The part of gold's patch for one file, with another text; empty if that is the base's.
 
-    Raises UnicodeDecodeError for a text that is no UTF-8.
+    Raises UnicodeDecodeError for a text that is not UTF-8.
     """
     head = gold[: gold.index("\n@@ ") + 1].splitlines(keepends=True)
     changed = difflib.diff_bytes(difflib.unified_diff, lines_of(base), lines_of(text), lineterm=b"\n")
@@ -45,15 +45,15 @@ def section(gold: str, base: bytes, text: bytes) -> str:
 
 
 def changed_lines(base: bytes, gold: bytes) -> frozenset[int]:
-    """The lines of gold's text, from 1, that are not the base's."""
+    """The numbers (from 1) of the lines of gold's text that differ from the base's."""
     blocks = _blocks(lines_of(base), lines_of(gold))
     return frozenset(line + 1 for _, _, start, end in blocks for line in range(start, end))
 
 
 def hunks(base: bytes, code: Code) -> Iterator[Hunk]:
-    """Each hunk of a file that gold changed, or made (of no base): then its whole is one.
+    """Each hunk of a file that gold changed. A file that gold created is one hunk.
 
-    Blocks of which one cannot be left out without the next (the two ends of an element) are one hunk.
+    Blocks that can only be left out together (the two tags of an element) are one hunk.
     """
     before, after = lines_of(base), lines_of(code.text)
     waiting = _blocks(before, after)
@@ -67,7 +67,7 @@ def hunks(base: bytes, code: Code) -> Iterator[Hunk]:
 
 
 def _without(before: list[bytes], after: list[bytes], blocks: list[Block]) -> bytes:
-    """The text with some blocks as they were before."""
+    """Gold's text with some blocks as they are in the base."""
     lines = list(after)
     for old, old_end, new, new_end in reversed(blocks):
         lines[new:new_end] = before[old:old_end]
@@ -75,6 +75,6 @@ def _without(before: list[bytes], after: list[bytes], blocks: list[Block]) -> by
 
 
 def _blocks(before: list[bytes], after: list[bytes]) -> list[Block]:
-    """Places in both texts that differ: start and end there, start and end here."""
+    """The blocks that differ: start and end in the base, start and end in gold's text."""
     found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     return [(a, b, c, d) for kind, a, b, c, d in found if kind != "equal"]

@@ -12,13 +12,13 @@ from pipeline.core.audit import JUDGES, Kind, Tally, VerdictAudit, by_rule, judg
 from pipeline.core.console import table
 from pipeline.report.statistics import wilson
 
-#: kind of variant -> what a wrong verdict on it is called
+#: kind of variant -> the name of a wrong verdict on it
 ERRORS: dict[Kind, str] = {"same": "false negatives", "harmful": "false positives"}
 JUDGE = {"strict": "tests", "checked": "tests with checker"}
 
 
 def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
-    """Print what an audit found."""
+    """Print the results of an audit."""
     if as_json:
         click.echo(json.dumps(data(audits), indent=2))
         return
@@ -52,10 +52,10 @@ def _instance(one: VerdictAudit) -> tuple[object, ...]:
 
 def _wrong(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
-        for audit, one, wrong in judged(audits, kind, "strict"):
+        for audit, judge, wrong in judged(audits, kind, "strict"):
             if wrong:
-                place = f"{one.path}:{one.line}"
-                yield audit.instance_id, kind, one.rule, place, one.before, one.after, one.outcome
+                place = f"{judge.path}:{judge.line}"
+                yield audit.instance_id, kind, judge.rule, place, judge.before, judge.after, judge.outcome
 
 
 def _of(found: Tally) -> str:
@@ -74,7 +74,7 @@ def interval(found: Tally) -> str:
 
 
 def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
-    """The same as plain data."""
+    """The same numbers as plain data."""
     return {
         "errors": {
             judge: {error: _numbers(tally(audits, kind, judge)) for kind, error in ERRORS.items()} for judge in JUDGES

@@ -1,7 +1,7 @@
-"""The verdicts on variants of gold, by stage 04 as it is, and what the audit records of them.
+"""The verdicts on variants of gold, by stage 04 unchanged, and the audit's records of them.
 
-Reads `02_dataset/` and the clones; test runs and evidence are kept in `04_evaluation/`, as for any patch, so that what
-was stopped goes on. Writes `02_dataset/<repo>/audit.jsonl`; instances that were not asked for stay in it.
+Reads `02_dataset/` and the clones. Test runs and evidence are stored in `04_evaluation/`, as for any patch, so an
+interrupted audit resumes. Writes `02_dataset/<repo>/audit.jsonl`; instances that this audit does not cover stay in it.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ from pipeline.execution import images
 from pipeline.execution.law import of_run
 from pipeline.sandbox.images import Directory
 
-#: the agent whose answers variants are; no folder of predictions has it
+#: the agent's name in verdicts on variants; there are no predictions by it
 AGENT = "audit"
-#: outcome -> what the checker looks at where the tests say so
+#: outcome by the tests -> what the checker looks at
 _PARTS: dict[Outcome, Mapping[str, Find]] = {
     Outcome.RESOLVED: {"axe": audits_of},
     Outcome.UNRESOLVED: {"snapshot": snapshots_of},
 }
 
 
-#: kinds of variants that the checker is asked about
+#: kinds of variants that the checker judges
 _CHECKED: tuple[Kind, ...] = ("same", "harmful")
 
 
 class Asked(NamedTuple):
-    """What is drawn: variants of each kind, by a seed; of these at most `limit` are run (0: all). `numbers` are the
-    pull requests, none for all; `checker` lets the accessibility checker speak, too."""
+    """What is drawn: variants of each kind, by a seed; at most `limit` of these are run (0: all). `numbers` are pull
+    requests, none for all. `checker` asks the accessibility checker, too."""
 
     variants: int = 20
     seed: int = 0
@@ -59,15 +59,15 @@ class Asked(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """What is run of a repository, in its order; and the variants that were drawn to be, by name and kind: a patch may
-    be a variant of two kinds."""
+    """The variants of a repository that are run, in order, and those that were drawn, by name and kind: one patch
+    may be a variant of two kinds."""
 
     named: list[Named]
     drawn: frozenset[tuple[str, Kind]]
 
 
 class Work(NamedTuple):
-    """How it is run: as `each` is told."""
+    """How the audit is run: the arguments of `each`."""
 
     jobs: int = 2
     engine: str = "threads"
@@ -75,7 +75,7 @@ class Work(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A variant of an instance under a name of its own, so that one batch may hold many of an instance."""
+    """A variant of an instance under a name of its own, so that one batch can hold many variants of an instance."""
 
     instance: Instance
     made: Made
@@ -86,17 +86,17 @@ class Named(NamedTuple):
 
     @property
     def renamed(self) -> Instance:
-        """The instance under this name, which decides nothing."""
+        """The instance under this name, which does not affect the verdict."""
         return self.instance.model_copy(update={"instance_id": self.name})
 
     @property
     def prediction(self) -> Prediction:
-        """No model wrote it: it is gold, changed by a rule of ours."""
+        """The variant as a prediction. It is trusted, since it is gold, changed by one of our rules."""
         return Prediction(instance_id=self.name, model_name_or_path=AGENT, model_patch=self.made.patch, trusted=True)
 
 
 def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[VerdictAudit]]:
-    """Audit these datasets, and write what is found. Raises UserError for one that is not there."""
+    """Audit these datasets and write the records. Raises UserError for a missing dataset."""
     drawn = {repo: _draw(store, repo, asked) for repo in repos}
     if asked.numbers and not any(drawn.values()):
         raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
@@ -105,7 +105,7 @@ def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Wor
 
 
 def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, Drawn]]:
-    """The variants of each instance that is asked for."""
+    """The variants of each chosen instance."""
     clone, found = images.source(store, repo), {}
     wanted = [one for one in read_dataset(store, repo) if not asked.numbers or one.number in asked.numbers]
     with Progress("drawing variants", len(wanted)) as progress:
@@ -121,8 +121,9 @@ def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, D
 
 
 def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> dict[Repo, Turns]:
-    """What is run, by repository: in an order that the seed draws, in turn of each kind, so that a larger number adds
-    to a smaller one, and what was stopped is a sample, too. Gold goes before the first variant of its instance."""
+    """What is run, by repository. The seed decides the order, which alternates between kinds, so a larger number
+    adds to a smaller one, and an interrupted audit is a sample, too. Gold comes before the first variant of its
+    instance."""
     pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
     gold: dict[str, Named] = {}
     for instance, variants in chain.from_iterable(each.values() for each in drawn.values()):
@@ -153,13 +154,13 @@ def _audited(
     asked: Asked,
     work: Work,
 ) -> list[VerdictAudit]:
-    """The audits of one repository; patches that are the same are run once. One that is stopped is written, too."""
+    """The audits of one repository. Equal patches are run once. An interrupted audit is written, too."""
     clone, path = images.source(store, repo), store.audit(repo)
 
     def write(verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]) -> list[VerdictAudit]:
         audits = [_audit(*drawn[name], turns, verdicts, checked, asked) for name in sorted(drawn)]
-        there = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
-        both: list[VerdictAudit] = sorted([*there, *audits], key=lambda one: one.instance_id)
+        others = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
+        both: list[VerdictAudit] = sorted([*others, *audits], key=lambda one: one.instance_id)
         store.replace_records(path, both)
         return audits
 
@@ -175,7 +176,7 @@ def _audited(
 
 
 def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
-    """The verdicts on those whose test runs are kept."""
+    """The verdicts on variants whose test runs are stored."""
     kept = [(one, runs.kept(one.instance, one.made.patch)) for one in named]
     return {
         one.name: sign(one.renamed, AGENT, AGENT, "", one.prediction, of_tested(one.instance, tested))
@@ -187,7 +188,7 @@ def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
 def _verdicts(
     store: Store, runs: PatchRuns, named: Sequence[Named], how: How, work: Work, clone: Clone
 ) -> dict[str, Verdict]:
-    """The verdict on each, by its name."""
+    """The verdict on each variant, by its name."""
     instances = [one.renamed for one in named]
     answers = Answers("", store.audit(runs.repo), {one.name: one.prediction for one in named}, {})
     check(instances, answers, clone, how.sandbox, work.trust_local)
@@ -207,21 +208,26 @@ def _words(progress: Progress, how: How, work: Work) -> dict[str, Any]:
 def _checked(
     runs: PatchRuns, turns: Turns, verdicts: Mapping[str, Verdict], how: How, work: Work
 ) -> dict[str, tuple[bool, str]]:
-    """What the checker says, by name, and why it says nothing: resolved, or all that fails are snapshots that tell the
-    same; and no more violations than with gold. Asked where that can change what the tests say."""
+    """What the checker says, by name, and why it says nothing. A patch is resolved if all failures are snapshots
+    with the same accessibility, and if axe-core finds no more violations than with gold. Asked only if that can
+    change the tests' verdict."""
     requests = [
-        Examine(Assessed(one.renamed, verdicts[one.name], one.made.patch), runs, _PARTS[verdicts[one.name].outcome])
-        for one in turns.named
-        if verdicts[one.name].outcome in _PARTS and any((one.name, kind) in turns.drawn for kind in _CHECKED)
+        Examine(
+            Assessed(variant.renamed, verdicts[variant.name], variant.made.patch),
+            runs,
+            _PARTS[verdicts[variant.name].outcome],
+        )
+        for variant in turns.named
+        if verdicts[variant.name].outcome in _PARTS and any((variant.name, kind) in turns.drawn for kind in _CHECKED)
     ]
     with Progress("asking the checker", len(requests)) as progress:
-        said = examined(requests, progress, **_words(progress, how, work))
+        assessments = examined(requests, progress, **_words(progress, how, work))
     return {
         one.instance_id: (
             one.resolved_equivalent and not (one.axe and one.axe.candidate > one.axe.gold),
             "; ".join(one.notes.values()),
         )
-        for one in said
+        for one in assessments
     }
 
 
@@ -266,7 +272,7 @@ def _variants(
 
 
 def incomplete(audits: Sequence[VerdictAudit]) -> int:
-    """How many variants the machine failed at."""
+    """The number of variants without a verdict because of faults of the machine."""
     number = sum(one.outcome is Outcome.NOT_EVALUATED for each in audits for one in each.variants)
     if number:
         say(f"{number} variants are not evaluated; run it again")

@@ -1,8 +1,8 @@
-"""Edits after which a program means the same, by construction, at places that gold changed. Pure.
+"""Edits that keep a program's meaning by construction, at places that gold changed. Pure.
 
-Each rule is an iterator over the edits of one file. `MARKUP` changes what is rendered where no test may look at it, and
-is used where none does. A rule that a language's own oddities would break leaves such places out: order of effects,
-names that functions carry, characters that are written otherwise.
+Each rule is an iterator over the edits of one file. The rules of `MARKUP` change rendered markup, and are used only if
+no test looks at markup. A rule leaves out places where the language's oddities would change the meaning: the order of
+effects, names that functions carry, characters that are written differently.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 _ATTRIBUTES = ("jsx_attribute", "attribute")
 _EFFECTS = ("call_expression", "new_expression", "await_expression", "assignment_expression", "update_expression")
 _JSX = ("jsx_element", "jsx_self_closing_element")
-#: expressions that can be read twice, or in another order, and say the same
+#: expressions that can be evaluated twice, or in another order, with the same result
 _PURE = ("identifier", "this", "number", "string", "true", "false", "null", "undefined", "member_expression")
 _OWN = ("this", "super", "new_target", "meta_property")
-#: what binds looser than a condition: it has to stand in parentheses there
+#: operators that bind less tightly than a conditional and need parentheses in it
 _LOOSE = (
     "assignment_expression", "augmented_assignment_expression", "sequence_expression", "arrow_function",
     "yield_expression", "ternary_expression",
@@ -46,7 +46,7 @@ _LOOSE = (
 
 # -- order -------------------------------------------------------------------------------------------------------------
 def attributes(code: Code) -> Iterator[Edit]:
-    """Two attributes beside each other the other way round: with nothing that is spread between, and no effects."""
+    """Swap two adjacent attributes without a spread between them and without side effects."""
     for tag in code.touched(*TAGS):
         parts = [node for node in tag.named_children if node.type in (*_ATTRIBUTES, "jsx_expression")]
         names = [_name(node) for node in parts]
@@ -58,7 +58,7 @@ def attributes(code: Code) -> Iterator[Edit]:
 
 
 def _moves(attribute: Node) -> bool:
-    """Whether nothing happens when an attribute's value is read, and its name says no more than that."""
+    """Whether an attribute's value has no side effects and its name is not a directive."""
     return not within(attribute, _EFFECTS) and not _name(attribute).startswith((b"v-", b"#", b"{", b"on:", b"bind:"))
 
 
@@ -67,7 +67,7 @@ def _name(attribute: Node) -> bytes:
 
 
 def imports(code: Code) -> Iterator[Edit]:
-    """Two imports beside each other the other way round, one of them of a package, and two names of one import."""
+    """Swap two adjacent imports, one of them of a package, or two names of one import."""
     for one in code.nodes:
         other = one.next_named_sibling
         if one.type == "import_statement" and other is not None and other.type == one.type:
@@ -92,17 +92,17 @@ def _binds(statement: Node) -> bool:
 
 # -- form --------------------------------------------------------------------------------------------------------------
 def quotes(code: Code) -> Iterator[Edit]:
-    """A string in the other quotes."""
+    """Write a string in the other quotes."""
     for node in code.begins("string"):
         inner, parent = plain(node), node.parent
-        if inner is None or parent is None or parent.type == "expression_statement":  # that may be a directive
+        if inner is None or parent is None or parent.type == "expression_statement":  # it may be a directive
             continue
         quote = b"'" if text_of(node).startswith(b'"') else b'"'
         yield replaced((node, quote + inner + quote))
 
 
 def remarks(code: Code) -> Iterator[Edit]:
-    """A remark, and an empty line, before a statement of a block."""
+    """Add a comment and an empty line before a statement of a block."""
     for block in code.touched("statement_block"):
         for node in block.named_children:
             if node.start_point[0] + 1 in code.lines and node.type != "comment":
@@ -110,18 +110,18 @@ def remarks(code: Code) -> Iterator[Edit]:
 
 
 def parentheses(code: Code) -> Iterator[Edit]:
-    """What is returned, or assigned to a constant, in parentheses."""
+    """Put what is returned, or assigned to a constant, in parentheses."""
     for node in code.begins("return_statement", "variable_declarator"):
         value = node.child_by_field_name("value") or next(iter(node.named_children), None)
         anonymous = (*FUNCTIONS, "class", "parenthesized_expression")
         if value is None or value.type in (*anonymous, "comment") or value == node.child_by_field_name("name"):
             continue
-        if not within(value, ("template_string",)):  # what a tag makes may be named by tools
+        if not within(value, ("template_string",)):  # tools may name what a tag makes
             yield Edit(((value.start_byte, value.start_byte, b"("), (value.end_byte, value.end_byte, b")")))
 
 
 def lines(code: Code) -> Iterator[Edit]:
-    """The attributes of a tag on lines of their own."""
+    """Write each attribute of a tag on its own line."""
     for tag in code.touched(*TAGS):
         found = [
             node for node in tag.named_children if node.type in _ATTRIBUTES and node.start_point[0] + 1 in code.lines
@@ -132,7 +132,7 @@ def lines(code: Code) -> Iterator[Edit]:
 
 # -- statements --------------------------------------------------------------------------------------------------------
 def constants(code: Code) -> Iterator[Edit]:
-    """What is returned is a constant first."""
+    """Assign what is returned to a constant first."""
     kinds = (
         *_JSX,
         "binary_expression",
@@ -154,7 +154,7 @@ def constants(code: Code) -> Iterator[Edit]:
 
 
 def helpers(code: Code) -> Iterator[Edit]:
-    """What is returned is made by a function that is called on the spot."""
+    """Return the result of a function that is called immediately."""
     for node in code.begins("return_statement"):
         value = next((child for child in node.named_children if child.type != "comment"), None)
         if value is None or within(value, (*_OWN, "await_expression", "yield_expression")):
@@ -170,7 +170,7 @@ def _is_mentioned(name: bytes, code: Code) -> bool:
 
 # -- conditions --------------------------------------------------------------------------------------------------------
 def ternaries(code: Code) -> Iterator[Edit]:
-    """`a ? b : c` as `!(a) ? c : b`."""
+    """Write `a ? b : c` as `!(a) ? c : b`."""
     for node in code.begins("ternary_expression"):
         condition, yes, no = (node.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
         if condition and yes and no:
@@ -178,7 +178,7 @@ def ternaries(code: Code) -> Iterator[Edit]:
 
 
 def branches(code: Code) -> Iterator[Edit]:
-    """`if (a) b else c` as `if (!(a)) c else b`."""
+    """Write `if (a) b else c` as `if (!(a)) c else b`."""
     for node in code.begins("if_statement"):
         condition, yes, no = (node.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
         other = no.named_children[-1] if no is not None and no.named_children else None
@@ -190,7 +190,7 @@ def branches(code: Code) -> Iterator[Edit]:
 
 
 def guards(code: Code) -> Iterator[Edit]:
-    """`a && b` as `a ? b : a`, `a || b` as `a ? a : b`, where reading `a` does nothing."""
+    """Write `a && b` as `a ? b : a` and `a || b` as `a ? a : b`, if `a` has no side effects."""
     for node in code.begins("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = text_of(node.child_by_field_name("operator"))
@@ -202,7 +202,7 @@ def guards(code: Code) -> Iterator[Edit]:
 
 
 def sides(code: Code) -> Iterator[Edit]:
-    """`a === b` as `b === a`, where reading the two does nothing."""
+    """Write `a === b` as `b === a`, if neither has side effects."""
     for node in code.begins("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         equal = text_of(node.child_by_field_name("operator")) in (b"===", b"!==")
@@ -211,7 +211,7 @@ def sides(code: Code) -> Iterator[Edit]:
 
 
 def _is_pure(node: Node) -> bool:
-    """Names, literals, and properties of names."""
+    """Whether it is a name, a literal or a property of a name."""
     return all(one.type in (*_PURE, "property_identifier", "string_fragment") for one in walk(node) if one.is_named)
 
 
@@ -220,24 +220,24 @@ def _not(node: Node) -> bytes:
 
 
 def _closed(node: Node) -> bytes:
-    """An expression that can stand beside any operator."""
+    """The expression, in parentheses if it needs them beside an operator."""
     simple = (*_PURE, "call_expression", "parenthesized_expression", "template_string", "object", "array")
     return text_of(node) if node.type in simple else b"(" + text_of(node) + b")"
 
 
 # -- expressions -------------------------------------------------------------------------------------------------------
 def templates(code: Code) -> Iterator[Edit]:
-    """A template of plain text and values as a sum of strings."""
+    """Write a template of plain text and values as a sum of strings."""
     for node in code.begins("template_string"):
         parts = _parts(node)
         if parts and not (
             node.parent is not None and node.parent.type == "call_expression"
-        ):  # a tag reads it otherwise
+        ):  # a tag reads it differently
             yield replaced((node, b"(" + b" + ".join(parts) + b")"))
 
 
 def _parts(template: Node) -> list[bytes]:
-    """The terms of the sum, a string first; none for a template whose text is written otherwise in a string."""
+    """The terms of the sum, a string first; none if the text would need other escapes in a string."""
     found: list[bytes] = [b'""']
     for node in template.named_children:
         if node.type == "template_substitution" and node.named_children:
@@ -250,7 +250,7 @@ def _parts(template: Node) -> list[bytes]:
 
 
 def arrows(code: Code) -> Iterator[Edit]:
-    """An arrow function that does not ask for `this` as a function expression."""
+    """Write an arrow function that does not use `this` as a function expression."""
     for node in code.begins("arrow_function"):
         body, head = node.child_by_field_name("body"), node.child_by_field_name("parameters")
         single = node.child_by_field_name("parameter")
@@ -272,13 +272,13 @@ def arrows(code: Code) -> Iterator[Edit]:
 
 
 def _stands_alone(node: Node) -> bool:
-    """Whether a function expression can stand in a place without parentheses."""
+    """Whether a function expression needs no parentheses in this place."""
     kinds = ("variable_declarator", "arguments", "jsx_expression", "pair", "parenthesized_expression")
     return node.parent is not None and node.parent.type in kinds
 
 
 def chains(code: Code) -> Iterator[Edit]:
-    """`a?.b` as a condition, where reading `a` does nothing and nothing follows that would be left out with it."""
+    """Write `a?.b` as a condition, if `a` has no side effects and the chain ends there."""
     for node in code.begins("member_expression"):
         subject, link = node.child_by_field_name("object"), node.child_by_field_name("optional_chain")
         follows = ("member_expression", "call_expression", "subscript_expression", "non_null_expression")
@@ -291,7 +291,7 @@ def chains(code: Code) -> Iterator[Edit]:
 
 # -- attributes --------------------------------------------------------------------------------------------------------
 def values(code: Code) -> Iterator[Edit]:
-    """An attribute's string as an expression, and a lone name as one that is true."""
+    """Write an attribute's string as an expression, and an attribute without a value as one that is true."""
     for node in code.touched("jsx_attribute"):
         children = node.named_children
         if len(children) == 1:
@@ -301,27 +301,27 @@ def values(code: Code) -> Iterator[Edit]:
 
 
 def states(code: Code) -> Iterator[Edit]:
-    """`aria-x={true}` of an element of the page as `aria-x="true"`, `tabIndex={0}` as `tabIndex="0"`, and back."""
+    """Write `aria-x={true}` of an HTML element as `aria-x="true"`, `tabIndex={0}` as `tabIndex="0"`, and back."""
     for node in code.touched("jsx_attribute"):
         if not _is_of_page(node) or len(node.named_children) != 2:
             continue
         name, value = _name(node).lower(), node.named_children[1]
         inner = value.named_children[0] if value.type == "jsx_expression" and len(value.named_children) == 1 else None
-        said = text_of(inner) if inner is not None else plain(value) or b""
+        text = text_of(inner) if inner is not None else plain(value) or b""
         if (
             name.startswith(b"aria-")
-            and said in (b"true", b"false")
+            and text in (b"true", b"false")
             or name == b"tabindex"
-            and re.fullmatch(rb"-?\d+", said)
+            and re.fullmatch(rb"-?\d+", text)
         ):
             if inner is None:
-                yield replaced((value, b"{" + said + b"}"))
+                yield replaced((value, b"{" + text + b"}"))
             elif inner.type in ("true", "false", "number", "unary_expression"):
-                yield replaced((value, b'"' + said + b'"'))
+                yield replaced((value, b'"' + text + b'"'))
 
 
 def absences(code: Code) -> Iterator[Edit]:
-    """`undefined` as `null` where an attribute of an element of the page is left out: both leave it out."""
+    """Write `undefined` as `null` in an attribute of an HTML element: both omit the attribute."""
     for node in code.touched("jsx_attribute"):
         for one in walk(node) if _is_of_page(node) else ():
             if one.type == "undefined" and one.parent is not None and one.parent.type == "ternary_expression":
@@ -329,14 +329,14 @@ def absences(code: Code) -> Iterator[Edit]:
 
 
 def _is_of_page(attribute: Node) -> bool:
-    """Whether it is an attribute of an element of the page, not of a component."""
+    """Whether it is an attribute of an HTML element, not of a component."""
     tag = attribute.parent
     return tag is not None and text_of(tag.child_by_field_name("name"))[:1].islower()
 
 
 # -- markup ------------------------------------------------------------------------------------------------------------
 def classes(code: Code) -> Iterator[Edit]:
-    """One class more."""
+    """Add a class."""
     for node in code.touched("jsx_attribute", "attribute"):
         if _name(node) in (b"className", b"class") and len(node.named_children) == 2:
             value = node.named_children[1]
@@ -345,7 +345,7 @@ def classes(code: Code) -> Iterator[Edit]:
 
 
 def wrappers(code: Code) -> Iterator[Edit]:
-    """A `span` around what an element shows that may hold one."""
+    """Wrap the content of an element that may contain a `span` in one."""
     for node in code.touched("jsx_element"):
         tag = node.child_by_field_name("open_tag")
         name = text_of(tag.child_by_field_name("name")) if tag is not None else b""
@@ -360,7 +360,7 @@ def wrappers(code: Code) -> Iterator[Edit]:
 
 
 def fragments(code: Code) -> Iterator[Edit]:
-    """What a component returns in a fragment, in files that use fragments."""
+    """Wrap what a component returns in a fragment, in files that use fragments."""
     if b"<>" not in code.text:
         return
     for node in code.begins(*_JSX):
@@ -373,7 +373,7 @@ def fragments(code: Code) -> Iterator[Edit]:
 
 
 def _is_component(statement: Node) -> bool:
-    """Whether the function around a statement is called like a component."""
+    """Whether the function around a statement is named like a component."""
     function = above(statement, lambda node: node.type in FUNCTIONS)
     holder = function.parent if function is not None else None
     if function is None or holder is None:
@@ -383,7 +383,7 @@ def _is_component(statement: Node) -> bool:
 
 
 def semicolons(code: Code) -> Iterator[Edit]:
-    """A statement without its semicolon, where the next one begins on a line of its own and cannot be read on."""
+    """Leave out a semicolon, if the next statement is on another line and cannot continue this one."""
     for node in code.begins("lexical_declaration", "expression_statement", "return_statement"):
         last, after = (node.children[-1] if node.children else None), node.next_named_sibling
         apart = after is not None and after.start_point[0] > node.end_point[0]
@@ -391,7 +391,7 @@ def semicolons(code: Code) -> Iterator[Edit]:
             yield removed(last, code.text)
 
 
-#: class -> what it means to a reader is its rule's docstring
+#: name of a rule -> the rule; its docstring says what it does
 RULES: Sequence[tuple[str, Rule]] = (
     ("names", renames),
     ("order of attributes", attributes),
@@ -415,5 +415,5 @@ RULES: Sequence[tuple[str, Rule]] = (
     ("values of attributes", absences),
     ("fragments", fragments),
 )
-#: what is rendered otherwise, and means the same to whoever uses it
+#: rules that change rendered markup and not its meaning for users
 MARKUP: Sequence[tuple[str, Rule]] = (("other markup", classes), ("other markup", wrappers))

@@ -1,7 +1,7 @@
-"""The variants of an instance: drawn by a seed from all edits of the files that gold changed.
+"""The variants of an instance, drawn by a seed from all edits of the files that gold changed.
 
-Reads the clone; runs and writes nothing. What is drawn and is gold again, the base again, a variant that is there, does
-not parse, or has no effect where it should, is left out, and counted.
+Reads the clone; runs and writes nothing. Drawn edits are left out and counted if they equal gold, the base or another
+variant, do not parse, or have no effect although they should.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from pipeline.dataset.audit.code import FUNCTIONS, TAGS, Code, Edit, edits, is_c
 from pipeline.dataset.audit.hunks import changed_lines, hunks, section
 from pipeline.ecosystems.protection import protected
 
-#: hunks of one instance that are left out in turn, at most
+#: the largest number of hunks of one instance that are left out in turn
 MOST_HUNKS = 40
-#: how much of a text stands in the record
+#: characters of a text that the record holds
 _CUT = 160
-#: what shows examples to people, and no test comes to
+#: files that show examples to people and that tests do not use
 _SHOWN = re.compile(r"(?:^|/)(?:stories|docs?|examples?|demos?|website|storybook)/|\.(?:stories|story|docs?|figma)\.")
-#: how a test looks at more of the markup than what a user is told
+#: signs that a test looks at more of the markup than what users perceive
 _LOOKS = re.compile(
     rb"[Ss]napshot|(?:inner|outer)HTML|toHaveClass|classList|className|querySelector|(?:first|last)(?:Element)?Child"
     rb"|\bchildren\b|childNodes|parent(?:Element|Node)|\bclosest\(|Sibling|\.html\(|\bshallow\b|\bmount\b|\.find\("
@@ -38,7 +38,7 @@ _LOOKS = re.compile(
 
 
 class Made(NamedTuple):
-    """A variant as it is run; `before` and `after` say what it is."""
+    """A variant as it is run; `before` and `after` show the edit."""
 
     kind: Kind
     rule: str
@@ -54,7 +54,7 @@ class Made(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """One file otherwise."""
+    """An edit of one file."""
 
     kind: Kind
     rule: str
@@ -64,14 +64,14 @@ class Draft(NamedTuple):
 
 @dataclass
 class Drawn:
-    """What was drawn for an instance, and how often something was left out, by kind and reason."""
+    """The variants of an instance, and how many edits were left out, by kind and reason."""
 
     made: list[Made] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
 def draw(instance: Instance, clone: Clone, wanted: int, seed: int) -> Drawn:
-    """Gold, and so many variants of each kind as there are, at most `wanted`; all hunks. Raises DoesNotApply."""
+    """Gold, at most `wanted` variants of each kind, and gold without each hunk. Raises DoesNotApply."""
     chance = random.Random(f"{seed} {instance.instance_id}")
     drawn = Drawn([Made("gold", "gold", "", 0, "", "", instance.fix_patch)])
     looks = _looks(instance, clone)
@@ -95,7 +95,7 @@ def draw(instance: Instance, clone: Clone, wanted: int, seed: int) -> Drawn:
 
 
 def _looks(instance: Instance, clone: Clone) -> bool:
-    """Whether a test may look at markup that a user is not told of; so it is where the tests cannot be read."""
+    """Whether a test may look at markup that users do not perceive; true if the tests cannot be read."""
     with scratch(clone, instance.base.sha) as index:
         try:
             index.apply("test", instance.test_patch)
@@ -106,7 +106,7 @@ def _looks(instance: Instance, clone: Clone) -> bool:
 
 
 def _sources(instance: Instance, index: Scratch) -> Iterator[tuple[bytes, Code]]:
-    """The files of gold that are code and that tests can see: the base's text, and gold's."""
+    """The source files of gold that tests can use, with the base's and gold's text."""
     is_protected = protected(instance)
     for path in paths(instance.fix_patch):
         gold = index.read(path)
@@ -116,8 +116,8 @@ def _sources(instance: Instance, index: Scratch) -> Iterator[tuple[bytes, Code]]
         yield base, Code(path, gold, changed_lines(base, gold), base)
 
 
-def _said(text: bytes, edit: Edit) -> tuple[bytes, bytes]:
-    """What stands at the places of an edit, and what will stand there; with its line where it only adds something."""
+def _excerpts(text: bytes, edit: Edit) -> tuple[bytes, bytes]:
+    """The text at the places of an edit, before and after; the whole line if it only adds something."""
     parts = sorted(edit.parts)
     if any(end > start for start, end, _ in parts):
         return " … ".encode().join(text[start:end] for start, end, _ in parts), " … ".encode().join(
@@ -131,7 +131,7 @@ def _said(text: bytes, edit: Edit) -> tuple[bytes, bytes]:
 
 
 class _Drafts:
-    """Makes patches of edits, and remembers what there is already."""
+    """Makes patches of edits, and skips those that it has made already."""
 
     def __init__(self, gold: str, sources: Sequence[tuple[bytes, Code]], drawn: Drawn) -> None:
         self.sources, self.drawn = sources, drawn
@@ -140,15 +140,15 @@ class _Drafts:
         self.seen: dict[Kind, set[str]] = {}
 
     def widen(self, around: Collection[str]) -> None:
-        """From now on, what of some types stands around gold's lines counts, too."""
+        """From now on, also use nodes of these types around gold's lines."""
         self.sources = [(base, code.widened(around)) for base, code in self.sources]
 
     def narrow(self) -> None:
-        """From now on, only gold's lines count again."""
+        """From now on, use only gold's lines again."""
         self.sources = self.narrower
 
     def take(self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random) -> None:
-        """Variants of one edit each: in turn of each class, as long as there are any."""
+        """Take variants of one edit each, in turn from each rule, until they run out."""
         waiting: dict[str, list[Draft]] = {}
         for _, code in self.sources:
             for rule, edit in edits(rules, code):
@@ -176,7 +176,7 @@ class _Drafts:
     def take_several(
         self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random
     ) -> None:
-        """Variants of two edits, where there are too few of one."""
+        """Take variants of two edits if there are too few of one edit."""
         found = [(code, edit) for _, code in self.sources for _, edit in edits(rules, code)]
         for _ in range(8 * wanted if len(found) > 1 else 0):
             if self._count(kind) >= wanted:
@@ -186,24 +186,24 @@ class _Drafts:
                 self._add(Draft(kind, "several", code, Edit((*one.parts, *two.parts))))
 
     def take_hunks(self, chance: random.Random) -> None:
-        """Gold without each of its hunks."""
+        """Take gold without each of its hunks."""
         whole = [(code, hunk) for base, code in self.sources for hunk in hunks(base, code)]
         for code, hunk in sorted(chance.sample(whole, min(MOST_HUNKS, len(whole))), key=whole.index):
-            said = code.text.splitlines()[hunk.line - 1 : hunk.line]
-            self._keep("hunk", "hunk left out", code, hunk.line, (said[0] if said else b"", b""), hunk.text)
+            first = code.text.splitlines()[hunk.line - 1 : hunk.line]
+            self._keep("hunk", "hunk left out", code, hunk.line, (first[0] if first else b"", b""), hunk.text)
         self.drawn.left_out["hunk: not drawn"] += max(0, len(whole) - MOST_HUNKS)
 
     def _count(self, kind: Kind) -> int:
         return sum(one.kind == kind for one in self.drawn.made)
 
     def _next(self, waiting: list[Draft]) -> None:
-        """Add the first that is a variant."""
+        """Add the first draft that makes a variant."""
         while waiting:
             if self._add(waiting.pop()):
                 return
 
     def _next_hunk(self, kind: Kind, rule: str, hunks: list[Made]) -> None:
-        """Add the first that is no other variant."""
+        """Add the first hunk that is not a variant already."""
         while hunks:
             made = hunks.pop()._replace(kind=kind, rule=rule)
             if not self._is_there(kind, made.patch):
@@ -211,7 +211,7 @@ class _Drafts:
                 return
 
     def _add(self, draft: Draft) -> bool:
-        """Add a variant. Whether it is one."""
+        """Try to add a variant; returns whether it was added."""
         kind, rule, code, edit = draft
         made = code.edited(edit)
         if made is None:
@@ -219,9 +219,9 @@ class _Drafts:
         if kind == "harmful" and made.effective == code.effective:
             return self._leave_out(kind, "has no effect")
         line = code.text.count(b"\n", 0, min(start for start, *_ in edit.parts)) + 1
-        return self._keep(kind, rule, code, line, _said(code.text, edit), made.text)
+        return self._keep(kind, rule, code, line, _excerpts(code.text, edit), made.text)
 
-    def _keep(self, kind: Kind, rule: str, code: Code, line: int, said: tuple[bytes, bytes], text: bytes) -> bool:
+    def _keep(self, kind: Kind, rule: str, code: Code, line: int, excerpts: tuple[bytes, bytes], text: bytes) -> bool:
         if text == code.text:
             return self._leave_out(kind, "is gold")
         patch = self._patch(code, text)
@@ -229,12 +229,12 @@ class _Drafts:
             return self._leave_out(kind, "is the base")
         if self._is_there(kind, patch):
             return self._leave_out(kind, "is there already")
-        before, after = (one.decode(errors="replace").strip()[:_CUT] for one in said)
+        before, after = (one.decode(errors="replace").strip()[:_CUT] for one in excerpts)
         self.drawn.made.append(Made(kind, rule, code.path, line, before, after, patch))
         return True
 
     def _is_there(self, kind: Kind, patch: str) -> bool:
-        """Whether a kind has this patch already; it has from now on."""
+        """Whether a kind has this patch already. Remembers the patch."""
         known, name = self.seen.setdefault(kind, set()), digest(patch)
         is_there = name in known
         known.add(name)

@@ -1,7 +1,7 @@
-"""What is written for whom: one function from instances to the files of a folder each. Writes the folder.
+"""The files for each program: one function per format, from instances to the files of a folder. Writes the folder.
 
-The grader's token lies in the folder and in the scripts that its harness brings into a container after the agent has
-ended; who has the folder has the solutions, too.
+The grader's token is in the folder, and in scripts that the program copies into a container after the agent has ended.
+Whoever has the folder has the solutions, too.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ ABOUT = """\
 A verdict takes `a11y-bench dataset grade --serve --token-file {token}` on the machine that has the dataset. The images
 are those that its build has made. This folder holds other people's code, and the solutions: do not publish it.
 """
-#: of an image that an engine made here: seconds in which an agent and the grader work, processors, memory
+#: limits of a container: seconds for the agent and for the grader, processors, memory
 SECONDS, GRADING_SECONDS, CPUS, MEMORY_MB = 3600, 7200, 2, 8192
 
 Files = Iterator[tuple[str, bytes]]
 
 
 def harbor(instances: Iterable[Instance], token: str) -> Files:
-    """A task directory each; the tests' script is brought in when the agent has ended."""
+    """A task directory per instance. Harbor copies the script of the tests in after the agent has ended."""
     for one in instances:
         root = one.instance_id
         yield f"{root}/instruction.md", _instruction(one)
@@ -77,7 +77,7 @@ memory_mb = {MEMORY_MB}
 
 
 def inspect(instances: Iterable[Instance], token: str) -> Files:
-    """One task of Inspect's, with a sample and a compose file for each instance."""
+    """One Inspect task, with a sample and a compose file per instance."""
     rows = []
     for one in instances:
         rows.append(
@@ -98,7 +98,7 @@ def inspect(instances: Iterable[Instance], token: str) -> Files:
 
 
 def swe_bench_5(instances: Iterable[Instance], token: str) -> Files:
-    """A task repository of SWE-bench 5. Its one test is our verdict, so that its own parsers decide nothing."""
+    """A task repository of SWE-bench 5. Our verdict is its only test, so its own parsers decide nothing."""
     yield "sweb.yaml", _yaml({"datasets": ["local/a11y-bench"], "splits": ["test"]})
     for one in instances:
         root, row = f"tasks/{one.instance_id}", swe_bench(one)
@@ -134,7 +134,7 @@ def hugging_face(instances: Iterable[Instance], token: str) -> Files:
     yield "README.md", head.encode() + _about("Hugging Face datasets", how)
 
 
-#: form -> the files of its folder
+#: format -> the files of its folder
 FOLDERS: dict[str, Callable[[Iterable[Instance], str], Files]] = {
     "harbor": harbor,
     "inspect": inspect,
@@ -144,12 +144,12 @@ FOLDERS: dict[str, Callable[[Iterable[Instance], str], Files]] = {
 
 
 def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, replace: bool) -> None:
-    """Write a form's folder. Raises UserError for a form that is not in the table, and where other files are."""
+    """Write a format's folder. Raises UserError for an unknown format, and if the folder has other files."""
     if form not in FOLDERS:
         raise unknown("format", form, list(FOLDERS))
     there = folder / TOKEN
     if folder.exists() and any(folder.iterdir()) and not replace:
-        raise UserError("there is something already", path=folder, hint="name another folder, or add --force")
+        raise UserError("the folder is not empty", path=folder, hint="name another folder, or add --force")
     token = there.read_text(encoding="utf-8").strip() if there.is_file() else secrets.token_urlsafe(32)
     for name, data in FOLDERS[form](instances, token):
         write_bytes(folder / name, data)

@@ -1,8 +1,8 @@
-"""The verdict on one patch: for a program that asks, or over HTTP for containers of other harnesses.
+"""The verdict on one patch, from Python, or over HTTP for the containers of other harnesses.
 
-Every patch is run as stage 04 runs it and kept as stage 04 keeps it, so that the same patch is run once. Writes to
-`04_evaluation`'s runs only: a verdict given here is in no table. Over HTTP a token is asked for, since an agent may
-reach the address; what is not evaluated is an error there, and never a verdict.
+Every patch is run and stored as in stage 04, so the same patch is run once. Only test runs are written to
+`04_evaluation`; a verdict given here enters no table. Over HTTP a token is required, since an agent may be able to
+reach the address. If a patch cannot be evaluated, the response is an error, never a verdict.
 
     POST /grade/INSTANCE      the patch; answers with the verdict as JSON: outcome, cause, resolved
 """
@@ -30,9 +30,9 @@ from pipeline.execution import images
 from pipeline.execution.run import PatchRun
 from pipeline.sandbox.images import Directory
 
-#: whose verdicts these are, where records ask
+#: the agent's name in the records of these verdicts
 WHO = ("graded", "graded")
-#: bytes of a patch at most
+#: the largest patch, in bytes
 LARGEST = 50_000_000
 
 
@@ -45,7 +45,7 @@ class Grader:
         how.sandbox.images.serve(Directory.here(store.root))
 
     def instance(self, name: str) -> Instance:
-        """Raises UserError for one that is not there."""
+        """The instance of this name. Raises UserError for an unknown one."""
         repo, _ = parse_instance_id(name)
         found = next((one for one in read_dataset(self._store, repo) if one.instance_id == name), None)
         if found is None:
@@ -53,7 +53,8 @@ class Grader:
         return found
 
     def grade(self, name: str, patch: str) -> Verdict:
-        """The verdict. Raises UserError for an unknown instance, or code that is not trusted in the local sandbox."""
+        """The verdict on a patch. Raises UserError for an unknown instance, and for untrusted code in the local
+        sandbox."""
         instance = self.instance(name)
         clone = images.source(self._store, instance.repository)
         require_commit(clone, instance.base.sha)
@@ -72,7 +73,7 @@ class Grader:
         request = runs.request(instance, patch)
         try:
             tested = request.perform(lambda event: None)
-        except Exception as error:  # the instance's border: what broke is said in the verdict
+        except Exception as error:  # the border of an instance: the verdict says what failed
             tested = request.failed(error)
         with self._keeping:
             runs.keep(instance, patch, tested)
@@ -80,20 +81,20 @@ class Grader:
 
 
 def described(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as other programs need it."""
+    """The fields of a verdict that other programs need."""
     told = {"instance_id": verdict.instance_id, "outcome": str(verdict.outcome), "cause": verdict.cause}
     return told | {"resolved": verdict.outcome is Outcome.RESOLVED, "law": verdict.law}
 
 
 def server(grader: Grader, host: str, port: int, token: str) -> ThreadingHTTPServer:
-    """A server that grades until it is shut down; port 0 takes a free one."""
+    """A server that grades until it is shut down; port 0 means any free port."""
     made = ThreadingHTTPServer((host, port), partial(_Handler, grader, token))
     made.daemon_threads = True
     return made
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One request: a patch, a verdict."""
+    """One request: takes a patch, answers with a verdict."""
 
     def __init__(self, grader: Grader, token: str, *connection: Any) -> None:
         self._grader, self._token = grader, token
@@ -103,9 +104,9 @@ class _Handler(BaseHTTPRequestHandler):
         told = self.headers.get("Authorization", "").removeprefix("Bearer ")
         place, _, name = self.path.rpartition("/")
         if not compare_digest(told.encode(), self._token.encode()):
-            self._say(401, {"error": "no token of this grader"})
+            self._say(401, {"error": "wrong or missing token"})
         elif place != "/grade":
-            self._say(404, {"error": "there is: /grade/INSTANCE"})
+            self._say(404, {"error": "unknown path; use /grade/INSTANCE"})
         else:
             self._grade(name)
 
@@ -116,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
                 raise ValueError
             patch = self.rfile.read(size).decode()
         except ValueError:
-            self._say(400, {"error": f"a patch of {LARGEST} bytes at most is expected, as text, with its length"})
+            self._say(400, {"error": f"send the patch as text with a Content-Length of at most {LARGEST} bytes"})
             return
         try:
             found = described(self._grader.grade(name, patch))
@@ -135,4 +136,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: what is graded is kept."""
+        """Log nothing: graded patches are stored."""

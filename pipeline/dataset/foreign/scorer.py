@@ -2,8 +2,8 @@
 
     inspect eval a11y_bench.py --model openai/gpt-5
 
-Needs inspect_ai alone, and a grader at A11Y_BENCH_GRADER (http://127.0.0.1:8765 by default), which
-`a11y-bench dataset grade --serve` is. Without a verdict a sample is in error, never wrong.
+Needs only inspect_ai, and the grader `a11y-bench dataset grade --serve` at A11Y_BENCH_GRADER (default:
+http://127.0.0.1:8765). Without a verdict, a sample ends in an error and is not counted as wrong.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ INDEX = {"GIT_INDEX_FILE": "/tmp/a11y-bench-index"}
 
 
 def samples() -> list[Sample]:
-    """One for each line of instances.jsonl, each in its own image."""
+    """A sample per line of instances.jsonl, each in its own image."""
     rows = [json.loads(line) for line in (HERE / "instances.jsonl").read_text(encoding="utf-8").splitlines()]
     return [
         Sample(
@@ -49,7 +49,7 @@ async def _git(*words: str) -> str:
 
 
 async def difference() -> str:
-    """What the checkout differs from its first commit in."""
+    """The diff of the checkout against its first commit."""
     first = (await _git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
     await _git("read-tree", first)
     await _git("add", "--all")
@@ -68,7 +68,7 @@ def verdict(instance: str, patch: str) -> dict:
 
 @scorer(metrics=[accuracy(), stderr()])
 def graded():
-    """The verdict on what the agent left."""
+    """The verdict on the agent's diff."""
 
     async def score(state, target):
         patch = await difference()
@@ -81,5 +81,5 @@ def graded():
 
 @task
 def a11y_bench() -> Task:
-    """All instances, for any model; `--solver` takes another agent."""
+    """All instances, for any model; `--solver` chooses another agent."""
     return Task(dataset=samples(), solver=react(tools=[bash(timeout=180)]), scorer=graded())

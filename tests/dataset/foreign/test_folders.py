@@ -69,7 +69,7 @@ def test_a_folder_says_what_it_is_and_keeps_its_token(tmp_path: Path, form: str)
 @pytest.mark.rule("export")
 def test_nothing_is_written_over_another_folder(tmp_path: Path) -> None:
     written("harbor", tmp_path)
-    with pytest.raises(UserError, match="something already"):
+    with pytest.raises(UserError, match="the folder is not empty"):
         written("harbor", tmp_path)
     with pytest.raises(UserError, match="unknown format"):
         write_folder("terminal", [], tmp_path / "x", replace=False)
