@@ -55,10 +55,10 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     for repo in conduct.unbuilt():
         click.echo(f"{repo}: its list is rebuilt first; then --plan shows the plan", err=True)
     rows = [
-        (str(one.repo) if one.repo.org else "", one.label, one.model, one.wanted, one.there, one.asked)
-        + (_usd(one.spent), _usd(one.likely, "unknown") if one.asked else "0", _usd(one.worst, "no limit"))
-        + ("unknown" if one.seconds is None else clock(one.seconds),)
-        for one in [*steps, *([sums(steps)] if len(steps) > 1 else [])]
+        (str(pages.repo) if pages.repo.org else "", pages.label, pages.model, pages.wanted, pages.there, pages.asked)
+        + (_usd(pages.spent), _usd(pages.likely, "unknown") if pages.asked else "0", _usd(pages.worst, "no limit"))
+        + ("unknown" if pages.seconds is None else clock(pages.seconds),)
+        for pages in [*steps, *([sums(steps)] if len(steps) > 1 else [])]
     ]
     asked = ("repository", "agent", "model", "answers", "there", "to ask")
     header = (*asked, "spent USD", "likely USD", "worst USD", "time")

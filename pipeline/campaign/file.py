@@ -1,7 +1,7 @@
-"""`campaign.toml`: what a campaign asks for, in one file (docs/campaigns.md).
+"""`campaign.toml`: the file that describes a campaign (docs/campaigns.md).
 
-Reads the file and the lists of instances that it names; paths in it are seen from its own folder. Writes nothing. What
-is wrong is said with file, line and field.
+Reads the file and the lists of instances that it names; paths in it are relative to its folder. Writes nothing. Errors
+name the file, line and field.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ class Part(BaseModel):
 
 
 class Filter(Part):
-    """Instances by what their records say; what is not said leaves all. Dates are those of the merge, as 2024-05-31."""
+    """A filter of instances by their records; an empty field admits all. Dates are those of the merge (2024-05-31)."""
 
     statement_source: tuple[StatementSource, ...] = ()
     lang: tuple[str, ...] = ()
     merged_from: str = ""
     merged_until: str = ""
 
-    def admits(self, one: Instance) -> bool:
-        day = one.merged_at[:10]
+    def admits(self, instance: Instance) -> bool:
+        day = instance.merged_at[:10]
         return (
-            (not self.statement_source or one.statement_source in self.statement_source)
-            and (not self.lang or one.lang in self.lang)
+            (not self.statement_source or instance.statement_source in self.statement_source)
+            and (not self.lang or instance.lang in self.lang)
             and (not self.merged_from or day >= self.merged_from)
             and (not self.merged_until or day <= self.merged_until)
         )
 
 
 class Dataset(Part):
-    """Instances of one repository: of the dataset that is built, or made again from a list of `dataset lock`."""
+    """Instances of one repository, from a built dataset, or from one that is rebuilt from a list of `dataset lock`."""
 
     repo: str = ""
     lock: Path | None = None
@@ -68,8 +68,8 @@ class Dataset(Part):
 
 
 class Agent(Part):
-    """An agent with its settings; models and attempts are the campaign's by default. `budget` is of each repository
-    and model, `cap` of each answer, in USD."""
+    """An agent with its settings; models and attempts default to the campaign's. `budget` applies to each repository
+    and model, `cap` to each answer, both in USD."""
 
     agent: str = "magentless"
     name: str = ""
@@ -82,7 +82,8 @@ class Agent(Part):
 
 
 class Pages(Part):
-    """A set of cases of the other track; `cases` is a folder, ours by default. `budget` is of each model, in USD."""
+    """A set of cases of the page track; `cases` is a folder, by default our cases. `budget` applies to each model,
+    in USD."""
 
     cases: Path | None = None
     case: tuple[str, ...] = ()
@@ -97,7 +98,7 @@ class Pages(Part):
 
 
 class Evaluate(Part):
-    """What is said of patches beside the verdict, and within which limits tests run."""
+    """Assessments of patches in addition to the verdict, and the limits of test runs."""
 
     timeout: PositiveInt = 1800
     tries: PositiveInt = 4
@@ -114,7 +115,8 @@ class Evaluate(Part):
 
 
 class Campaign(Part):
-    """The file. `budget` is of all answers of its datasets together, in USD, with all that was spent on them before."""
+    """The file. `budget` is for all answers of its datasets together, in USD, including everything spent on them
+    before."""
 
     name: str = Field(default="campaign", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     models: tuple[str, ...] = ()
@@ -130,7 +132,7 @@ class Campaign(Part):
     evaluate: Evaluate = Evaluate()
 
 
-#: fields that hold paths, seen from the file's folder
+#: fields with paths, relative to the file's folder
 _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
 
@@ -152,7 +154,7 @@ def load_campaign(path: Path) -> Campaign:
 
 
 def _resolved(value: Any, folder: Path, key: str = "") -> Any:
-    """The same with paths as seen from here."""
+    """The same values, with paths relative to the working directory."""
     if isinstance(value, dict):
         return {name: _resolved(one, folder, name) for name, one in value.items()}
     if isinstance(value, list):
@@ -167,7 +169,7 @@ def _words(error: Any) -> str:
 
 
 def _choices(loc: Sequence[str | int]) -> str:
-    """The fields that there are where an error is."""
+    """The known fields at the place of an error."""
     kind: Any = Campaign
     for part in loc[:-1]:
         if isinstance(part, str) and part in kind.model_fields:
@@ -183,7 +185,7 @@ def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: 
 
 
 def _line(text: str, loc: Sequence[str | int]) -> int | None:
-    """The line of a field, from 1: its own, or that of its table."""
+    """The line of a field, from 1; that of its table if the field has none."""
     lines, tables = text.splitlines(), [one for one in loc if isinstance(one, str)]
     place = next((one for one in loc if isinstance(one, int)), 0)
     start, end = _part(lines, tables[0], place) if loc[1:] else (0, None)
@@ -193,7 +195,7 @@ def _line(text: str, loc: Sequence[str | int]) -> int | None:
 
 
 def _part(lines: Sequence[str], table: str, place: int) -> tuple[int, int]:
-    """Where a table begins and ends; `place` is which one of several of its name."""
+    """The lines where a table begins and ends; `place` is its position among tables of the same name."""
     headers = [number for number, one in enumerate(lines) if re.match(r"\s*\[", one)]
     ours = [number for number in headers if re.match(rf"\s*\[\[?\s*{re.escape(table)}\s*\]", lines[number])]
     start = ours[place] if place < len(ours) else 0
@@ -201,7 +203,7 @@ def _part(lines: Sequence[str], table: str, place: int) -> tuple[int, int]:
 
 
 def _check(path: Path, text: str, campaign: Campaign) -> None:
-    """What fields may not say together. Raises UserError."""
+    """Raise UserError for fields that contradict each other."""
     if not campaign.datasets and not campaign.pages:
         raise UserError(
             "the file asks for nothing", path=path, field="datasets", hint="write [[datasets]] or [[pages]]"
@@ -233,21 +235,22 @@ def repo_of(dataset: Dataset) -> Repo:
 
 
 def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | None:
-    """The names that a dataset lists: itself, in a file beside the campaign, or as a named subset; None for none.
+    """The names that a dataset selects: given as a list, in a file beside the campaign, or as a named subset; None for
+    all.
 
     Raises UserError.
     """
-    said = dataset.instances
-    if not said:
+    value = dataset.instances
+    if not value:
         return None
-    if not isinstance(said, str):
-        return read_names(",".join(said))
-    places = (folder / said, store.subset(said))
-    return read_names(next((str(one) for one in places if one.is_file()), said))
+    if not isinstance(value, str):
+        return read_names(",".join(value))
+    places = (folder / value, store.subset(value))
+    return read_names(next((str(one) for one in places if one.is_file()), value))
 
 
 def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:
-    """Which instances of a built dataset are meant. Raises UserError, also where the filter leaves none."""
+    """The selected instances of a built dataset. Raises UserError, also if the filter admits none."""
     plain = Subset(dataset.pr, names_of(store, dataset, folder))
     if dataset.filter == Filter():
         return Subset(plain.numbers, plain.names, dataset.limit)

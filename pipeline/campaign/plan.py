@@ -1,7 +1,7 @@
-"""What a campaign comes to before it begins: what is there, what will be asked, what that costs, takes and fills.
+"""The plan of a campaign: existing and missing answers, their cost, time and disk space.
 
-Reads the store and the ledger; writes nothing. What is likely is the mean of what this agent's earlier answers took, of
-the same model where there are any, else of others at this model's prices; where there are none, it is not known.
+Reads the store and the ledger; writes nothing. Likely values are means over this agent's earlier answers, of the same
+model if there are any, else of other models at this model's prices. Without earlier answers they are unknown.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pipeline.llm.prices import Usage, total
 
 
 class Step(NamedTuple):
-    """One experiment: whose answers, how many are wanted and how many are there. `limit` is the most that it may
-    spend, with what it `spent`; None is without a limit. `likely` and `seconds` are of what is still to ask, None where
-    nothing is known."""
+    """One experiment: how many answers are wanted, and how many exist. `limit` is the maximum that it may spend
+    including what it `spent`, in USD; None means no limit. `likely` (USD) and `seconds` are for the missing answers,
+    None if unknown."""
 
     repo: Repo
     label: str
@@ -41,20 +41,20 @@ class Step(NamedTuple):
 
     @property
     def worst(self) -> Decimal | None:
-        """The most that what is left may cost; None without a limit."""
+        """The maximum cost of the missing answers, in USD; None without a limit."""
         if not self.asked:
             return Decimal(0)
         return None if self.limit is None else max(Decimal(0), self.limit - self.spent)
 
 
 class History:
-    """What earlier answers took, by agent and model."""
+    """Cost and time of earlier answers, by agent and model."""
 
     def __init__(self, store: Store) -> None:
         self.rows = [one for one in requests(store.ledger) if one.holder != SHARED]
 
     def likely(self, experiment: Experiment, model: Model) -> tuple[Decimal | None, float | None]:
-        """USD and seconds of one answer."""
+        """The likely USD and seconds of one answer."""
         of_agent = [one for one in self.rows if one.agent == experiment.label] or [
             one for one in self.rows if one.agent.split("@")[0] == experiment.agent
         ]
@@ -68,23 +68,25 @@ class History:
 
 
 def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
-    """What the same chats would have cost at another model's prices."""
-    for one in rows:
-        if one.kind == "llm":
-            yield model.price.cost(Usage(one.tokens_in, one.tokens_out, one.tokens_cached, one.tokens_stored))
+    """The cost of the same requests at another model's prices."""
+    for request in rows:
+        if request.kind == "llm":
+            yield model.price.cost(
+                Usage(request.tokens_in, request.tokens_out, request.tokens_cached, request.tokens_stored)
+            )
         else:
-            yield one.cost_usd
+            yield request.cost_usd
 
 
 class Disk(NamedTuple):
-    """Bytes that are free, and that kept answers and test runs take by answer so far; None where there are none."""
+    """Free bytes, and the bytes per answer that stored answers and test runs have used so far; None without any."""
 
     free: int
     by_answer: float | None
 
 
 def disk(store: Store) -> Disk:
-    """What is known of the disk of a data directory."""
+    """The disk space of a data directory."""
     import shutil
 
     answers = list(store.root.glob("03_predictions/answers/*/*/*/manifest.json"))
@@ -99,7 +101,7 @@ def _size(folders: Iterable[Path]) -> int:
 
 
 def sums(steps: Sequence[Step]) -> Step:
-    """All steps together; what is not known of one is not known of all."""
+    """The sums of all steps; a value that is unknown for one step is unknown in total."""
     likely = None if any(one.likely is None for one in steps) else total(one.likely or Decimal(0) for one in steps)
     seconds = None if any(one.seconds is None for one in steps) else sum(one.seconds or 0 for one in steps)
     limits = [one.spent + one.worst if one.worst is not None else None for one in steps]

@@ -1,4 +1,4 @@
-"""`a11y-bench run`: stages 01 to 05 of one repository and model, as their own commands would do them."""
+"""`a11y-bench run`: stages 01 to 05 for one repository and model, the same as by their own commands."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""All that a campaign asks for: datasets, answers, verdicts, assessments, pages, the report.
+"""Running a campaign: datasets, answers, verdicts, assessments, pages, the report.
 
-Every step is that of the stage's own command, so that what was done is not done again: a campaign that was stopped goes
-on by the same command. One gateway serves all. An experiment that fails does not stop the others; what failed is said
-at the end.
+Every step is the same as in the stage's own command, so finished work is skipped, and the same command resumes an
+interrupted campaign. One gateway serves all experiments. A failed experiment does not stop the others; failures are
+listed at the end.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class Conduct:
     def sandbox(self) -> Sandbox:
         return self.place or open_sandbox(self.campaign.sandbox, cache_root())
 
-    # -- what there is to do ----------------------------------------------------------------------------------------
+    # -- the work ---------------------------------------------------------------------------------------------------
     def subset(self, repo: Repo, dataset: Dataset) -> Subset:
         return subset_of(self.store, dataset, self.path.parent, read_dataset(self.store, repo))
 
     def predictors(self, gateway: Gateway | None = None) -> Iterator[tuple[Predictor, Agent]]:
-        """Every experiment, in the order of the file: repositories, agents, models."""
+        """A predictor per experiment, in the order of the file: repositories, agents, models."""
         for repo, dataset in self.there:
             subset = self.subset(repo, dataset)
             for agent in self.campaign.agents:
@@ -105,16 +105,16 @@ class Conduct:
 
     @property
     def there(self) -> list[tuple[Repo, Dataset]]:
-        """The datasets of which instances are there, or should be."""
+        """The datasets that are built, or should be."""
         unbuilt = self.unbuilt()
         return [(repo, one) for repo, one in self.repos if repo not in unbuilt]
 
     def unbuilt(self) -> list[Repo]:
-        """Repositories whose list is not made again yet: what is asked of them is not known before."""
+        """Repositories whose list has not been rebuilt yet: their instances are not known before."""
         return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
 
     def plan(self) -> list[Step]:
-        """What is there and what will be asked, by experiment; of datasets that are built."""
+        """Existing and missing answers by experiment, for datasets that are built."""
         history = History(self.store)
         return [self._step(predictor, history) for predictor, _ in self.predictors()]
 
@@ -136,7 +136,7 @@ class Conduct:
 
     @property
     def experiments(self) -> list[str]:
-        """Whose money the campaign's budget is about."""
+        """The experiments that the campaign's budget covers."""
         return list(dict.fromkeys(predictor.experiment.id for predictor, _ in self.predictors()))
 
     def _limit(self, predictor: Predictor) -> Decimal | None:
@@ -153,9 +153,9 @@ class Conduct:
         limit = f" of {self.campaign.budget:f}" if self.campaign.budget is not None else ""
         return f"spent {spent:.4f}{limit} USD"
 
-    # -- all of it --------------------------------------------------------------------------------------------------
+    # -- the stages -------------------------------------------------------------------------------------------------
     def conduct(self) -> list[str]:
-        """Do what is missing; returns what failed, one line each."""
+        """Do everything that is missing; returns the failures, one line each."""
         for repo, dataset in self.repos:
             if dataset.lock:
                 with self._apart(f"{repo}: {dataset.lock.name}"):
@@ -175,7 +175,7 @@ class Conduct:
 
     @contextmanager
     def _apart(self, what: str) -> Iterator[None]:
-        """A failure here does not stop the others."""
+        """Record a failure in this block without stopping the other steps."""
         try:
             yield
         except A11yBenchError as error:
@@ -184,7 +184,7 @@ class Conduct:
 
     @contextmanager
     def _gateway(self) -> Iterator[Gateway | None]:
-        """The gateway of all, opened only where something is asked."""
+        """The common gateway, opened only if something is asked."""
         if not self._asks():
             yield None
             return
@@ -198,7 +198,7 @@ class Conduct:
         return bool(self.campaign.pages) or any(one.asked for one in self.plan())
 
     def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
-        """Make a dataset of a list again. Raises A11yBenchError where it differs."""
+        """Rebuild the dataset of a list. Raises A11yBenchError if it differs."""
         from pipeline.build.qualify import Settings
         from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
 
@@ -265,9 +265,9 @@ class Conduct:
         say_stage("04 assess", f"{label} with {model} on {repo}")
         assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), more=more, **how)
 
-    # -- the other track --------------------------------------------------------------------------------------------
+    # -- the page track ---------------------------------------------------------------------------------------------
     def _generate(self, pages: Pages, gateway: Gateway | None) -> Any:
-        """The run of a set of cases, as far as its answers are there; None where it failed."""
+        """The run of a set of cases, with the answers that exist; None if it failed."""
         from pipeline.pages.cases import OWN, load_cases, set_name
         from pipeline.pages.generate import Generation, owed_words
         from pipeline.pages.runs import Asked
@@ -304,7 +304,7 @@ class Conduct:
 
 
 def described(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """A plan as plain data; amounts as digits."""
+    """A plan as plain data; amounts are strings of digits."""
     return [
         {name: str(value) if isinstance(value, Decimal | Repo) else value for name, value in one._asdict().items()}
         | {"asked": one.asked, "worst": None if one.worst is None else str(one.worst)}

@@ -1,4 +1,4 @@
-"""What campaigns do alike: the heading of a stage, and an evaluation with its sum."""
+"""What `campaign` and `run` share: headings of stages, and an evaluation with its summary."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 
 def say_stage(stage: str, text: str) -> None:
-    """The heading of a stage, on stderr."""
+    """Print the heading of a stage to stderr."""
     from pipeline.core.console import say
 
     say(f"== {stage}: {text}")
 
 
 def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any, **how: Any) -> None:
-    """Evaluate every attempt of one agent and model, and say how many instances are resolved; `how` goes to
+    """Evaluate every attempt of one agent and model, and print how many instances are resolved. `how` goes to
     `evaluate`.
 
-    Raises A11yBenchError for an oracle that does not resolve every instance: a dataset that no model is asked about.
+    Raises A11yBenchError if oracle does not resolve every instance: no model is asked about such a dataset.
     """
     from pipeline.core.console import say
     from pipeline.core.errors import A11yBenchError

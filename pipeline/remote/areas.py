@@ -1,7 +1,7 @@
-"""Which files of a data directory travel between machines, as filters of rsync.
+"""Which files of a data directory are transferred between machines, as filters of rsync.
 
-What can be made again from what travels (indexes, analyses, reports) stays where it is, and so do locks and archives.
-Secrets are in none of these files. The ledger is copied by SQLite, since a file of it may lack what was written last.
+Files that can be recreated from others (indexes, analyses, reports) are not transferred, nor are locks and archives.
+None of the files contains secrets. The ledger is copied by SQLite, since its file alone may lack the latest writes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ STAGES = {
 }
 #: files of the data directory itself
 FILES = ("schema.json", "ledger.sqlite")
-#: what no side needs of the other: indexes, clones, analyses, locks, and what is being written (store.py)
+#: files that stay on their machine: indexes, clones, analyses, locks, and temporary files (store.py)
 LEFT = ("collect.sqlite*", "/01_raw/*/clone/", "/05_analysis/", "/.*", ".keep.lock", ".*.half", ".*.????????")
 
 
 def travels(place: str) -> bool:
-    """Whether a file or folder (relative) of a data directory is one that travels."""
+    """Whether a file or folder of a data directory (by its relative path) is transferred."""
     first, name = place.split("/")[0], place.rpartition("/")[2]
     anchored = (place for one in LEFT if one.startswith("/") and fnmatchcase(f"/{place}/", one))
     floating = (name for one in LEFT if not one.startswith("/") and fnmatchcase(name, one))
@@ -47,7 +47,7 @@ def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]
 
 
 def _of(folder: str, repos: Sequence[Repo]) -> list[str]:
-    """Of a stage's folder what belongs to these repositories, wherever their names stand; all without any."""
+    """Filters for the files of a stage that belong to these repositories; for all files without repositories."""
     if not repos:
         return [f"--include=/{folder}/**"]
     named = [f"--include=/{folder}/**/{one.slug}/***" for one in repos]

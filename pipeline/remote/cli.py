@@ -1,4 +1,4 @@
-"""`a11y-bench remote`: a server for what this machine is too small for."""
+"""`a11y-bench remote`: a server for work that is too large for this machine."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def push(
     with_secrets: bool,
     **without: bool,
 ) -> None:
-    """Send the project, the data and the clones; new data on the server stay.
+    """Send the project, the data and the clones; new data on the server are kept.
 
     \b
     Only differences are sent. Exit code: 2 if both sides changed the same data; nothing is written.

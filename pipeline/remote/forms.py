@@ -1,7 +1,7 @@
-"""How files of a data directory are merged, by their place: a table, and a function for each form.
+"""How files of a data directory are merged: a table from places to forms, and a function per form.
 
-A form gets both sides' bytes and gives what holds all of both, or names what they disagree in. Does not cover files
-that one side alone has changed: these are taken as they are (`merge`).
+A form gets the bytes of both sides and returns the merged bytes, or names the conflicts. Does not cover files that only
+one side has changed: these are taken unchanged (`merge`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pipeline.remote.sides import Sides
 
 
 class Merged(NamedTuple):
-    """What came of two sides: the bytes (None: what stands here stays), and what they disagree in."""
+    """The result of a merge: the bytes (None: our file stays), and the conflicts."""
 
     data: bytes | None
     conflicts: tuple[str, ...] = ()
@@ -31,7 +31,8 @@ Form = Callable[[Sides], Merged]
 
 # -- records by their keys -------------------------------------------------------------------------------------------
 def by(*keys: str) -> Form:
-    """Records that these fields tell apart. One that only one side has changed since the last time is that side's."""
+    """A form for records with these fields as key. If only one side changed a record since the last merge, its
+    version wins."""
 
     def merge(sides: Sides) -> Merged:
         ours, theirs = (_rows(path, data, keys) for path, data in sides.both())
@@ -55,7 +56,7 @@ CONFLICT = b""
 
 
 def _chosen(here: bytes | None, there: bytes | None, before: str | None, prefer: str) -> bytes | None:
-    """The record that stays: None where it is gone, CONFLICT where both sides say something else."""
+    """The merged record: None if it was removed, CONFLICT if the sides differ."""
     if here == there or _means(here) == _means(there):
         return here
     if before is not None and before == _means(here):
@@ -63,12 +64,12 @@ def _chosen(here: bytes | None, there: bytes | None, before: str | None, prefer:
     if before is not None and before == _means(there):
         return here
     if here is None or there is None:
-        return here or there  # what was changed here and removed there stays
+        return here or there  # a record that one side changed and the other removed stays
     return {"ours": here, "theirs": there}.get(prefer, CONFLICT)
 
 
 def _means(line: bytes | None) -> str | None:
-    """The digest of what a record says, but for the version of the program that wrote it."""
+    """The digest of a record without the version of the program that wrote it."""
     return None if line is None else digest({**json.loads(line), "tool": ""})
 
 
@@ -84,19 +85,19 @@ def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
         if key in found:
-            raise UserError(f"{key} stands here twice", path=path, line=number, field=keys[0], hint="keep one of them")
+            raise UserError(f"{key} is there twice", path=path, line=number, field=keys[0], hint="keep one of them")
         found[key] = line.strip()
     return found
 
 
 def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:
-    """What both sides hold once they are merged, by key; empty for what is no file of records."""
+    """The digests of merged records by key; empty for a file that does not hold records."""
     keys = getattr(form, "keys", None)
     return {key: _means(line) or "" for key, line in _rows(path, data, keys).items()} if keys else {}
 
 
 def _ordered(kept: Mapping[str, bytes], ours: list[str], theirs: list[str]) -> list[bytes]:
-    """By number where both sides are in that order, else ours and then what is theirs alone."""
+    """Sorted by number if both sides are; otherwise ours, followed by what only the other side has."""
     if ours == sorted(ours, key=_natural) and theirs == sorted(theirs, key=_natural):
         return [kept[key] for key in sorted(kept, key=_natural)]
     return list(kept.values())
@@ -110,23 +111,23 @@ def _natural(key: str) -> tuple[Any, ...]:
 
 # -- append-only files -----------------------------------------------------------------------------------------------
 def journal(sides: Sides) -> Merged:
-    """Lines of both sides, each side's in its own order; where they differ, the older comes first."""
+    """Lines of both sides, each side's in its own order; where they differ, the older line comes first."""
     ours, theirs = (_whole_lines(data) for _, data in sides.both())
     lines = union(ours, theirs, _time)
     return Merged(b"".join(line + b"\n" for line in lines))
 
 
 def union(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]) -> list[bytes]:
-    """What both hold, once each; what stands twice on one side stands twice."""
+    """The lines of both sides, without duplicates between sides; duplicates within a side stay."""
     shared = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(ours), len(theirs)) if shared is None else shared
     known = Counter(ours[shared:])
     new: list[bytes] = []
-    for one in theirs[shared:]:
-        if known[one]:
-            known[one] -= 1
+    for line in theirs[shared:]:
+        if known[line]:
+            known[line] -= 1
         else:
-            new.append(one)
+            new.append(line)
     return ours[:shared] + _merged(ours[shared:], new, time)
 
 
@@ -139,7 +140,7 @@ def _merged(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]
 
 
 def _whole_lines(data: bytes) -> list[bytes]:
-    """The lines; what a killed writer left half written at the end is none."""
+    """The complete lines, without an incomplete one that a killed process left at the end."""
     *lines, last = data.split(b"\n")
     whole = [line for line in lines if line.strip()]
     try:
@@ -149,7 +150,7 @@ def _whole_lines(data: bytes) -> list[bytes]:
 
 
 def _time(line: bytes) -> str:
-    """When a record was written; one that does not say it is older than all."""
+    """When a record was written; a record without a time counts as the oldest."""
     try:
         return str(json.loads(line).get("time") or "")
     except (ValueError, AttributeError):
@@ -157,14 +158,14 @@ def _time(line: bytes) -> str:
 
 
 def pages(sides: Sides) -> Merged:
-    """Pages of pull requests, members of gzip. What the source said to one side alone is asked again where the last
-    page's state is older: nothing is lost by it."""
+    """Pages of pull requests, members of gzip. What only one side has fetched is fetched again if the state on the
+    last page is older, so nothing is lost."""
     ours, theirs = (_members(path, data) for path, data in sides.both())
     return Merged(b"".join(union(ours, theirs, lambda _: "")))
 
 
 def _members(path: Path, data: bytes) -> list[bytes]:
-    """The members of a gzip file, unpacked and packed the same way again. Raises UserError."""
+    """The members of a gzip file, recompressed uniformly. Raises UserError."""
     found: list[bytes] = []
     while data:
         unpack = zlib.decompressobj(wbits=31)
@@ -173,7 +174,7 @@ def _members(path: Path, data: bytes) -> list[bytes]:
         except zlib.error as error:
             raise UserError(f"not a page of pull requests: {error}", path=path) from None
         if not unpack.eof:
-            break  # a killed process left it half written
+            break  # a killed process left it incomplete
         found.append(data[: len(data) - len(unpack.unused_data)])
         data = unpack.unused_data
     return found
@@ -181,23 +182,23 @@ def _members(path: Path, data: bytes) -> list[bytes]:
 
 # -- the rest --------------------------------------------------------------------------------------------------------
 def derived(sides: Sides) -> Merged:
-    """What follows from other files, and logs: the newer one is taken, and the other one archived by who merges."""
+    """Derived files and logs: the newer one is taken, and the caller archives the other."""
     return Merged(sides.their_data if sides.theirs.stat().st_mtime > sides.ours.stat().st_mtime else None)
 
 
 def first(sides: Sides) -> Merged:
-    """What is named by all that shapes it, and what speeds things up: what stands here stays."""
+    """Files named by a digest of their inputs, and caches: ours stays."""
     return Merged(None)
 
 
 def opaque(sides: Sides) -> Merged:
-    """Anything else: two sides that both changed it disagree."""
+    """All other files: a conflict if both sides changed them."""
     chosen = {"ours": Merged(None), "theirs": Merged(sides.their_data)}
     return chosen.get(sides.prefer, Merged(None, ("the file",)))
 
 
 INSTANCE = by("instance_id")
-#: place -> form; the first that matches. Units (folders with a manifest) are not here: they are taken whole.
+#: place -> form; the first match counts. Units (folders with a manifest) are taken whole and are not listed here.
 FORMS: tuple[tuple[str, Form], ...] = (
     ("*.log", derived),
     ("00_viewer/*.jsonl", journal),

@@ -1,7 +1,7 @@
 """A machine behind OpenSSH: commands there, and rsync to and from it.
 
-The name is one that `ssh` knows: `user@host`, or an entry of the user's own `~/.ssh/config`, where port, key and jump
-host stand. What the network fails at is tried again; a transfer resumes. Writes nothing of its own.
+The name is one that `ssh` knows: `user@host`, or an entry of `~/.ssh/config`, which may set port, key and jump host.
+Network failures are retried, and transfers resume. Writes no files of its own.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from pipeline.core.console import say
 from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.retry import Patience, patiently
 
-#: no questions; a connection that died is seen within a minute
+#: asks nothing; notices a dead connection within a minute
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15")
-#: exit codes of rsync after which the same transfer may go on: sockets, streams, time limits, files that vanished
+#: exit codes of rsync after which the same transfer may resume: sockets, streams, time limits, vanished files
 PASSING = (10, 12, 24, 30, 35, 255)
-#: where programs are that a shell without a login would not find
+#: folders of programs that a non-login shell would not find
 PATHS = 'export PATH="$HOME/.local/bin:/usr/local/bin:$PATH"'
-#: seconds before the second try
+#: seconds before the second attempt
 WAIT = 5.0
 
 
 @dataclass(frozen=True)
 class Host:
-    """A server and the project's folder there, from the user's home where it is relative."""
+    """A server, and the project's folder there, absolute or relative to the user's home."""
 
     name: str
     folder: str = "a11y-bench"
@@ -43,27 +43,28 @@ class Host:
             raise UserError(f"'{self.folder}' is not a folder", hint="name one with --folder")
 
     def run(self, script: str, given: bytes = b"") -> str:
-        """What a shell script prints there, with `given` as its input. Raises A11yBenchError, InfrastructureError."""
+        """Run a shell script there with `given` as input; returns its output. Raises A11yBenchError,
+        InfrastructureError."""
         return self._again(lambda: self._run(script, given))
 
     def here(self, *command: str) -> str:
-        """The script of a command in the project's folder there."""
+        """The shell script that runs a command in the project's folder there."""
         return f"{PATHS}; cd {shlex.quote(self.folder)} && {shlex.join(command)}"
 
     def bench(self, *arguments: str) -> str:
-        """What the console program there prints."""
+        """Run `a11y-bench` there; returns its output."""
         return self.run(self.here("uv", "run", "--quiet", "--all-extras", "a11y-bench", *arguments))
 
     def follow(self, script: str) -> int:
-        """Show what a script prints, as it does; the exit code."""
+        """Show a script's output while it runs; returns the exit code."""
         return subprocess.run([*SSH, self.name, script]).returncode
 
     def send(self, source: Path, target: str, *options: str) -> None:
-        """Copy a file, or what is in a folder, to a place below the project's folder; only what differs travels."""
+        """Copy a file, or a folder's contents, to a place below the project's folder; only differences are sent."""
         self._rsync(*options, _place(source), f"{self.name}:{self._there(target)}")
 
     def fetch(self, source: str, target: Path, *options: str) -> None:
-        """The other way."""
+        """Copy in the other direction."""
         target.parent.mkdir(parents=True, exist_ok=True)
         self._rsync(*options, f"{self.name}:{self._there(source)}", str(target))
 
@@ -98,7 +99,7 @@ class Host:
 
 
 def _place(source: Path) -> str:
-    """As rsync means it: a folder with a slash is what is in it."""
+    """A path for rsync: a folder gets a slash, which means its contents."""
     return f"{source}/" if source.is_dir() else str(source)
 
 
@@ -110,5 +111,5 @@ def _called(command: Sequence[str], given: bytes) -> subprocess.CompletedProcess
 
 
 def _last(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The end of what it said."""
+    """The last lines of the output."""
     return (done.stderr or done.stdout).decode(errors="replace").strip()[-2000:]

@@ -1,6 +1,6 @@
-"""Recipes that run on a server on their own, whoever is connected: begun, listed, read, asked to end (`job.sh`).
+"""Recipes that run on a server independently of a connection: start, list, read, stop (`job.sh`).
 
-A job is begun once, however often the connection is lost while it begins: its name is chosen here.
+A job is started only once, even if the connection is lost while it starts: its name is chosen here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LINES = 50
 
 
 class Job(NamedTuple):
-    """`state` is running, ended (with its exit `code`) or lost: the machine stopped under it. Times in seconds."""
+    """A job. `state` is running, ended (with its exit `code`) or lost (the machine stopped). Times are in seconds."""
 
     name: str
     state: str
@@ -31,7 +31,7 @@ class Job(NamedTuple):
 
 
 def begin(host: Host, recipe: str) -> str:
-    """Run a recipe there, as `just RECIPE` does here; returns the job's name. Raises UserError, A11yBenchError."""
+    """Start `just RECIPE` there; returns the job's name. Raises UserError, A11yBenchError."""
     try:
         words = shlex.split(recipe)
     except ValueError as error:
@@ -59,7 +59,7 @@ def jobs(host: Host) -> list[Job]:
 
 
 def find(host: Host, name: str = "") -> Job:
-    """The job of that name, the newest without one. Raises UserError that lists what there is."""
+    """The job of this name, without a name the newest. Raises UserError with the names of all jobs."""
     there = jobs(host)
     found = [one for one in there if one.name == name or not name]
     if not found:
@@ -68,7 +68,7 @@ def find(host: Host, name: str = "") -> Job:
 
 
 def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> int:
-    """Show the end of a job's log, with `follow` all that comes until it ends; the exit code of what shows it."""
+    """Show the end of a job's log, with `follow` until the job ends; returns the exit code of `tail`."""
     place = f"{FOLDER}/{job.name}"
     tail = ["tail", "-n", str(lines), f"{place}/log"]
     if not (follow and job.state == "running"):
@@ -77,12 +77,12 @@ def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> in
 
 
 def stop(host: Host, job: Job) -> None:
-    """Ask it to end; it resumes when the same recipe is run again."""
+    """Ask a job to end. The same recipe resumes its work."""
     host.run(host.here("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), HERE.read_bytes())
 
 
 def machine(host: Host) -> list[tuple[str, str]]:
-    """What there is to know of the server itself: load, memory, disk, engine."""
+    """The state of the server: load, memory, disk, engine."""
     script = (
         "printf 'load\\t'; cut -d' ' -f1-3 /proc/loadavg; printf 'processors\\t'; nproc; "
         "printf 'memory\\t'; free -h | awk '/^Mem/ {print $7 \" of \" $2 \" free\"}'; "

@@ -1,9 +1,8 @@
-"""Another data directory's files, taken into this one: all is planned before anything is written.
+"""Merging another data directory's files into this one: everything is planned before anything is written.
 
-What one side alone has changed since the two last met is taken; what both changed is merged by its form (`forms`).
-What they disagree in is one UserError with every place, and nothing is written. What is replaced is archived first.
-Nothing is removed but records that the other side removed and this one left alone. Stopped at any moment, the same
-merge goes on.
+What only one side has changed since the last merge is taken; what both changed is merged by its form (`forms`).
+Conflicts are one UserError that lists every place, and nothing is written. Replaced files are archived first. Only
+records that the other side removed and this side did not change are removed. An interrupted merge can be repeated.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from pipeline.remote.forms import form_of, rows_of
 from pipeline.remote.sides import Sides
 from pipeline.remote.units import same, sha256, walk
 
-#: not merged as files: the version is compared, the ledger is merged by its rows, the costs follow from it
+#: not merged as files: versions are compared, the ledger is merged row by row, and costs are derived from it
 APART = ("schema.json", "ledger.sqlite", "costs.csv")
-#: conflicts that an error names
+#: the number of conflicts that an error lists
 MOST = 20
 
 
 class Step(NamedTuple):
-    """What becomes of one place: `done` is new, taken, merged or kept; `data` is what it is merged to."""
+    """What happens to one place: `done` is new, taken, merged or kept; `data` are the merged bytes."""
 
     place: str
     done: str
@@ -46,10 +45,11 @@ class Step(NamedTuple):
 
 
 def merge(store: Store, incoming: Path, known: Path, prefer: str = "") -> Counter[str]:
-    """Take a copy of another data directory in; `known` notes what both hold now, for the next time.
+    """Merge a copy of another data directory into this one; `known` records what both hold afterwards, for the next
+    merge.
 
-    Returns how many places were new, taken, merged and kept. Raises UserError where both sides say something else,
-    unless `prefer` (ours, theirs) decides, or while a stage is under way.
+    Returns how many places were new, taken, merged and kept. Raises UserError for conflicts, unless `prefer` (ours,
+    theirs) decides them, and while a stage is running.
     """
     _require_schema(store, incoming)
     store.begin()
@@ -68,12 +68,12 @@ def _require_schema(store: Store, incoming: Path) -> None:
     here, there = schema_of(store.root), schema_of(incoming)
     if here != there:
         hint = "bring both to the same version of the program: just remote-push, just migrate"
-        message = f"data of version {there} beside data of version {here}"
+        message = f"the other data have version {there}, these have version {here}"
         raise UserError(message, path=incoming / "schema.json", field="schema_version", hint=hint)
 
 
 class _Plan:
-    """What is to be done, from both sides and what they held when they last met."""
+    """The steps of a merge, from both sides and their state at the last merge."""
 
     def __init__(self, store: Store, incoming: Path, before: dict[str, Any], prefer: str) -> None:
         self.store, self.incoming, self.prefer = store, incoming, prefer
@@ -86,7 +86,7 @@ class _Plan:
         self.places = [str(path.relative_to(incoming)) for path in walk(incoming)]
 
     def steps(self) -> list[Step]:
-        """Raises UserError with all that the sides disagree in."""
+        """All steps. Raises UserError with all conflicts."""
         steps = [self._step(place) for place in self.places if place not in APART]
         self.conflicts += _both_ways(self, steps)
         if self.ledger and self.store.ledger.exists():
@@ -115,10 +115,10 @@ class _Plan:
         return self._disputed(place, unit or ours.is_dir())
 
     def _disputed(self, place: str, unit: bool) -> Step:
-        """Both sides have changed it, or nobody knows who has."""
+        """Whether both sides changed the file, or it is unknown which side did."""
         if unit:
             if not self.prefer:
-                self.conflicts.append(f"{place}: made of other inputs on each side")
+                self.conflicts.append(f"{place}: made from different inputs on each side")
             return Step(place, "taken" if self.prefer == "theirs" else "kept", unit)
         sides = Sides(self.store.root / place, self.incoming / place, self.rows.get(place, {}), self.prefer)
         data, conflicts = form_of(place)(sides)
@@ -128,13 +128,13 @@ class _Plan:
         return Step(place, "merged", data=data)
 
     def after(self, step: Step) -> bytes:
-        """What a file will hold."""
+        """The bytes of a file after the merge."""
         sides = {"merged": None, "kept": self.store.root / step.place}
         path = sides.get(step.done, self.incoming / step.place)
         return path.read_bytes() if path else step.data
 
     def do(self, step: Step) -> None:
-        """Write one place."""
+        """Carry out one step."""
         if step.done == "merged":
             self._write(step.place, step.data)
         elif step.done != "kept":
@@ -148,7 +148,7 @@ class _Plan:
             write_json(path.with_name("final_report.json"), final_report(read_records(path, Verdict)))
 
     def _take(self, place: str) -> None:
-        """Theirs in our place; what was there is archived. A unit's files are never written again, and so shared."""
+        """Put their file in our place and archive ours. Files of units never change, so they are hard-linked."""
         ours, theirs = self.store.root / place, self.incoming / place
         self.store.archive(ours, self.stamp)
         ours.parent.mkdir(parents=True, exist_ok=True)
@@ -157,14 +157,14 @@ class _Plan:
             new = made / ours.name
             shutil.copytree(theirs, new, copy_function=_linked) if theirs.is_dir() else shutil.copy2(theirs, new)
             if ours.is_dir():
-                (ours / "manifest.json").unlink(missing_ok=True)  # half a unit is none
+                (ours / "manifest.json").unlink(missing_ok=True)  # an incomplete unit does not count
                 shutil.rmtree(ours)
             new.rename(ours)
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
     def note(self) -> dict[str, Any]:
-        """What both sides hold from now on, as the other side has it: places that were not sent stay noted."""
+        """Record what both sides hold now. Places that were not transferred keep their record."""
         files, rows = dict(self.files), dict(self.rows)
         for place in self.places:
             if place in APART:
@@ -179,12 +179,12 @@ class _Plan:
 def _linked(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # another file system
+    except OSError:  # on another file system
         shutil.copy2(source, target)
 
 
 def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
-    """Candidates that would be an instance and a rejection at once, since each side came to another end."""
+    """Candidates that would be both an instance and a rejection, since the sides' results differ."""
     by_place = {step.place: step for step in steps}
     for rejections in (place for place in by_place if fnmatchcase(place, "02_dataset/*/rejections.jsonl")):
         dataset = f"{Path(rejections).parent}.jsonl"
@@ -210,10 +210,10 @@ def _differing(ours: Path, theirs: Path) -> list[str]:
 
 
 def _absorb(store: Store, theirs: Path) -> None:
-    """Their rows beside ours, and the costs that follow from all."""
+    """Add their rows to our ledger, and derive the costs from all rows."""
     if store.ledger.exists():
         with closing(sqlite3.connect(store.ledger, timeout=30)) as opened:
-            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what is archived is one whole file
+            opened.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the archived ledger is one complete file
         store.archive(store.ledger)
     with closing(Ledger(store.ledger)) as ledger:
         ledger.absorb(theirs)

@@ -1,4 +1,4 @@
-"""Setting a server up: `prepare.sh` runs there, from the standard input, and says what it found and did."""
+"""Setting up a server: `prepare.sh` runs there, from standard input, and reports what it found and did."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pipeline.core.errors import A11yBenchError
 from pipeline.remote.host import Host
 
 SCRIPT = Path(__file__).with_name("prepare.sh")
-#: what a line of the script begins with: right already, done, would be done, for a person
+#: first words of the script's lines: right already, done, would be done, left to a person
 STATES = ("ok", "done", "would", "todo")
 
 
 def prepare(host: Host, *, dry_run: bool = False, root: str = "", data_root: str = "") -> list[tuple[str, str]]:
-    """State and subject of all that was looked at. Raises A11yBenchError, InfrastructureError."""
+    """The state and subject of everything that was checked. Raises A11yBenchError, InfrastructureError."""
     given = {"--root": root, "--data-root": data_root}
     arguments = ["--folder", host.folder, *(part for pair in given.items() if pair[1] for part in pair)]
     command = ["bash", "-s", "--", *(["--dry-run"] if dry_run else []), *arguments]

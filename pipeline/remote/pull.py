@@ -1,8 +1,8 @@
-"""What comes back from a server: the data of stages 00 to 04, the ledger and with it the costs, merged into ours.
+"""Fetching results from a server: the data of stages 00 to 04 and the ledger, merged into ours.
 
-A copy of what the server has lies in `.remote/<host>/incoming/` of the data directory: a transfer that was cut off
-goes on there, and what did not change is not sent again. It may be deleted. Beside it `known.json` notes what both
-sides held when they last met.
+`.remote/<host>/incoming/` in the data directory is a copy of the server's data: an interrupted transfer resumes there,
+and unchanged files are not sent again. It may be deleted. `known.json` beside it records what both sides held at the
+last merge.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from pipeline.remote.areas import filters
 from pipeline.remote.host import Host
 from pipeline.remote.merge import merge
 
-#: where a ledger is copied to before it travels, in the data directory
+#: the copy of the ledger that is transferred, in the data directory
 OUTGOING = ".remote/outgoing/ledger.sqlite"
 
 
 def pull(
     host: Host, store: Store, stages: Sequence[str] = (), repos: Sequence[Repo] = (), prefer: str = ""
 ) -> Counter[str]:
-    """Fetch and merge; how many places were new, taken, merged and kept. Raises UserError where both sides changed the
-    same, A11yBenchError, InfrastructureError."""
+    """Fetch and merge; returns how many places were new, taken, merged and kept. Raises UserError for conflicts,
+    A11yBenchError, InfrastructureError."""
     incoming = known_file(store, host).with_name("incoming")
     incoming.mkdir(parents=True, exist_ok=True)
     ledger = counted(host.bench("remote", "snapshot", "--data", "data"))["ledger"]
@@ -41,12 +41,13 @@ def pull(
 
 
 def known_file(store: Store, host: Host) -> Path:
-    """What both sides held when they last met."""
+    """The file that records what both sides held at the last merge."""
     return store.root / ".remote" / folder_name(f"{host.name}:{host.folder}") / "known.json"
 
 
 def snapshot(store: Store) -> Path | None:
-    """A whole copy of the ledger, whoever writes it meanwhile; None where there is none. Makes the data directory."""
+    """Make a consistent copy of the ledger, even while it is written; None without a ledger. Creates the data
+    directory."""
     store.begin()
     if not store.ledger.exists():
         return None
@@ -59,9 +60,9 @@ def snapshot(store: Store) -> Path | None:
     return target
 
 
-def counted(said: str) -> Counter[str]:
+def counted(output: str) -> Counter[str]:
     """The counts that a command of the other side printed. Raises A11yBenchError."""
     try:
-        return Counter(json.loads(said.splitlines()[-1]))
+        return Counter(json.loads(output.splitlines()[-1]))
     except (IndexError, ValueError, TypeError):
-        raise A11yBenchError(f"the other side said something else than counts: {said[-200:]!r}") from None
+        raise A11yBenchError(f"the other side did not print counts: {output[-200:]!r}") from None

@@ -1,7 +1,7 @@
-"""What goes to a server: the project's files, clones, and the data that its stages need; keys only when asked.
+"""Sending to a server: the project's files, clones, and the data that stages need; keys only on request.
 
-The project's files are those that git tracks, as they lie here. Data are sent beside those of the server and merged
-there, so that what the server made meanwhile stays. Only what differs travels.
+The project's files are those that git tracks, in their current state. Data are sent to a separate folder and merged on
+the server, so its new data are kept. Only differences are sent.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from pipeline.remote.host import Host
 from pipeline.remote.pull import counted, known_file, snapshot
 
 PROJECT = Path(__file__).parents[2]
-#: places of the project's folder there that are the server's own
+#: places in the project's folder there that belong to the server
 THEIRS = ("/data/*", "/clones/", "/archive/*", "/.remote/", "/.venv/", "/.secrets.env", "__pycache__/", "node_modules/")
 SECRETS = ".secrets.env"
-#: of a clone what only its own user needs; its configuration may hold credentials
+#: parts of a clone that stay here; its configuration may contain credentials
 PRIVATE = ("config", "config.worktree", "hooks/", "index", "logs/", "worktrees/", "*.lock", "FETCH_HEAD", "ORIG_HEAD")
 TOKENS = ("GITHUB_TOKEN", "GITHUB_TOKENS", PROXY_URL, PROXY_KEY)
 
 
 def push_project(host: Host, project: Path = PROJECT) -> int:
-    """Send the project's files; what git tracks no more goes there, too. Returns how many. Raises UserError."""
+    """Send the project's files, and remove there what git no longer tracks. Returns their number. Raises UserError."""
     names = _tracked(project)
     with TemporaryDirectory(prefix="a11y-bench-") as made:
         for name in names:
@@ -50,7 +50,7 @@ def push_project(host: Host, project: Path = PROJECT) -> int:
 
 
 def _tracked(project: Path) -> list[str]:
-    """What is not tracked stays here: nobody has said that it may leave this machine."""
+    """The files that git tracks. Others are not sent: they may be private."""
     done = subprocess.run(["git", "ls-files", "-z"], cwd=project, capture_output=True)
     if done.returncode or not done.stdout:
         raise UserError("not a git checkout of the project", path=project, hint="clone it, and run this from there")
@@ -60,8 +60,8 @@ def _tracked(project: Path) -> list[str]:
 def push_data(
     host: Host, store: Store, stages: Sequence[str] = (), repos: Sequence[Repo] = (), prefer: str = ""
 ) -> Counter[str]:
-    """Send the data and have them merged there; how many places were new, taken, merged and kept. Raises UserError,
-    A11yBenchError: what both sides changed is left as it is, on both."""
+    """Send the data and merge them there; returns how many places were new, taken, merged and kept. Raises UserError
+    and A11yBenchError; in a conflict, both sides stay unchanged."""
     wanted, mine = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
     store.begin()
     host.run(host.here("mkdir", "-p", f"{mine}/data"))
@@ -80,20 +80,20 @@ def push_data(
         host.send(known, f"{mine}/known.json")
     preferring = {"ours": "theirs", "theirs": "ours"}.get(prefer, "")
     decided = ["--prefer", preferring] if preferring else []
-    said = host.bench(
+    output = host.bench(
         "remote", "merge", f"{mine}/data", "--known", f"{mine}/known.json", "--data", "data", "--json", *decided
     )
     host.fetch(f"{mine}/known.json", known)
-    return counted(said)
+    return counted(output)
 
 
 def _peer(store: Store) -> str:
-    """This machine and data directory, among those that push to the same server."""
+    """A name for this machine and data directory, among all that push to the same server."""
     return folder_name(f"{socket.gethostname()}-{digest(str(store.root))[:8]}")
 
 
 def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Repo]:
-    """Send the clones that repositories were collected from, as far as they are known here; which were sent."""
+    """Send the clones that repositories were collected from, if they are known here; returns the repositories."""
     sent = []
     for repo in repos or store.repositories("01_raw"):
         try:
@@ -116,8 +116,8 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
 
 
 def push_secrets(host: Host, models: Path = SHIPPED) -> list[str]:
-    """Send the keys that are set here, for the jobs there; their names. They go by the standard input, to a file that
-    only its user may read."""
+    """Send the keys that are set here to the jobs there; returns their names. They are passed by standard input, to
+    a file that only its user may read."""
     wanted = {*TOKENS, *(name for model in load_models(models).models.values() for name in model.environment)}
     given = {name: os.environ[name] for name in sorted(wanted) if os.environ.get(name)}
     lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in given.items())

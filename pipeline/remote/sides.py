@@ -1,4 +1,4 @@
-"""A file on both sides: ours in the data directory, theirs as it came, and what both held the last time they met."""
+"""A file on both sides: ours in the data directory, theirs as received, and both sides' state at the last merge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PREFER = ("ours", "theirs")
 
 
 class Sides:
-    """`rows` are the digests of records by key when the sides last met; `prefer` decides conflicts, if given."""
+    """`rows` are the digests of records by key at the last merge; `prefer` decides conflicts, if given."""
 
     def __init__(self, ours: Path, theirs: Path, rows: Mapping[str, str], prefer: str = "") -> None:
         self.ours, self.theirs, self.rows, self.prefer = ours, theirs, rows, prefer
@@ -24,6 +24,6 @@ class Sides:
         return self.theirs.read_bytes()
 
     def both(self) -> Iterator[tuple[Path, bytes]]:
-        """Ours first, with its path for errors."""
+        """Both contents, ours first, each with its path for errors."""
         yield self.ours, self.our_data
         yield self.theirs, self.their_data

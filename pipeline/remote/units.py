@@ -1,7 +1,7 @@
-"""Units of work as they are merged: whole folders, each finished by its manifest.
+"""Units of work in a merge: whole folders, each finished by its manifest.
 
-A unit that was made of the same inputs on both sides is the same one, whatever the time: the first wins, as it does
-between two processes of one machine.
+Units that were made from the same inputs on both sides are equal, whenever they were made: the first wins, as between
+two processes on one machine.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ MANIFEST = "manifest.json"
 
 
 def walk(root: Path, top: Path | None = None) -> Iterator[Path]:
-    """Every file that travels and every finished unit (a folder) below, in order. Raises UserError for a link or what
-    is no file."""
+    """Every file to transfer and every finished unit (a folder) below a folder, in order. Raises UserError for a
+    link, or anything that is not a file."""
     for path in sorted(root.iterdir()):
         if not travels(str(path.relative_to(top or root))):
             continue
@@ -32,13 +32,13 @@ def walk(root: Path, top: Path | None = None) -> Iterator[Path]:
 
 
 def sha256(path: Path) -> str:
-    """The digest of a file's bytes; of a unit, of its manifest, which is written last."""
+    """The digest of a file, or of a unit's manifest, which is written last."""
     with (path / MANIFEST if path.is_dir() else path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether two files hold the same, or two units were made of the same. Raises UserError for a broken manifest."""
+    """Whether two files are equal, or two units have equal inputs. Raises UserError for a broken manifest."""
     if one.is_dir() != other.is_dir():
         return False
     if one.is_dir():

@@ -178,7 +178,7 @@ def test_a_unit_is_taken_whole_or_not_at_all(pair: Pair) -> None:
 def test_units_of_other_inputs_on_both_sides_are_a_conflict(pair: Pair) -> None:
     unit(pair.ours, "a")
     unit(pair.theirs, "b")
-    with pytest.raises(UserError, match="made of other inputs on each side"):
+    with pytest.raises(UserError, match="made from different inputs on each side"):
         pair.pull()
     assert unit(pair.ours, "a").inputs() == {"made_of": "a"}
     pair.pull("theirs")
