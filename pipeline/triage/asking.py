@@ -1,4 +1,4 @@
-"""Letting models rate the candidates of a repository: what it will cost, the ratings, what it has cost."""
+"""Letting models rate the candidates of a repository: the estimate, the ratings, the cost."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pipeline.triage.raters.prompt import question
 
 
 class Outcome(NamedTuple):
-    """What came of asking a model: how many of `candidates` it has rated, USD `now` and in all (`spent`), why answers
-    are owed, and why others are no ratings, by instance."""
+    """The result of asking a model: the number of `candidates` that it has rated, USD spent `now` and in total
+    (`spent`), and by instance, why answers are missing (owed) or are not ratings."""
 
     model: str
     candidates: int
@@ -36,18 +36,18 @@ class Outcome(NamedTuple):
         return self.rated == self.candidates
 
     def lines(self) -> Iterator[str]:
-        """In words: the sum first."""
-        about = f"{self.now:f} USD now, {self.spent:f} USD in all"
+        """The result in words, the summary first."""
+        about = f"{self.now:f} USD now, {self.spent:f} USD in total"
         yield f"{self.model}: {self.rated} of {self.candidates} rated; {about}"
         for name, cause in self.owed.items():
-            yield f"{name}: owed by {self.model}: {cause}; asking again asks for what is owed"
+            yield f"{name}: owed by {self.model}: {cause}; ask again to get it"
         for name, cause in self.absent.items():
             yield f"{name}: no rating of {self.model}: {cause}"
 
 
 class Asking:
-    """One model and the candidates that it is asked about, all or those of some numbers. Raises UserError at once for
-    what cannot be asked."""
+    """One model, and the candidates that it is asked about: all, or those of some numbers. Raises UserError at once
+    if these cannot be asked about."""
 
     def __init__(self, store: Store, repo: Repo, asked: Asked, numbers: Sequence[int] = ()) -> None:
         self.store, self.repo, self.model = store, repo, asked.model
@@ -56,7 +56,7 @@ class Asking:
         self._panel = Panel(store, repo, asked)
 
     def estimate(self) -> Estimate:
-        """Of those that are not answered yet."""
+        """The estimate for the candidates without an answer."""
         return self._panel.estimate(self._questions)
 
     def spent(self) -> Decimal:
@@ -71,7 +71,8 @@ class Asking:
         gateway: Gateway | None = None,
         progress: Progress | None = None,
     ) -> Outcome:
-        """Ask for all that is missing, through a gateway that is open or one of its own, and append the ratings."""
+        """Ask about all candidates without an answer, through the given gateway or a new one, and append the
+        ratings."""
         store, repo, panel, before = self.store, self.repo, self._panel, self.spent()
         counted = progress or Progress("rating", len(panel.left(self._questions)))
         log = store.root / "00_viewer" / "models" / f"{repo.slug}.log"
@@ -86,8 +87,8 @@ class Asking:
 def ask(
     store: Store, repo: Repo, asked: Sequence[Asked], *, numbers: Sequence[int] = (), dry_run: bool = False, **how: Any
 ) -> bool:
-    """Say what it will cost, ask every model (`how` goes to `Asking.run`), say what it has cost; returns whether every
-    candidate has a rating of each. Raises UserError before anything is asked for what cannot be."""
+    """Print the estimate, ask every model (`how` goes to `Asking.run`), print the cost; returns whether every model
+    has rated every candidate. Raises UserError before the first request for anything that cannot be asked."""
     askings = [Asking(store, repo, one, numbers) for one in asked]
     estimates = [one.estimate() for one in askings]
     rows = [(one.model, one.candidates, one.tokens, f"{one.likely:.4f}", f"{one.most:.4f}") for one in estimates]

@@ -1,8 +1,8 @@
-"""All candidates of a data directory as the viewer lists them: found by words and filters, counted, read one by one.
+"""All candidates of a data directory as the viewer lists them: searched, filtered, counted, read one by one.
 
-Reads `01_raw/<repo>/candidates.jsonl`, ratings and what stage 02 made, and holds only what a list shows; a candidate
-itself is read from its line. What changes on disk is seen: ratings are read on from where they ended, candidates anew.
-Writes nothing.
+Reads `01_raw/<repo>/candidates.jsonl`, ratings and the results of stage 02, and keeps only what a list shows in memory;
+a candidate itself is read from its line. Changes on disk are noticed: new ratings are read from where the last ones
+ended, changed files of candidates are read again. Writes nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from pipeline.core.store import Store, parse_record, read_records
 from pipeline.core.wcag import CRITERIA
 
 R = TypeVar("R", bound=Record)
-#: what stage 02 says of a candidate that it has not tried
+#: the outcome of a candidate that stage 02 has not tried
 PENDING = "not built"
 NOBODY = Standing(())
 
 
 class Row(NamedTuple):
-    """A candidate as a list shows it. `place` and `length` say where its line stands in the file, in bytes."""
+    """A candidate as a list shows it. `place` and `length` locate its line in the file, in bytes."""
 
     instance_id: str
     repo: str
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A row, where it stands with its raters, and what stage 02 said of it."""
+    """A row with its ratings and the outcome of stage 02."""
 
     row: Row
     standing: Standing
@@ -58,19 +58,19 @@ class Listed(NamedTuple):
 
     @property
     def status(self) -> str:
-        """For people: its resolved status, or why there is none."""
+        """Its resolved status, or why it has none, in words."""
         return self.standing.status or ("disagreement" if self.standing.reviews else "not rated")
 
 
 class Entry(NamedTuple):
-    """A candidate with the values that it has of every filter."""
+    """A candidate with its values for every filter."""
 
     listed: Listed
     has: dict[str, frozenset[str]]
 
 
 class Found(NamedTuple):
-    """What a search found, newest first, and how many candidates each value of each filter would leave."""
+    """The results of a search, newest first, and how many candidates each value of each filter would leave."""
 
     listed: list[Listed]
     counts: dict[str, Counter[str]]
@@ -90,7 +90,7 @@ def _said(one: Listed) -> tuple[Review, ...]:
     return (one.standing.final,) if one.standing.final else one.standing.reviews
 
 
-#: filter -> the values that a candidate has of it
+#: filter -> the function that gives a candidate's values for it
 FILTERS: dict[str, Callable[[Listed], Iterable[str]]] = {
     "repo": lambda one: (one.row.repo,),
     "status": lambda one: (one.status,),
@@ -105,7 +105,7 @@ FILTERS: dict[str, Callable[[Listed], Iterable[str]]] = {
 
 
 class Tail(Generic[R]):
-    """A file that is only appended to, read on from where it ended; one that was cut or replaced is read anew."""
+    """An append-only file that is read from where the last read ended; from the beginning if it was cut or replaced."""
 
     def __init__(self, path: Path, kind: type[R]) -> None:
         self.path, self.kind = path, kind
@@ -113,7 +113,7 @@ class Tail(Generic[R]):
         self._end, self._lines, self._file = 0, 0, 0
 
     def read(self) -> bool:
-        """Take in what is new; returns whether there was anything. Raises UserError with file, line and field."""
+        """Read new lines; returns whether there were any. Raises UserError with file, line and field."""
         if not self.path.exists():
             return False
         about = self.path.stat()
@@ -133,7 +133,7 @@ class Tail(Generic[R]):
 
 
 class Shelf:
-    """One repository: its rows, its ratings, its outcomes."""
+    """One repository: its candidates, ratings and outcomes."""
 
     def __init__(self, store: Store, repo: Repo) -> None:
         self.store, self.repo = store, repo
@@ -151,7 +151,7 @@ class Shelf:
         return self.store.raw(self.repo) / "candidates.jsonl"
 
     def refresh(self) -> bool:
-        """Take in what changed on disk; returns whether anything did. `texts` are those of new candidates."""
+        """Read what changed on disk; returns whether anything did. `texts` receives the texts of new candidates."""
         is_rated = self.reviews.read() | self.finals.read()
         if is_rated:
             self.standings = fold(_newest(self.reviews.records, "rater"), _decided(self.finals.records))
@@ -169,7 +169,7 @@ class Shelf:
         return is_rated or is_built or is_collected
 
     def _entry(self, row: Row) -> Entry:
-        """As it was, where nothing changed: one rating more costs one entry."""
+        """The entry of a row, reused if nothing changed: a new rating makes one new entry."""
         listed, before = self.listed(row), self.entries.get(row.instance_id)
         if before and before.listed == listed:
             return before
@@ -180,19 +180,19 @@ class Shelf:
         return Listed(row, self.standings.get(name, NOBODY), self.states.get(name, PENDING))
 
     def candidate(self, row: Row) -> Candidate:
-        """Read from its line. Raises UserError where the file changed in between."""
+        """The candidate, read from its line. Raises UserError if the file has changed since."""
         with self.path.open("rb") as file:
             file.seek(row.place)
             return parse_record(self.path, row.line, file.read(row.length), Candidate)
 
     def history(self, name: str) -> list[tuple[Review, bool]]:
-        """All that was ever said of a candidate, the newest first, and whether it was the final value."""
+        """All ratings of a candidate, the newest first, each with whether it was the final decision."""
         said = [(one, False) for one in self.reviews.records] + [(one, True) for one in self.finals.records]
         about = [pair for pair in said if pair[0].instance_id == name]
         return sorted(about, key=lambda pair: pair[0].time)[::-1]
 
     def outcome(self, name: str) -> Instance | Rejection | None:
-        """What stage 02 made of it."""
+        """The outcome of a candidate in stage 02."""
         rejected = self.store.qualification(self.repo) / "rejections.jsonl"
         built: list[Instance | Rejection] = [
             *read_records(self.store.dataset(self.repo), Instance),
@@ -208,7 +208,7 @@ class Shelf:
 
 
 class Catalog:
-    """All repositories. Threads may share it."""
+    """The candidates of all repositories. Safe to share between threads."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -218,12 +218,12 @@ class Catalog:
         self._turn = threading.Lock()
 
     def refresh(self) -> None:
-        """Take in what changed on disk. Raises UserError for a line that cannot be read."""
+        """Read what changed on disk. Raises UserError for an unreadable line."""
         with self._turn:
             self._refresh()
 
     def search(self, words: str, filters: Mapping[str, str]) -> Found:
-        """The candidates that have all the words and pass all filters; an empty value filters nothing."""
+        """The candidates that contain all words and pass all filters; an empty value does not filter."""
         with self._turn:
             self._refresh()
             names, entries = self._having(words), self._entries
@@ -232,13 +232,13 @@ class Catalog:
         fails = [[name for name, value in asked if value not in one.has[name]] for one in found] if asked else []
         passed = [one for one, missed in zip(found, fails, strict=True) if not missed] if asked else found
         counts = {}
-        for name in FILTERS:  # a filter's own values are counted as if it were not asked for
+        for name in FILTERS:  # a filter's own values are counted as if it were not set
             other = [one for one, missed in zip(found, fails, strict=True) if missed == [name]] if asked else []
             counts[name] = Counter(chain.from_iterable(one.has[name] for one in chain(passed, other)))
         return Found([one.listed for one in passed], counts, len(entries))
 
     def get(self, name: str) -> tuple[Shelf, Listed]:
-        """One candidate by its instance's name. Raises UserError for one that is not there."""
+        """One candidate by its name. Raises UserError for an unknown one."""
         repo, number = parse_instance_id(name)
         name = repo.instance_id(number)
         with self._turn:
@@ -275,7 +275,7 @@ class Catalog:
             self._words.executemany("INSERT INTO words VALUES (?, ?, ?)", rows)
 
     def _having(self, words: str) -> set[str] | None:
-        """The names of candidates that have all words, each as a beginning; None for no words."""
+        """The names of candidates with words that begin with each of these; None without words."""
         asked = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
         if not asked:
             return None
@@ -290,7 +290,7 @@ def _index() -> sqlite3.Connection:
 
 
 def _rows(path: Path) -> Iterable[tuple[Row, str]]:
-    """Every candidate of a file, with the text in which words are found."""
+    """Every candidate of a file, with its searchable text."""
     if not path.exists():
         return
     place = 0
@@ -302,16 +302,16 @@ def _rows(path: Path) -> Iterable[tuple[Row, str]]:
             place += len(line)
 
 
-def _row(one: Candidate, place: int, length: int, line: int) -> Row:
-    patch = (one.fix_patch + one.test_patch).split("\n")
+def _row(candidate: Candidate, place: int, length: int, line: int) -> Row:
+    patch = (candidate.fix_patch + candidate.test_patch).split("\n")
     return Row(
-        one.instance_id,
-        str(one.repository),
-        one.number,
-        one.title,
-        one.merged_at,
-        tuple(dict.fromkeys(found.text.lower() for found in one.a11y_reason)),
-        one.statement_source,
+        candidate.instance_id,
+        str(candidate.repository),
+        candidate.number,
+        candidate.title,
+        candidate.merged_at,
+        tuple(dict.fromkeys(found.text.lower() for found in candidate.a11y_reason)),
+        candidate.statement_source,
         sum(text.startswith("diff --git ") for text in patch),
         sum(text.startswith("+") and not text.startswith("+++ ") for text in patch),
         sum(text.startswith("-") and not text.startswith("--- ") for text in patch),

@@ -151,7 +151,7 @@ def export(store: Any, group: str | None, **asked: Any) -> None:
     from pipeline.triage.catalog import Catalog
 
     if wrong := set(asked["statuses"]) - set(STATUSES):
-        raise click.UsageError(f"no status {sorted(wrong)[0]}; available: {', '.join(STATUSES)}")
+        raise click.UsageError(f"unknown status {sorted(wrong)[0]}; available: {', '.join(STATUSES)}")
     catalog = Catalog(store)
     what = exchange.Asked(group=group or "", **asked)
     found = exchange.chosen(catalog.search("", {}).listed, what)

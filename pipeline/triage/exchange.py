@@ -1,7 +1,8 @@
-"""What leaves the viewer and what comes in: lists of identifiers, `metadata.json`, ratings of other tools.
+"""Exports and imports of the viewer: lists of identifiers, `metadata.json`, ratings by other tools.
 
-Everything is joined by `instance_id`. Read are our own ratings (JSON Lines), the thesis's `metadata.json` (identifiers
-`org/repo-#N`), and annotations in the form of SWE-bench Verified and Multi-SWE-bench. Writes nothing itself.
+Records are matched by `instance_id`. Imports are our own ratings (JSON Lines), the thesis's `metadata.json`
+(identifiers `org/repo-#N`), and annotations as published with SWE-bench Verified and Multi-SWE-bench. Writes nothing
+itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from pipeline.core.records import Candidate
 from pipeline.core.store import parse_record, read_json
 from pipeline.triage.catalog import Listed
 
-#: form -> the name of its file
+#: format -> the name of its file
 FORMS = {"python": "instances.py", "json": "instances.json", "csv": "instances.csv", "metadata": "metadata.json"}
 GROUPS: dict[str, Callable[[Listed], str]] = {
     "repo": lambda one: one.row.repo,
@@ -34,8 +35,8 @@ GROUPS: dict[str, Callable[[Listed], str]] = {
 
 
 class Asked(NamedTuple):
-    """What is to be exported: of which resolved statuses and which repository (empty: all), grouped by a key of
-    `GROUPS`, in a form of `FORMS`; candidates that cannot be built only `with_errors`."""
+    """What to export: candidates of these resolved statuses and this repository (empty: all), grouped by a key of
+    `GROUPS`, in a format of `FORMS`. Candidates that cannot be built are included only `with_errors`."""
 
     statuses: tuple[str, ...] = ("super",)
     repo: str = ""
@@ -44,26 +45,26 @@ class Asked(NamedTuple):
     with_errors: bool = False
 
 
-def has_build_error(one: Listed) -> bool:
-    """Whether stage 02 rejected it, or a person says that it cannot be built."""
-    said = (one.standing.final,) if one.standing.final else one.standing.reviews
-    return one.state.startswith("rejected") or any(review.build_error for review in said)
+def has_build_error(entry: Listed) -> bool:
+    """Whether stage 02 rejected the candidate, or a person marked it as not buildable."""
+    said = (entry.standing.final,) if entry.standing.final else entry.standing.reviews
+    return entry.state.startswith("rejected") or any(review.build_error for review in said)
 
 
 def chosen(listed: Iterable[Listed], asked: Asked) -> list[Listed]:
-    """In the order of repositories and numbers."""
+    """The candidates to export, sorted by repository and number."""
     found = [
-        one
-        for one in listed
-        if one.standing.status in asked.statuses
-        and asked.repo in ("", one.row.repo)
-        and (asked.with_errors or not has_build_error(one))
+        entry
+        for entry in listed
+        if entry.standing.status in asked.statuses
+        and asked.repo in ("", entry.row.repo)
+        and (asked.with_errors or not has_build_error(entry))
     ]
-    return sorted(found, key=lambda one: (one.row.repo, one.row.number))
+    return sorted(found, key=lambda entry: (entry.row.repo, entry.row.number))
 
 
 def written(listed: Sequence[Listed], asked: Asked, candidate: Callable[[Listed], Candidate]) -> str:
-    """The text of an export; `candidate` reads what `metadata.json` needs beside the rating."""
+    """The text of an export; `candidate` reads the candidates for `metadata.json`."""
     if asked.form == "metadata":
         return _json([metadata(one, candidate(one)) for one in listed])
     if asked.form == "csv":
@@ -74,13 +75,13 @@ def written(listed: Sequence[Listed], asked: Asked, candidate: Callable[[Listed]
     return f"INSTANCES = {_python(names)}\n"
 
 
-def metadata(one: Listed, candidate: Candidate) -> dict[str, Any]:
+def metadata(entry: Listed, candidate: Candidate) -> dict[str, Any]:
     """An entry of `metadata.json`: the resolved values under the thesis's names, and every rating under `ratings`."""
-    standing = one.standing
+    standing = entry.standing
     value = standing.value
     both = candidate.fix_patch + candidate.test_patch
     return {
-        "instance_id": one.row.instance_id,
+        "instance_id": entry.row.instance_id,
         "title": candidate.title,
         "review_status": standing.status,
         **{name: value(name) for name in FLAGS},
@@ -93,9 +94,9 @@ def metadata(one: Listed, candidate: Candidate) -> dict[str, Any]:
         "evaluation_notes": value("evaluation_note") or "",
         "confidence": value("confidence"),
         "labels": [{"name": each.name, "hoverText": each.hover_text} for each in value("labels") or ()],
-        "build_error": has_build_error(one),
-        "build_state": one.state,
-        "patch": {"files": len(paths(both)), "added": one.row.added, "removed": one.row.removed},
+        "build_error": has_build_error(entry),
+        "build_state": entry.state,
+        "patch": {"files": len(paths(both)), "added": entry.row.added, "removed": entry.row.removed},
         "decided_by": standing.final.rater if standing.final else None,
         "ratings": [_plain(review) for review in standing.reviews],
     }
@@ -114,7 +115,7 @@ def _grouped(listed: Sequence[Listed], asked: Asked) -> Any:
 
 
 def _python(names: Any) -> str:
-    """As formatters leave it: one a line, a comma behind each."""
+    """Python as formatters write it: one item per line, each followed by a comma."""
     if isinstance(names, dict):
         return "{\n" + "".join(f"    {_quoted(name)}: {_list(found, 4)},\n" for name, found in names.items()) + "}"
     return _list(names, 0)
@@ -145,9 +146,9 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-# -- what comes in -----------------------------------------------------------------------------------------------------
+# -- imports -----------------------------------------------------------------------------------------------------------
 def read(path: Path, rater: str = "") -> list[Review]:
-    """The ratings of a file of any form; `rater` is whose they are where it does not say. Raises UserError with file,
+    """The ratings of a file of any format. `rater` is used for ratings that name none. Raises UserError with file,
     line or entry, and field."""
     if not path.exists():
         raise UserError("no such file", path=path)
@@ -166,7 +167,7 @@ def read(path: Path, rater: str = "") -> list[Review]:
 
 
 def _is_line(line: bytes) -> bool:
-    """Whether a line is an object by itself: of JSON Lines then."""
+    """Whether a line is a complete object, so the file is JSON Lines."""
     try:
         return isinstance(found := json.loads(line), dict) and "instance_id" in found
     except ValueError:
@@ -183,7 +184,7 @@ def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     return _foreign(path, number, entry if isinstance(entry, dict) else {}, rater)
 
 
-#: the words of SWE-bench Verified's annotation for the time that a fix takes -> ours
+#: SWE-bench Verified's words for the time that a fix takes -> our difficulty
 _TIMES = {
     "<15 min fix": "easy",
     "15 min - 1 hour": "medium",
@@ -193,7 +194,7 @@ _TIMES = {
 
 
 def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> Review:
-    """An entry of the thesis's viewer, or of an annotation. Raises UserError."""
+    """The rating in an entry of the thesis's viewer, or of an annotation. Raises UserError."""
     is_annotation = {"underspecified", "false_negative"} & entry.keys()
     try:
         name = str(entry["instance_id"])
@@ -211,11 +212,11 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field="instance_id", hint=error.hint) from None
     except (TypeError, ValueError) as error:
-        raise UserError(f"no rating of a known form: {error}", path=path, line=number) from None
+        raise UserError(f"not a rating of a known format: {error}", path=path, line=number) from None
 
 
 def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The seed's names, which its export and its prompt give; a criterion that WCAG 2.2 took out is left out."""
+    """A rating in the thesis's export or prompt, under our names, without criteria that WCAG 2.2 removed."""
     codes = entry.get("wcag_codes") or entry.get("wcag") or entry.get("wcag_categories") or ()
     found = [str(one.get("code", "") if isinstance(one, Mapping) else one).split(" ")[0] for one in codes]
     labels = [
@@ -241,8 +242,8 @@ def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _annotation(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Grades from 0 to 3 of how underspecified the issue is and how many right answers the tests would refuse: 0 and 1
-    are good enough there. What it does not ask (accessibility) stays unsaid, so that none of them is super."""
+    """A rating from an annotation's grades, 0 to 3: how underspecified the issue is, and how many correct solutions the
+    tests would reject. 0 and 1 are good enough. Accessibility is not graded there, so no rating is `super`."""
     worst = max(int(entry.get(name) or 0) for name in ("underspecified", "false_negative", "other_major_issues"))
     notes = (str(entry[name]) for name in sorted(entry) if name.endswith("_notes") and entry[name])
     return {

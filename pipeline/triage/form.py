@@ -1,4 +1,4 @@
-"""The rating form: its fields as a page shows them, and a rating of what was sent. Pure."""
+"""The rating form: its fields as a page shows them, and the rating in a submitted form. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pipeline.core.ratings import (
 )
 from pipeline.core.wcag import CRITERIA, PRINCIPLES
 
-#: what a status means, for people
+#: status -> its meaning
 MEANINGS = {
     "super": "all of S1 to S8 hold: it is built",
     "accepted": "nearly perfect; it may use explicit selectors",
@@ -30,13 +30,13 @@ MEANINGS = {
     "reworked": "revised by hand, with a statement of its own: it is built",
     "rejected": "not about accessibility, no fix or tests, or an external set-up",
 }
-#: fields of one choice -> their name for people, and the values
+#: fields with one choice -> their label, and the values
 CHOICES: dict[str, tuple[str, tuple[str, ...]]] = {
     "difficulty": ("Difficulty", get_args(Difficulty)),
     "issue_category": ("Category of the issue", get_args(Category)),
     "test_quality": ("Quality of the tests", get_args(TestQuality)),
 }
-#: fields of text -> their name for people, and the characters that they hold
+#: text fields -> their label, and the maximum number of characters
 TEXTS = {
     "statement": ("Problem statement, without its solution", STATEMENT),
     "note": ("Notes", NOTE),
@@ -46,7 +46,7 @@ _SAID = {"yes": True, "no": False}
 
 
 def shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page needs to show the form with these values, which are those of `sent`."""
+    """The template's data for the form with these values, which have the form of `sent`."""
     guidelines = groupby(CRITERIA.values(), key=lambda one: (one.principle, one.guideline))
     return {
         "values": values,
@@ -62,20 +62,20 @@ def shown(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def values(review: Review | None) -> dict[str, Any]:
-    """A rating as values of the form; nothing for none."""
+    """A rating as values of the form; empty for None."""
     if review is None:
         return {}
-    said = {name: {True: "yes", False: "no"}.get(getattr(review, name), "") for name in FLAGS}
-    said |= {name: "yes" if holds else "no" for name, holds in review.conditions.items()}
-    said |= {name: getattr(review, name) or "" for name in (*CHOICES, *TEXTS, "status")}
+    fields = {name: {True: "yes", False: "no"}.get(getattr(review, name), "") for name in FLAGS}
+    fields |= {name: "yes" if holds else "no" for name, holds in review.conditions.items()}
+    fields |= {name: getattr(review, name) or "" for name in (*CHOICES, *TEXTS, "status")}
     lists = {name: list(getattr(review, name)) for name in ("success_criteria", "principles")}
     labels = "\n".join(f"{one.name}: {one.hover_text}" if one.hover_text else one.name for one in review.labels)
     confidence = "" if review.confidence is None else f"{review.confidence:g}"
-    return said | lists | {"labels": labels, "confidence": confidence, "build_error": review.build_error}
+    return fields | lists | {"labels": labels, "confidence": confidence, "build_error": review.build_error}
 
 
 def sent(fields: Mapping[str, str], lists: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-    """What a browser sent, as values of the form."""
+    """A submitted form as values."""
     names = ("status", *FLAGS, *CONDITIONS, *CHOICES, *TEXTS, "labels", "confidence")
     found: dict[str, Any] = {name: fields.get(name, "").strip() for name in names}
     found |= {name: [*lists.get(name, ())] for name in ("success_criteria", "principles")}
@@ -83,7 +83,7 @@ def sent(fields: Mapping[str, str], lists: Mapping[str, Iterable[str]]) -> dict[
 
 
 def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
-    """The rating that the values say, or what is wrong with them, in words."""
+    """The rating in these values, or what is wrong with them, in words."""
     data: dict[str, Any] = {name: _SAID[values[name]] for name in FLAGS if values.get(name) in _SAID}
     data["conditions"] = {name: _SAID[values[name]] for name in CONDITIONS if values.get(name) in _SAID}
     data |= {name: values[name] for name in CHOICES if values.get(name)}
@@ -100,7 +100,7 @@ def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
 
 
 def _labels(text: str) -> list[dict[str, str]]:
-    """One a line, its hover text after a colon; a known one brings its own."""
+    """Labels, one per line, each with its tooltip after a colon; known labels have a tooltip already."""
     made = []
     for line in filter(None, map(str.strip, text.splitlines())):
         name, _, hover = (part.strip() for part in line.partition(":"))

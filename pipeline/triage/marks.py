@@ -1,4 +1,4 @@
-"""Evidence marked in the text in which it was found. Everything else of the text is escaped. Pure."""
+"""Evidence highlighted in the text in which it was found. The text is escaped. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pipeline.core.records import Evidence
 
 
 def marked(text: str, field: str, evidence: Sequence[Evidence]) -> Markup:
-    """A field's text with its evidence as `mark`; what overlaps is one mark. A place at which the text says something
-    else (it was changed since) is not marked."""
+    """A field's text with its evidence in `mark` elements; overlapping matches share one. Evidence that no longer
+    fits the text, because the text has changed, is not marked."""
     made, end = Markup(""), 0
     for start, stop in _spans(text, [one for one in evidence if one.field == field]):
         made += escape(text[end:start]) + Markup("<mark>") + escape(text[start:stop]) + Markup("</mark>")

@@ -1,4 +1,4 @@
-"""A patch side by side: what was there on the left, what is there now on the right. Pure.
+"""A patch side by side: the old text on the left, the new text on the right. Pure.
 
 Binary patches and modes are shown by their headers only.
 """
@@ -14,8 +14,8 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
 
 
 class Line(NamedTuple):
-    """One row: the numbers and texts of both sides, None where a side has no line. `kind` is `same`, `changed`, or
-    `place`, a hunk's heading, which stands in `old`."""
+    """One row: line numbers and texts of both sides, None if a side has no line. `kind` is `same`, `changed`, or
+    `place`, a hunk's heading, whose text is `old`."""
 
     kind: str
     old_number: int | None = None
@@ -35,7 +35,7 @@ class File(NamedTuple):
 
 
 def files(patch: str) -> list[File]:
-    """The files of a patch, in its order."""
+    """The files of a patch, in the patch's order."""
     parts = re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE)
     return [_file(part.rstrip("\n").split("\n")) for part in parts if part.startswith("diff --git ")]
 

@@ -1,4 +1,4 @@
-"""Ratings of candidates: added, imported, undone, decided. They are appended with their time; nothing is rewritten."""
+"""Ratings of candidates: add, import, undo, decide. Each change is appended with its time; nothing is rewritten."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from pipeline.triage import exchange
 
 
 def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
-    """Append ratings, and say which of the same rater they follow; what a rater said in the same words stays as it is.
+    """Append ratings, and report changed ones; a rating equal to the same rater's last one is not appended.
 
     Returns those that count. Raises UserError for an instance that is not a candidate; then nothing is written.
     """
-    new = [one if one.time else one.model_copy(update={"time": now()}) for one in reviews]
-    known = {one.instance_id for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
-    for one in new:
-        if one.instance_id not in known:
-            raise unknown("candidate", one.instance_id, sorted(known))
-    before = {(one.instance_id, one.rater): one for one in newest_reviews(store, repo)}
-    pairs = [(one, before.get((one.instance_id, one.rater))) for one in new]
-    append(store, repo, [one for one, old in pairs if not _same(one, old)])
-    for one, old in pairs:
-        if old and not _same(one, old):
-            say(f"{one.instance_id}: {one.rater} rated {old.status} before and {one.status} now; the newest counts")
+    new = [rating if rating.time else rating.model_copy(update={"time": now()}) for rating in reviews]
+    known = {rating.instance_id for rating in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    for rating in new:
+        if rating.instance_id not in known:
+            raise unknown("candidate", rating.instance_id, sorted(known))
+    before = {(rating.instance_id, rating.rater): rating for rating in newest_reviews(store, repo)}
+    pairs = [(rating, before.get((rating.instance_id, rating.rater))) for rating in new]
+    append(store, repo, [rating for rating, old in pairs if not _same(rating, old)])
+    for rating, old in pairs:
+        if old and not _same(rating, old):
+            change = f"{rating.rater} rated {old.status} before and {rating.status} now; the newest counts"
+            say(f"{rating.instance_id}: {change}")
     return newest_reviews(store, repo)
 
 
 def append(store: Store, repo: Repo, reviews: Sequence[Review]) -> None:
-    """Append ratings of what is known to be candidates."""
+    """Append ratings of known candidates."""
     store.begin()
     journal.append(store.reviews(repo), reviews)
 
 
 def undo(store: Store, repo: Repo, instance_id: str, rater: str) -> bool:
-    """Take the last change of a rater on a candidate back: what stood before it counts again, else nothing. Undoing
-    twice goes two changes back. Returns whether there was anything. The change stays in the file, and so does this."""
+    """Undo a rater's last change on a candidate: the rating before it counts again, if there is one. Undoing twice
+    goes two changes back. Returns whether there was a change. Both the change and its undoing stay in the file."""
     said = [one for one in all_reviews(store, repo) if (one.instance_id, one.rater) == (instance_id, rater)]
     back = _before(said)
     append(store, repo, back)
@@ -51,21 +52,21 @@ def undo(store: Store, repo: Repo, instance_id: str, rater: str) -> bool:
 
 
 def decide(store: Store, repo: Repo, final: Review) -> None:
-    """Append the final value of a candidate. Raises UserError for one that nobody has rated."""
+    """Append the final rating of a candidate. Raises UserError for a candidate without ratings."""
     if final.instance_id not in standings(store, repo):
-        raise UserError(f"nobody has rated {final.instance_id}", hint="rate it first: a final value needs ratings")
+        raise UserError(f"{final.instance_id} has no ratings", hint="rate it first: a final rating needs others")
     decide_finally(store, repo, [final])
 
 
 def undo_decision(store: Store, repo: Repo, instance_id: str) -> bool:
-    """Take the last decision on a candidate back, whoever decided. Returns whether there was any."""
+    """Undo the last decision on a candidate, whoever decided. Returns whether there was one."""
     back = _before([one for one in journal.read(store.finals(repo), Review) if one.instance_id == instance_id])
     decide_finally(store, repo, back)
     return bool(back)
 
 
 def _before(said: Sequence[Review]) -> list[Review]:
-    """What stood before the last change that nothing takes back, as a new line; none where nothing stands."""
+    """The rating before the last change that was not undone, as a new line; none if there is none."""
     standing: list[Review] = []
     for one in said:
         if one.undo:
@@ -83,5 +84,5 @@ def _same(one: Review, old: Review | None) -> bool:
 
 
 def import_file(store: Store, repo: Repo, path: Path, rater: str = "") -> list[Review]:
-    """Add the ratings of a file of any form that `exchange` reads. Raises UserError with file, line and field."""
+    """Add the ratings of a file of any format that `exchange` reads. Raises UserError with file, line and field."""
     return add(store, repo, exchange.read(path, rater))

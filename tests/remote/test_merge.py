@@ -287,7 +287,7 @@ def test_a_request_that_cost_something_else_there_is_a_conflict(pair: Pair) -> N
 # -- the rest --------------------------------------------------------------------------------------------------------
 def test_data_of_another_version_are_refused(pair: Pair) -> None:
     write_json(pair.theirs.root / "schema.json", {"schema_version": 99})
-    with pytest.raises(UserError, match="data of version 99"):
+    with pytest.raises(UserError, match="the other data have version 99"):
         pair.pull()
 
 

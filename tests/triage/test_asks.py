@@ -113,7 +113,7 @@ def test_models_are_asked_and_the_cost_is_said_after(client: Any, post: Any, ask
         ({"budget": "-1"}, "not an amount in USD"),
         ({"budget": "0"}, "not an amount in USD"),
         ({"budget": "NaN"}, "not an amount in USD"),
-        ({"pr": "1 two"}, "&#39;two&#39; is no number"),
+        ({"pr": "1 two"}, "&#39;two&#39; is not the number"),
         ({"pr": "9"}, "unknown candidate"),
         ({"model": "nobody"}, "unknown model"),
         ({"model": "scripted-embedding"}, "unknown chat model"),

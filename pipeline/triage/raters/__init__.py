@@ -1,5 +1,5 @@
-"""Models that rate candidates: the thesis's prompt in our words, an answer that must parse, money of their own.
+"""Models that rate candidates: a prompt after the thesis's, an answer that must parse, costs of their own.
 
-prompt                    what a model is told, and what its answer says (prompt.md)
+prompt                    the prompt (prompt.md), and the rating in an answer
 panel                     who is asked for what, what it may cost and has cost (parameters.toml)
 """

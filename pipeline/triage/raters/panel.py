@@ -1,7 +1,7 @@
-"""One model and what it says of candidates: asked for, paid for, kept, and appended as ratings.
+"""One model and its ratings of candidates: requested, paid for, stored, and appended as ratings.
 
-Keeps the answers in `00_viewer/models/`; asking, keeping and paying is the llm floor's (`llm.panel`). The agent in the
-ledger and in `costs.csv` is `triage`. A candidate whose texts changed is another question.
+Stores the answers in `00_viewer/models/`, through `llm.panel`. The agent in the ledger and in `costs.csv` is `triage`.
+A candidate whose texts changed is asked about again.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from pipeline.llm.spending import spending
 from pipeline.triage.raters import prompt
 from pipeline.triage.raters.prompt import Question
 
-#: whose money it is, in the ledger and in costs.csv
+#: the agent's name in the ledger and in costs.csv
 AGENT = "triage"
-#: raised whenever answers are asked for or read differently: older ones are stale
+#: raised if answers are requested or read differently, so that older answers are stale
 VERSION = 1
-#: characters of a token, on the careful side: code has fewer than prose
+#: characters per token, a low estimate: code has fewer than prose
 CHARACTERS = 3
 
 RUBRIC: Rubric[Question] = Rubric(
@@ -45,8 +45,8 @@ RUBRIC: Rubric[Question] = Rubric(
 
 
 class Estimate(NamedTuple):
-    """What is asked for, and what it costs: with an answer of a thousand tokens each, and at most (each answer as long
-    as it may be, and asked for twice). USD."""
+    """What will be asked, and its cost in USD: with answers of a thousand tokens each, and at most (each answer of
+    the maximum length, and requested twice)."""
 
     model: str
     candidates: int
@@ -62,13 +62,13 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def parameters(model: Model) -> Mapping[str, Any]:
-    """What is sent with every request to a model."""
+    """The parameters of every request to a model."""
     name = model.entry["litellm_params"]["model"]
     return next(row["parameters"] for row in _rows() if re.search(row["pattern"], name))
 
 
 class Panel(panel.Panel[Question]):
-    """One rater. Raises UserError at once for a model that cannot be asked."""
+    """One model as a rater. Raises UserError at once if it cannot be asked."""
 
     def __init__(self, store: Store, repo: Repo, asked: Asked) -> None:
         self.model = load_models(asked.models).get(asked.model)
@@ -76,7 +76,7 @@ class Panel(panel.Panel[Question]):
         super().__init__(store, repo, root, RUBRIC, asked, parameters(self.model))
 
     def estimate(self, questions: Sequence[Question]) -> Estimate:
-        """Of those that are not answered yet."""
+        """The estimate for candidates without an answer."""
         left = [one for one in questions if self.samples(one).missing()]
         tokens = sum((len(prompt.RUBRIC) + len(one.material)) // CHARACTERS for one in left)
         price, longest = self.model.price, max(v for k, v in self.parameters.items() if k.endswith("tokens"))
@@ -85,7 +85,7 @@ class Panel(panel.Panel[Question]):
         return Estimate(self.asked.model, len(left), tokens, likely, most)
 
     def reviews(self, candidates: Sequence[Candidate]) -> tuple[list[Review], dict[str, str]]:
-        """The ratings that there are, and why there is none, by instance."""
+        """The ratings, and by instance, why there is none."""
         made, absent = [], {}
         for one in candidates:
             samples = self.samples(prompt.question(one))

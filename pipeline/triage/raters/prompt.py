@@ -1,7 +1,7 @@
-"""What a model is told of a candidate, and the rating in its answer.
+"""The prompt for a candidate, and the rating in the answer.
 
-Texts of pull requests are data: each stands between fences that it cannot close, in the user's message alone. Does not
-cover a model that obeys them all the same; its rating must still agree with itself, and people check a sample.
+Texts of pull requests are data: each is between fences that it cannot close, and only in the user's message. A model
+may obey such a text nevertheless; its rating must still be consistent, and people check a sample.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from pipeline.core.records import Candidate
 from pipeline.llm.asking import BadAnswer, last_object
 from pipeline.llm.chat import Message
 
-AGAIN = "This can not be taken: {}. Answer again, with the one JSON object and nothing else."
-#: characters of one text of others that a model is shown
+AGAIN = "This answer cannot be used: {}. Answer again with one JSON object and nothing else."
+#: the most characters of a foreign text that a model is shown
 MOST = 60_000
 
 
 class Question(NamedTuple):
-    """A candidate, and all that a model is shown of it."""
+    """A candidate, and the texts that a model is shown."""
 
     instance_id: str
     material: str
@@ -48,7 +48,7 @@ class GivenLabel(BaseModel):
 
 
 class Given(BaseModel):
-    """The answer, with the thesis's names."""
+    """The answer, with the thesis's field names."""
 
     model_config = ConfigDict(title="Rating")
 
@@ -73,7 +73,7 @@ class Given(BaseModel):
 
 SCHEMA = json.dumps(Given.model_json_schema(), indent=1)
 RUBRIC = files(__package__).joinpath("prompt.md").read_text(encoding="utf-8") + f"\n{SCHEMA}\n"
-#: fields of the answer that a rating has under other names
+#: field of the answer -> field of a rating
 _NAMES = {
     "review_status": "status",
     "wcag_codes": "success_criteria",
@@ -83,34 +83,34 @@ _NAMES = {
 }
 
 
-def question(one: Candidate) -> Question:
-    """What is shown of a candidate."""
+def question(candidate: Candidate) -> Question:
+    """The question about a candidate."""
     issues = "\n\n".join(
         f"#{issue.number} {issue.title}\nLabels: {', '.join(issue.labels)}\n\n{issue.body}"
-        for issue in one.resolved_issues
+        for issue in candidate.resolved_issues
     )
     parts = {
-        "Title": one.title,
-        "Text of the pull request": one.body,
-        "Labels": ", ".join(one.labels),
+        "Title": candidate.title,
+        "Text of the pull request": candidate.body,
+        "Labels": ", ".join(candidate.labels),
         "Linked issues": issues,
-        "Files": "\n".join(paths(one.fix_patch + one.test_patch)),
-        "Source changes": one.fix_patch,
-        "Test changes": one.test_patch,
+        "Files": "\n".join(paths(candidate.fix_patch + candidate.test_patch)),
+        "Source changes": candidate.fix_patch,
+        "Test changes": candidate.test_patch,
     }
-    return Question(one.instance_id, "\n".join(f"# {name}\n\n{_fenced(text)}" for name, text in parts.items()))
+    return Question(candidate.instance_id, "\n".join(f"# {name}\n\n{_fenced(text)}" for name, text in parts.items()))
 
 
 def messages(question: Question) -> list[Message]:
-    """The rubric with its schema as the system's message, the material as the user's."""
+    """The rubric with its schema as the system message, the candidate's texts as the user message."""
     return [{"role": "system", "content": RUBRIC}, {"role": "user", "content": question.material}]
 
 
 def read(text: str) -> Given:
-    """The rating in an answer. Raises BadAnswer for one that does not follow the schema or contradicts itself."""
+    """The rating in an answer. Raises BadAnswer if it does not follow the schema or contradicts itself."""
     given = last_object(text, Given, "review_status")
     if given.review_status == "reworked":
-        raise BadAnswer("review_status: only people give reworked")
+        raise BadAnswer("review_status: only people may use reworked")
     rating = review(given.model_dump(mode="json"), "org__repo-1", "a model")
     if missing := lacking(rating):
         raise BadAnswer(f"it lacks {', '.join(missing)}")
@@ -118,7 +118,7 @@ def read(text: str) -> Given:
 
 
 def review(given: dict[str, Any], instance_id: str, model: str) -> Review:
-    """An answer as a rating. Raises BadAnswer."""
+    """The answer as a rating. Raises BadAnswer."""
     fields = {_NAMES.get(name, name): value for name, value in given.items() if name != "labels"}
     labels = tuple(Label(name=one["name"], hover_text=one["hoverText"]) for one in given["labels"])
     try:
@@ -128,7 +128,7 @@ def review(given: dict[str, Any], instance_id: str, model: str) -> Review:
 
 
 def _fenced(text: str) -> str:
-    """Between fences that the text itself does not hold; what is too long is cut, and says so."""
+    """The text between fences that it does not contain; a long text is cut, with a note."""
     cut = f"\n(cut here: {len(text) - MOST:,} characters more)" if len(text) > MOST else ""
     shown = text[:MOST]
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", shown)), 3)

@@ -1,12 +1,12 @@
-"""The viewer as a web application over the files of `data/`: pages made here, little script, one place that writes.
+"""The viewer as a web application over the files of `data/`, with server-side pages and little script.
 
-    guard                     who may ask: host, origin, token, the policy of every answer
+    guard                     access control: host, origin, token, content security policy
     app                       the application: reading, rating, deciding, exporting
-    asks                      models that are asked from a page, one after the other
+    asks                      models that are asked from a page, one after another
     serve                     it on a port
 
-Flask serves it: one thread a request fits files under locks, its templates are the report floor's Jinja, and it
-needs no build step and no second language. Waitress runs it: a server in plain Python that runs everywhere.
+It uses Flask: one thread per request suits files under locks, templates are the report floor's Jinja, and there is no
+build step and no second language. Waitress, a server in pure Python, runs it.
 
-Templates are the `.html.j2` files, `viewer.css` is the look beside the report's, `viewer.js` drafts and keys.
+Templates are the `.html.j2` files; `viewer.css` extends the report's styles; `viewer.js` handles drafts and keys.
 """

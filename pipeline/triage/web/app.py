@@ -1,7 +1,7 @@
-"""The application: reading candidates, rating them, deciding, exporting. What it writes it appends.
+"""The application: read candidates, rate them, decide, export. It only appends.
 
-The head of a page is sent at once, and what takes time (a list, a diff) after it. Who rates says a cookie, which is a
-name and no proof; every line has it with the time.
+The head of a page is sent at once, slow parts (a list, a diff) after it. The rater's name is in a cookie: it is not an
+authentication. Every line has the name and the time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from pipeline.triage.raters.panel import Estimate
 from pipeline.triage.web import asks
 from pipeline.triage.web.guard import guard
 
-#: candidates on one page of the list; lines of a patch that a page shows
+#: candidates on one page of the list; maximum lines of a patch on a page
 PAGE, LINES = 50, 6000
 REVIEWER = "reviewer"
 STYLES = (
@@ -57,7 +57,7 @@ STATIC = {
 
 
 def make_app(store: Store, token: str = "", asker: Asker | None = None) -> Flask:
-    """The application over a data directory; with a `token` it may be served to others."""
+    """The application over a data directory; with a `token`, it may be served on a network."""
     app = Flask(__name__, static_folder=None, template_folder=None)
     guard(app, token)
     Viewer(store, asker or Asker(asks.Asks())).add_to(app)
@@ -65,7 +65,7 @@ def make_app(store: Store, token: str = "", asker: Asker | None = None) -> Flask
 
 
 class Asker(NamedTuple):
-    """Which models the viewer may ask: the jobs, a list, and the environment in which the models' keys are."""
+    """What the viewer needs to ask models: the jobs, the model list, and the environment with the keys."""
 
     jobs: asks.Asks
     models: Path = SHIPPED
@@ -73,7 +73,7 @@ class Asker(NamedTuple):
 
 
 class Viewer:
-    """The pages, over one catalog. Threads share it."""
+    """The pages of one catalog, shared between threads."""
 
     def __init__(self, store: Store, asker: Asker) -> None:
         self.store, self.catalog, self.asker = store, Catalog(store), asker
@@ -119,7 +119,7 @@ class Viewer:
         return self._page("Candidates", body)
 
     def statistics(self) -> Response:
-        """All repositories; of the one that is asked for, how many candidates have which value of each filter."""
+        """All repositories; for the chosen one, the number of candidates by value of each filter."""
         repo = request.args.get("repo", "")
         if not repo:
             return self._page("Repositories", lambda: self._part("statistics", rows=self._statistics()))
@@ -153,7 +153,7 @@ class Viewer:
         return self._page("Agreement", body)
 
     def ask(self, wrong: str = "", status: int = 200) -> Response:
-        """Who can be asked about a repository, what that will cost, and what came of those that were asked."""
+        """The models that can be asked about a repository, the estimate, and the jobs so far."""
 
         def body() -> str:
             found, why = asks.Wanted(request.values.get("repo", "")), wrong
@@ -177,7 +177,7 @@ class Viewer:
         return self._page("Ask models", body, status=status)
 
     def ask_state(self) -> Response:
-        """How far those are that are asked: a part of the page."""
+        """The progress of the jobs, as a part of the page."""
         return Response(self._part("asks", jobs=self.asker.jobs.jobs()), mimetype="text/html")
 
     def export(self) -> Response:
@@ -198,9 +198,9 @@ class Viewer:
         return self._page("Export", body)
 
     def exported(self, form: str) -> Response:
-        """The file itself; with `preview` as text to look at."""
+        """The file to download; with `preview`, as text to look at."""
         if form not in exchange.FORMS:
-            abort(404, f"there is no form {form}")
+            abort(404, f"unknown format {form}")
         asked = _asked()._replace(form=form)
         chosen = exchange.chosen(self.catalog.search("", {}).listed, asked)
         answer = Response(exchange.written(chosen, asked, self._candidate), mimetype="text/plain")
@@ -212,13 +212,13 @@ class Viewer:
 
     def static(self, name: str) -> Response:
         if name not in STATIC:
-            abort(404, "there is no such file")
+            abort(404, "no such file")
         kind, texts = STATIC[name]
         return Response(_text(texts), mimetype=kind)
 
     # -- writing ----------------------------------------------------------------------------------------------------
     def rate(self, name: str) -> BaseResponse:
-        """Append a rating, or the final value; what cannot stand, or was changed elsewhere, comes back as it was."""
+        """Append a rating or the final rating. An invalid form, or one that was changed elsewhere, is shown again."""
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
         values, is_final = form.sent(request.form, lists), request.form.get("act") == "decide"
@@ -248,13 +248,13 @@ class Viewer:
 
     def answered(self, key: str) -> BaseResponse:
         if key not in {one.key for one in queue(self.store)}:
-            abort(404, "nobody asks for this any more")
+            abort(404, "nothing to ask any more")
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)
 
     def asked(self) -> BaseResponse:
-        """Let models rate, each within a budget; what cannot be asked comes back with a message."""
+        """Let models rate, each within a budget. If that is not possible, the page shows why."""
         try:
             for one in self._askings(_wanted(), asks.budget(request.form.get("budget", ""))):
                 self.asker.jobs.start(one)
@@ -313,7 +313,7 @@ class Viewer:
         return self._page(listed.row.title, body, head, status)
 
     def _page(self, title: str, body: Callable[[], str], head: Callable[[], str] | None = None, status: int = 200):
-        """A page in two or three pieces, each sent when it is made."""
+        """A page in two or three pieces, each sent as soon as it is ready."""
         shell = {
             "title": title,
             "reviewer": self._reviewer(),
@@ -323,7 +323,7 @@ class Viewer:
         }
         first = self._part("head", **shell)
         texts = [self._guarded(piece, g.form_token) for piece in (head, body) if piece]
-        if status != 200:  # what is refused is short, and is made whole before it is sent
+        if status != 200:  # a refusal is short and is rendered completely before it is sent
             return Response([first, *(text() for text in texts), "</main></body></html>"], status)
 
         def pieces() -> Iterator[str]:
@@ -337,7 +337,7 @@ class Viewer:
         return Response(stream_with_context(pieces()), mimetype="text/html")
 
     def _guarded(self, piece: Callable[[], str], token: str) -> Callable[[], str]:
-        """A file that cannot be read is said on the page, whose head is sent already."""
+        """Show an unreadable file as an error on the page, whose head was sent already."""
 
         def made() -> str:
             try:
@@ -395,13 +395,13 @@ class Viewer:
         return self._error(error.description or error.name, error.code)
 
     def _error(self, message: str, status: int) -> Response:
-        shell = {"title": "This can not be shown", "reviewer": author(), "form_token": "", "path": "", "here": "/"}
+        shell = {"title": "This cannot be shown", "reviewer": author(), "form_token": "", "path": "", "here": "/"}
         texts = [self._part("head", **shell), self._part("error", message=message), "</main></body></html>"]
         return Response("".join(texts), status, mimetype="text/html")
 
 
 def _asked() -> exchange.Asked:
-    """What is to be exported, as the address says."""
+    """What to export, from the query."""
     given = request.args
     statuses = tuple(given.getlist("status")) or ("super",)
     chosen = {name: given.get(name, "") for name in ("repo", "group")}
@@ -412,13 +412,13 @@ def _asked() -> exchange.Asked:
 
 
 def _wanted() -> asks.Wanted:
-    """Who is to be asked about what, as the address or a form says. Raises UserError."""
+    """Which models to ask about what, from the query or a form. Raises UserError."""
     given = request.values
     return asks.wanted(given.get("repo", ""), given.getlist("model"), given.get("pr", ""))
 
 
 def _link(**changes: Any) -> Markup:
-    """The address of this page with other arguments."""
+    """The address of this page with some arguments replaced."""
     given = {**request.args.to_dict(), **changes}
     return Markup.escape("?" + urlencode({name: value for name, value in given.items() if value}))
 

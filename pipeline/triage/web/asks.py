@@ -1,7 +1,7 @@
-"""Models that are asked from a page of the viewer: one after the other, in a thread of its own, until the viewer ends.
+"""Models that are asked from a page of the viewer, one after another in a background thread, until the viewer ends.
 
-What was answered by then is kept, and asking again asks for the rest. Writes what `triage.asking` writes. Of two
-viewers over one data directory a lock lets one ask a model about a repository, and the other says so.
+Answers are stored, so asking again asks only for the rest. Writes what `triage.asking` writes. If two viewers share a
+data directory, only one can ask a model about a repository; the other says so.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pipeline.core.progress import Progress
 from pipeline.llm.models import load_models
 from pipeline.triage.asking import Asking, Outcome
 
-#: tokens that prices are shown for
+#: prices are shown per this number of tokens
 MILLION = 1_000_000
 
 
 class Wanted(NamedTuple):
-    """Who is to be asked about what; no numbers stand for all candidates."""
+    """Which models to ask about what; without numbers, about all candidates."""
 
     repo: str = ""
     models: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """A model that can be asked, with its prices in USD for a million tokens, and the variables that it lacks."""
+    """A model with its prices in USD per million tokens, and the environment variables that it lacks."""
 
     name: str
     input: str
@@ -41,7 +41,7 @@ class Priced(NamedTuple):
 
 
 def priced(models: Path, given: Mapping[str, str]) -> Iterator[Priced]:
-    """The chat models of a list, those that can be asked first. Raises UserError for a list that is wrong."""
+    """The chat models of a list; those that can be asked come first. Raises UserError for an invalid list."""
     listed = [one for one in load_models(models).models.values() if one.kind == "chat"]
     for one in sorted(listed, key=lambda one: bool(one.missing(given))):
         asked, answered = (f"{(price * MILLION).normalize():f}" for price in (one.price.input, one.price.output))
@@ -49,15 +49,15 @@ def priced(models: Path, given: Mapping[str, str]) -> Iterator[Priced]:
 
 
 def wanted(repo: str, models: Sequence[str], numbers: str) -> Wanted:
-    """What a form says. Raises UserError for what is no number."""
+    """The request in a form. Raises UserError for an invalid number."""
     words = [one.removeprefix("#") for one in re.split(r"[\s,;]+", numbers) if one]
     if wrong := [one for one in words if not re.fullmatch(r"[0-9]{1,9}", one)]:
-        raise UserError(f"'{wrong[0]}' is no number of a pull request", field="Pull requests")
+        raise UserError(f"'{wrong[0]}' is not the number of a pull request", field="Pull requests")
     return Wanted(repo, tuple(dict.fromkeys(models)), tuple(map(int, dict.fromkeys(words))))
 
 
 def budget(text: str) -> Decimal:
-    """An amount of USD. Raises UserError for what is none, or nothing."""
+    """An amount in USD, above 0. Raises UserError for anything else."""
     try:
         amount = Decimal(text.strip())
     except InvalidOperation:
@@ -71,7 +71,7 @@ State = Literal["waiting", "asking", "done", "failed"]
 
 
 class Job:
-    """A model that is asked, or was: how far it is, or what came of it."""
+    """A model that is or was asked: its progress or its result."""
 
     def __init__(self, asking: Asking) -> None:
         self.asking, self.progress = asking, Progress("rating", asking.estimate().candidates)
@@ -88,7 +88,7 @@ class Job:
         return str(self.asking.repo), self.asking.model
 
     def run(self, ask: Callable[[Asking, Progress], Outcome]) -> None:
-        """What fails is said on the page; the next job is not touched."""
+        """Run the job. The page shows a failure; the next job is not affected."""
         self.state = "asking"
         try:
             self.outcome = ask(self.asking, self.progress)
@@ -100,7 +100,7 @@ class Job:
 
 
 class Asks:
-    """All jobs of this viewer, the newest first. Threads may share it; `ask` asks, and tells its progress."""
+    """All jobs of this viewer, the newest first, shared between threads. `ask` does the asking and reports progress."""
 
     def __init__(self, ask: Callable[[Asking, Progress], Outcome] | None = None) -> None:
         self._ask = ask or (lambda asking, progress: asking.run(progress=progress))
@@ -109,11 +109,13 @@ class Asks:
         self._thread: threading.Thread | None = None
 
     def start(self, asking: Asking) -> Job:
-        """Ask when its turn comes. Raises UserError where the same model is asked about the same repository."""
+        """Queue a job. Raises UserError if the same model is being asked about the same repository."""
         job = Job(asking)
         with self._turn:
             if any(one.name == job.name for one in self._jobs if not one.is_over):
-                raise UserError(f"{job.name[1]} is asked about {job.name[0]} already", hint="wait until it is done")
+                raise UserError(
+                    f"{job.name[1]} is already being asked about {job.name[0]}", hint="wait until it is done"
+                )
             self._jobs.insert(0, job)
             self._waiting.put(job)
             if self._thread is None:

@@ -1,8 +1,8 @@
-"""Who may ask the viewer, and what its pages may do.
+"""Access to the viewer, and what its pages may do.
 
-On loopback: only under the machine's own names, so that no foreign name leads here (DNS rebinding). Elsewhere: only
-with the token, which is made at every start and kept in a cookie. Everywhere: what writes must come from a page of ours
-(its origin, and a token in the form that equals the cookie's), and pages load nothing from anywhere else.
+On loopback, requests must use the machine's own names (against DNS rebinding). Elsewhere, they need the token, which is
+made at every start and kept in a cookie. Always, requests that write must come from our pages (checked by origin, and
+by a token in the form that equals the cookie's), and pages load nothing from other origins.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ HEADERS = {
 }
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 FORM, KEY = "form_token", "access_token"
-#: bytes of a form
+#: the maximum size of a form, in bytes
 MOST = 256 * 1024
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 def guard(app: Flask, token: str = "") -> None:
-    """Put these rules before and after every request of an application; without a `token` it serves loopback only."""
+    """Apply these rules to every request of an application; without a `token`, it serves loopback only."""
     app.config["MAX_CONTENT_LENGTH"] = MOST
 
     @app.before_request
@@ -44,7 +44,7 @@ def guard(app: Flask, token: str = "") -> None:
             if answer := _let_in(token):
                 return answer
         elif _name(request.host) not in LOOPBACK:
-            abort(403, "this name does not lead here")
+            abort(403, "unknown host name")
         g.form_token = request.cookies.get(FORM) or secrets.token_urlsafe(24)
         if request.method not in _SAFE:
             _require_our_page()
@@ -61,7 +61,7 @@ def guard(app: Flask, token: str = "") -> None:
 
 
 def _let_in(token: str) -> BaseResponse | None:
-    """Take the token from the address into a cookie, or require that it is there."""
+    """Move the token from the address into a cookie, or require the cookie."""
     given = request.args.get("token", "")
     if given and hmac.compare_digest(given.encode(), token.encode()):
         answer = redirect("/")
@@ -80,9 +80,9 @@ def _require_our_page() -> None:
         abort(403, "this request comes from another site")
     kept, sent = request.cookies.get(FORM, ""), request.form.get(FORM, "")
     if not kept or not hmac.compare_digest(kept.encode(), sent.encode()):
-        abort(403, "this form is not of this browser: reload the page, your draft is kept")
+        abort(403, "this form is from another session: reload the page; your draft is kept")
 
 
 def _name(host: str) -> str:
-    """A host without its port."""
+    """The host name without the port."""
     return host if host.endswith("]") else host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host

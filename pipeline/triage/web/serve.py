@@ -1,4 +1,4 @@
-"""The viewer on a port, until it is stopped. Nothing of another machine is asked."""
+"""Serving the viewer on a port until it is stopped. Contacts no other machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pipeline.core.store import Store
 from pipeline.triage.web.app import Asker, make_app
 from pipeline.triage.web.asks import Asks
 
-#: requests that are worked on side by side
+#: requests that are handled in parallel
 THREADS = 8
 
 
 def serve(store: Store, host: str, port: int, models: Path) -> None:
-    """Serve until SIGINT or SIGTERM; models of the list `models` can be asked. Raises UserError for an address that
-    cannot be used."""
+    """Serve until SIGINT or SIGTERM; models of the list `models` can be asked. Raises UserError for an unusable
+    address."""
     from waitress.server import create_server
 
     token = "" if is_loopback(host) else secrets.token_urlsafe(24)
@@ -28,7 +28,7 @@ def serve(store: Store, host: str, port: int, models: Path) -> None:
     except OSError as error:
         raise UserError(f"{host}:{port} cannot be used: {error.strerror}", hint="choose another --port") from None
     place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
-    say(f"the viewer is at {place}{f'?token={token}' if token else ''}  (Ctrl-C ends it)")
+    say(f"the viewer is at {place}{f'?token={token}' if token else ''}  (Ctrl-C stops it)")
     try:
         server.run()
     finally:
@@ -36,7 +36,7 @@ def serve(store: Store, host: str, port: int, models: Path) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
