@@ -1,9 +1,9 @@
 """The layer with a browser, between the base image and Node: made when the first environment needs it, and kept.
 
-Debian's Chromium with its driver, installed by the script beside this, in a container of the base image that has the
-network. All programs that start one find it by variables of the image. It runs without a sandbox of its own: the
-container is one, and gives none of the rights that another would take. Raises InfrastructureError where it cannot be
-had.
+Debian's Chromium and its driver are installed by the script in this folder, in a container of the base image with
+network access. Programs find them by environment variables of the image. Chromium runs without its own sandbox: the
+container is one, and does not grant the rights that Chromium's would need. Raises InfrastructureError if the layer
+cannot be made.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from pipeline.sandbox.docker.tools import INSTALLING, run_script
 from pipeline.sandbox.progress import telling
 
 PROGRAM = "/usr/bin/chromium"
-#: where Playwright's packages look for browsers, and what makes this one look like theirs: after an install, since each
-#: of them looks for a revision of its own
+#: where Playwright's packages look for browsers, and the script that makes Chromium look like theirs. It runs after an
+#: install, since each version of Playwright looks for another revision
 PLACE = "/opt/browsers"
 LINKS = Path(__file__).with_name("links.cjs")
 
 SCRIPT = Path(__file__).with_name("browser.sh")
 
-#: how programs are told where the browser and its driver are, and that nothing is to be downloaded
+#: variables that tell programs where the browser and its driver are, and to download nothing
 ENV = {
     **dict.fromkeys(("CHROME_BIN", "CHROMIUM_BIN", "CHROME_PATH", "PUPPETEER_EXECUTABLE_PATH"), PROGRAM),
     **dict.fromkeys(("CHROMEDRIVER_PATH", "SE_CHROMEDRIVER"), "/usr/bin/chromedriver"),
@@ -44,9 +44,9 @@ ENV = {
 
 
 def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
-    """The name of the image, which is made unless it is there, or was made of another base image.
+    """The name of the image. It is made if it is missing or has another base image.
 
-    Raises UserError for one that was named and is not there.
+    Raises UserError if an image was named and does not exist.
     """
     name, base, script = browser_image(), engine.image(base_image()), SCRIPT.read_text()
     if not name.startswith("a11y-bench/browser:"):
@@ -76,7 +76,7 @@ def _install(container: Container, script: str) -> None:
 def _version(container: Container) -> str:
     """`chromium@140.0.7339.80`. Raises InfrastructureError for a browser that does not start."""
     done = execute(container, [PROGRAM, "--version"], folder=PARENT, env={}, limits=Limits(seconds=60))
-    said = done.output.decode(errors="replace")
-    if done.code or not said.startswith("Chromium "):
-        raise InfrastructureError(f"Chromium does not start: {said}", cause="engine")
-    return f"chromium@{said.split()[1]}"
+    output = done.output.decode(errors="replace")
+    if done.code or not output.startswith("Chromium "):
+        raise InfrastructureError(f"Chromium does not start: {output}", cause="engine")
+    return f"chromium@{output.split()[1]}"

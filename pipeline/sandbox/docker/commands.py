@@ -22,7 +22,7 @@ from pipeline.sandbox.docker.stream import client_of, start_command
 
 KILLED = -9
 
-#: the bits of a Go file mode that say that something is no regular file, and what an archive adds to a file
+#: the bits of a Go file mode that mark anything but a regular file, and the overhead of an archive
 NOT_REGULAR = 1 << 31 | 1 << 27 | 1 << 26 | 1 << 25 | 1 << 24 | 1 << 21 | 1 << 19
 ARCHIVE_OVERHEAD = 2**16
 
@@ -44,14 +44,14 @@ def execute(
     if limit:
         return Completed(KILLED, output[: limits.output], seconds, limit)
     code = api.exec_inspect(command.id)["ExitCode"]
-    if code is None:  # the container ended under the command
+    if code is None:  # the container ended during the command
         return Completed(KILLED, output, seconds, died(container))
     code = exit_code(code)
     return Completed(code, output, seconds, reached(container, limits, code) if code else None)
 
 
 def _read(chunks: Iterator[bytes], most: int) -> bytes:
-    """All chunks, up to one byte above the limit."""
+    """Read all chunks, up to one byte above the limit."""
     kept = bytearray()
     for chunk in chunks:
         kept += chunk
@@ -62,7 +62,7 @@ def _read(chunks: Iterator[bytes], most: int) -> bytes:
 
 @faults()
 def read(container: Container, path: str, most: int) -> bytes | None:
-    """A regular file's bytes; None when there is none or it has more than `most`."""
+    """The bytes of a regular file; None if there is none, or if it has more than `most` bytes."""
     with suppress(NotFound):
         chunks, found = container.get_archive(path)
         if found and found["size"] <= most and not found["mode"] & NOT_REGULAR:
@@ -72,7 +72,7 @@ def read(container: Container, path: str, most: int) -> bytes | None:
 
 @faults()
 def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
-    """Write a folder, if it is there, to `target` as an archive that begins with its name, up to about `most` bytes."""
+    """Write a folder, if it exists, to `target` as an archive that begins with its name, up to about `most` bytes."""
     with suppress(NotFound):
         for chunk in container.get_archive(folder)[0]:
             target.write(chunk)

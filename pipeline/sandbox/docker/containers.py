@@ -1,8 +1,8 @@
-"""The containers of one process in an engine: made, removed when they are given up, and none left when it ends.
+"""The containers of one process in an engine: created, removed after use, and all removed when the process ends.
 
-Labels go into every image that is made of a container, and from there to the containers that anybody starts of it. So a
-container is ours only when a label says its own name, which no other can have. Does not cover a process that is
-killed: the next one on the same host sweeps what that left.
+Labels of a container pass to every image that is made from it, and from there to containers that anybody starts. A
+container is therefore ours only if a label has its own name, which no other container can have. Does not cover a
+process that is killed: the next one on the same host sweeps its containers.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from pipeline.sandbox.docker.faults import FAULTS
 
 log = logging.getLogger(__name__)
 
-#: labels of a container: what it is for, the host and process that made it, and its own name
+#: labels of a container: its purpose, the host and process that created it, and its own name
 LABEL, OWNER, NAME = "a11y-bench", "a11y-bench.owner", "a11y-bench.name"
-#: what an image says in their place: neither the host nor the process that made it
+#: their values in an image, which names neither host nor process
 NO_CONTAINER = {OWNER: "", NAME: ""}
 
-#: the status of an answer that something is in use, or is being removed already
+#: the HTTP status for something that is in use, or is being removed already
 CONFLICT = 409
-#: seconds that the end of a process waits for an engine: removals under way are finished by the engine itself
+#: seconds that a process waits for the engine when it ends; the engine completes removals by itself
 LAST_WAIT = 10
 
 
 def owner() -> str:
-    """This process, among all that may use the same engine."""
+    """A name of this process among all that may use the same engine."""
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
 def is_alive(who: str) -> bool:
-    """Whether an owner may still be at work: what another host does cannot be seen here."""
+    """Whether an owner may still be running; owners on other hosts always may."""
     host, _, process = who.rpartition("/")
     return host != socket.gethostname() or Path(f"/proc/{process}").exists()
 
 
 def is_ours(row: Mapping[str, Any]) -> bool:
-    """Whether a container of the engine's list was made here, and did not only inherit our labels."""
+    """Whether a container in the engine's list was created here, and did not only inherit our labels."""
     named = (row["Labels"] or {}).get(NAME)
     return bool(named) and f"/{named}" in row["Names"]
 
 
 class Containers:
-    """Raises what the Docker SDK raises, and InfrastructureError once all is ended."""
+    """The containers of this process. Raises what the Docker SDK raises, and InfrastructureError after `end`."""
 
     def __init__(self, client: docker.DockerClient) -> None:
         self._client, self._remover = client, Aside()
@@ -67,7 +67,7 @@ class Containers:
         atexit.register(self._leave_none)
 
     def create(self, image: str, words: Sequence[str], purpose: str, **options: Any) -> Container:
-        """A container that has not been started."""
+        """Create a container without starting it."""
         name = f"a11y-bench-{uuid.uuid4().hex[:16]}"
         labels = {LABEL: purpose, OWNER: owner(), NAME: name}
         with self._arriving(name):
@@ -75,14 +75,14 @@ class Containers:
 
     @contextmanager
     def _arriving(self, name: str) -> Iterator[None]:
-        """The end waits for what the engine is just making, and nothing is made after it."""
+        """Count a creation, so that `end` waits for it; nothing is created after that."""
         with self._changed:
             self.check()
             self._there.add(name)
             self._coming += 1
         try:
             yield
-        except BaseException:  # the engine may have made it all the same
+        except BaseException:  # the engine may have created it nevertheless
             self._remover.submit(self._remove, name)
             self.check()
             raise
@@ -92,20 +92,20 @@ class Containers:
                 self._changed.notify_all()
 
     def check(self) -> None:
-        """Raise InfrastructureError when all has been ended."""
+        """Raise InfrastructureError after `end`."""
         if self._ended:
             raise stopped()
 
     def give_up(self, container: Container) -> None:
-        """Remove it. Nobody waits for that: it takes a second or more, and many for a large layer."""
+        """Remove a container in the background, since that takes a second, and much longer with a large layer."""
         self._remover.submit(self._remove, container.name)
 
     def settle(self) -> None:
-        """Wait until the containers are gone that were given up."""
+        """Wait until all containers that were given up are removed."""
         self._remover.settle()
 
     def end(self) -> None:
-        """Remove every container of ours at once, and make no more: what works in them fails."""
+        """Remove all our containers at once and create no more. Commands that run in them fail."""
         with self._changed:
             self._ended = True
             self._changed.wait_for(lambda: not self._coming, LAST_WAIT)
@@ -115,14 +115,14 @@ class Containers:
             remover.close()
 
     def _leave_none(self) -> None:
-        """When Python ends."""
+        """Remove all containers when Python exits."""
         if not self._ended:
             self.settle()
             for name in tuple(self._there):
                 self._remove(name)
 
     def _remove(self, name: str) -> None:
-        """What the engine fails to remove is swept later."""
+        """Remove a container; if the engine fails, a later sweep does it."""
         try:
             self._removed(name)
         except NotFound:
@@ -137,10 +137,10 @@ class Containers:
         except APIError as error:
             if error.status_code != CONFLICT:
                 raise
-            self._client.api.wait(name, timeout=LAST_WAIT, condition="removed")  # somebody is removing it
+            self._client.api.wait(name, timeout=LAST_WAIT, condition="removed")  # it is being removed already
 
     def sweep(self) -> None:
-        """Remove the containers of this host's processes that are gone: a process that is killed leaves its own."""
+        """Remove the containers of processes of this host that no longer run, such as killed ones."""
         for row in self._client.api.containers(all=True, filters={"label": NAME}):
             if is_ours(row) and not is_alive(row["Labels"][OWNER]):
                 self._remove(row["Id"])

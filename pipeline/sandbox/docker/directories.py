@@ -1,6 +1,6 @@
-"""The data directories that an engine's images serve, in the engine itself: each is an empty volume with its labels.
+"""The data directories that an engine's images serve, recorded in the engine: each is an empty volume with labels.
 
-So whoever works with an engine knows of all, also of other people's and other hosts'.
+Every user of an engine therefore knows of all data directories, including those of other people and hosts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOST, PATH = "a11y-bench.data-host", "a11y-bench.data-path"
 
 
 class Directories:
-    """Raises InfrastructureError when no engine answers, in every method."""
+    """The recorded data directories. Every method raises InfrastructureError if no engine answers."""
 
     def __init__(self, api: APIClient) -> None:
         self._api = api

@@ -1,8 +1,8 @@
-"""What this project keeps in a Docker engine, and removing it: images, volumes of runners' caches, leftovers.
+"""What this project keeps in a Docker engine, and its removal: images, volumes of runners' caches, leftovers.
 
-Images share layers: a layer counts for the image that added it. Images and containers that others make of ours inherit
-our labels, but neither name nor comment, and are theirs. Does not cover the base image, which people make
-themselves, and what others keep in the same engine.
+Images share layers: a layer counts for the image that added it. Images and containers that others make from ours
+inherit our labels, but neither name nor comment, and belong to them. Does not cover the base image, which people make
+themselves, and anything else in the same engine.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pipeline.sandbox.images import Kept, Kind
 
 #: the kinds of images, by the label of their layer
 KINDS: dict[str, Kind] = {"browser": "tools", "node": "tools", "environment": "environment", "instance": "instance"}
-#: what an engine says that measures for somebody else, and the seconds for which it is asked again
+#: the engine's message while it measures for another client, and the seconds for which it is asked again
 MEASURING, PATIENT = "already running", 60
 
 Row = dict[str, Any]
 
 
 class Disk:
-    """Raises InfrastructureError when no engine answers, in every method."""
+    """What we keep in one engine. Every method raises InfrastructureError if no engine answers."""
 
     def __init__(self, api: APIClient) -> None:
         self._api = api
@@ -38,7 +38,7 @@ class Disk:
 
     @faults()
     def kept(self) -> list[Kept]:
-        """Everything that was made here. An image is in use by any container, whose ever that is."""
+        """Everything that this project made. An image is in use if any container uses it, whoever's that is."""
         usage = {kind: rows or () for kind, rows in self._usage().items() if kind != "LayersSize"}
         used = {row["ImageID"] for row in usage["Containers"]}
         labelled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}
@@ -46,7 +46,7 @@ class Disk:
         return [*self._images(labelled["Images"], used), *map(_volume, labelled["Volumes"]), *containers]
 
     def _usage(self) -> Row:
-        """The engine measures for one client at a time."""
+        """The engine's disk usage, which it measures for one client at a time."""
         for _ in range(PATIENT):
             try:
                 return self._api.df()
@@ -70,7 +70,7 @@ class Disk:
             yield Kept(kind, tag or row["Id"], digest, size, _tag(below), row["Created"], row["Id"] in used)
 
     def _inspect(self, image: str) -> Row | None:
-        """An image; none changes. None when somebody has removed it since it was listed."""
+        """An image; None if it has been removed since it was listed."""
         if image not in self._inspected:
             with suppress(NotFound):
                 self._inspected[image] = self._api.inspect_image(image)
@@ -78,7 +78,7 @@ class Disk:
 
     @faults()
     def remove(self, kept: Kept) -> bool:
-        """Remove what was listed; False when it is in use, also since then. What is gone already is removed."""
+        """Remove a listed object; False if it is in use (now, or when it was listed). True if it is gone already."""
         removers = {"cache": self._api.remove_volume, "container": self._remove_container}
         try:
             if not kept.busy:
@@ -96,12 +96,12 @@ class Disk:
 
 
 def _has_layer(row: Row) -> bool:
-    """Whether an image or a volume is labelled as a layer that is made here, or as a runner's cache."""
+    """Whether an image or a volume is labelled as one of our layers, or as a runner's cache."""
     return (row["Labels"] or {}).get(LAYER) in (*KINDS, "cache")
 
 
 def _tag(image: Row) -> str:
-    """The name that an image has from us; others may have given it more."""
+    """The name that we gave an image; others may have added names."""
     return next((tag for tag in image.get("RepoTags") or () if tag.startswith(IMAGES)), "")
 
 
@@ -115,6 +115,6 @@ def _volume(row: Row) -> Kept:
 
 
 def _container(row: Row) -> Kept:
-    """A container is in use as long as the process lives that made it."""
+    """A container, which is in use while the process that created it runs."""
     digest, busy = row["Labels"].get(DIGEST, ""), is_alive(row["Labels"][OWNER])
     return Kept("container", row["Id"], digest, row.get("SizeRw", 0), row["Image"], row["Created"], busy)

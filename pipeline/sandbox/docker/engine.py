@@ -1,8 +1,8 @@
-"""One Docker engine, through the Docker SDK: images with labels, and containers that are always removed.
+"""One Docker engine, through the Docker SDK: labelled images, and containers that are always removed.
 
-Talks to the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files travel as
-archives and nothing of the host is mounted. Whatever the engine gets wrong is raised as InfrastructureError, with the
-cause `disk` where it has no space left and `engine` otherwise. Its containers: containers.py.
+Uses the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files are transferred
+as archives, and nothing of the host is mounted. Its failures are raised as InfrastructureError, with the cause `disk`
+if it has no space left, else `engine`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 USER = "bench"
 
-#: no right that a user would not have, and no log on the engine's disk: output is read as it comes
+#: only the rights of a user, and no log on the engine's disk: output is read as it comes
 UNPRIVILEGED: dict[str, Any] = {
     "user": USER,
     "cap_drop": ["ALL"],
@@ -40,18 +40,18 @@ UNPRIVILEGED: dict[str, Any] = {
     "log_config": LogConfig(type=LogConfig.types.NONE),
 }
 
-#: seconds after which a container ends by itself, should the process that made it be killed
+#: seconds after which a container ends by itself, in case the process that created it is killed
 LIFETIME = str(24 * 3600)
 
-#: seconds that an engine may take to answer at all, and for one answer (committing a large layer is one)
+#: seconds for the first answer of an engine, and for any answer (such as committing a large layer)
 GREETING, PATIENCE = 20, 900
 
-#: files that browsers and watchers of a whole suite hold open (docs/thesis.md, appendix 9.1)
+#: files that browsers and watchers of a whole test suite hold open (docs/thesis.md, appendix 9.1)
 OPEN_FILES = 1_048_576
 
 
 class Engine:
-    """Raises InfrastructureError when no engine answers, in every method."""
+    """One engine. Every method raises InfrastructureError if it does not answer."""
 
     @faults()
     def __init__(self) -> None:
@@ -66,25 +66,25 @@ class Engine:
 
     @property
     def api(self) -> docker.APIClient:
-        """The engine's own interface."""
+        """The SDK's client of the engine."""
         return self._client.api
 
     @cached_property
     @faults()
     def architecture(self) -> str:
-        """`amd64` or `arm64`: the engine's, which need not be the host's."""
+        """The engine's architecture, `amd64` or `arm64`, which may differ from the host's."""
         return self._client.version()["Arch"]
 
     @cached_property
     @faults()
     def info(self) -> dict[str, Any]:
-        """What the engine says of itself, in the words of its API."""
+        """The engine's information about itself, as its API gives it."""
         return self._client.info()
 
     @cached_property
     @faults()
     def builder(self) -> str:
-        """The builder that the engine would use; none is ever asked for an image."""
+        """The builder that the engine would use; we never use it."""
         api = self._client.api
         found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
         return "BuildKit" if found == "2" else "the classic builder"
@@ -98,7 +98,7 @@ class Engine:
         return self._open_files
 
     def _asked(self, *words: str) -> str:
-        """What a command of our own prints; how many files it may hold open is learned on the way."""
+        """Run a trusted command; returns its output, and learns how many files it may hold open."""
         script = ("sh", "-c", 'ulimit -Hn; exec "$@"', "sh", *words)
         try:
             said = self.probe(*script, ulimits=[_ulimit("nofile", self._open_files or OPEN_FILES)])
@@ -111,7 +111,8 @@ class Engine:
         return rest
 
     def probe(self, *words: str, **options: Any) -> str:
-        """What a command of our own prints in a container of the base image. Raises what the Docker SDK raises."""
+        """Run a trusted command in a container of the base image; returns its output. Raises what the Docker SDK
+        raises."""
         container = self.containers.create(base_image(), words, "probe", network_mode="none", user=USER, **options)
         try:
             container.start()
@@ -122,20 +123,20 @@ class Engine:
 
     @faults()
     def machine(self) -> Machine:
-        """The engine's own processors, memory and disk, wherever it runs."""
+        """The processors, memory and disk of the machine that the engine runs on."""
         free = self._asked("df", "--block-size=1", "--output=avail", "/").split()[-1]
         return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
 
     @faults()
     def image(self, name: str) -> Image | None:
-        """An image (id, labels), None when there is none of that name."""
+        """An image (id, labels); None if there is none of this name."""
         self.containers.check()
         with suppress(NotFound):
             return self._client.images.get(name)
         return None
 
     def size(self, name: str) -> int:
-        """Bytes of an image with all that it stands on; 0 when there is none."""
+        """The size of an image with all its layers, in bytes; 0 if there is none."""
         found = self.image(name)
         return found.attrs["Size"] if found else 0
 
@@ -147,9 +148,9 @@ class Engine:
 
     @contextmanager
     def container(self, image: str, purpose: str, limits: Limits, **options: Any) -> Iterator[Container]:
-        """An unprivileged container that has not been started; removed at the end, whatever happens.
+        """An unprivileged container that has not been started. It is removed at the end, whatever happens.
 
-        Nobody waits for the removal: it takes a second or more, and many for a large layer.
+        It is removed in the background, since that takes a second, and much longer with a large layer.
         """
         with faults():
             settings = UNPRIVILEGED | self._limited(limits) | options
@@ -161,7 +162,7 @@ class Engine:
 
     @faults()
     def sweep(self) -> None:
-        """Remove what processes of this host left that are gone."""
+        """Remove what processes of this host left behind that no longer run."""
         self.containers.sweep()
 
     def _limited(self, limits: Limits) -> dict[str, Any]:
@@ -186,7 +187,7 @@ def start(container: Container) -> None:
 
 @faults()
 def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
-    """Unpack an archive in a folder; False when there is no such folder."""
+    """Unpack an archive in a folder; False if the folder does not exist."""
     with suppress(NotFound):
         return container.put_archive(folder, archive)
     return False
@@ -194,9 +195,9 @@ def put(container: Container, folder: str, archive: bytes | IO[bytes]) -> bool:
 
 @faults()
 def commit(container: Container, image: str, labels: dict[str, str], env: Mapping[str, str] | None = None) -> Image:
-    """Make an image of a container, which inherits its labels: those that say whose container it is are emptied.
+    """Make an image of a container. The image inherits the container's labels; those that name its owner are emptied.
 
-    Commands in it see `env`, beside what those of its parent saw.
+    Commands in the image get the variables `env` in addition to those of its parent.
     """
     repository, _, tag = image.rpartition(":")
     named = {LABEL: "image", **NO_CONTAINER, **labels}

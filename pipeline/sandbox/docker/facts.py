@@ -1,7 +1,7 @@
-"""What a Docker engine is, and what it lets containers have: each a line, and whether that is enough.
+"""Properties of a Docker engine and of its containers: each is a line, and whether that is enough.
 
-Asks the engine, and looks where it does not know from a short container of the base image. Raises InfrastructureError
-where no engine answers. Changes nothing.
+Asks the engine, and otherwise looks in a short-lived container of the base image. Raises InfrastructureError if no
+engine answers. Changes nothing.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pipeline.sandbox.docker.engine import OPEN_FILES, Engine
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import base_image
 
-#: bytes below which an engine's disk is low: a few environments, and what tests may write
+#: free bytes below which an engine's disk is low: a few environments, and what tests may write
 ROOM = 20 * 2**30
 
-#: storage drivers that copy every layer in place of sharing it
+#: storage drivers that copy every layer instead of sharing it
 COPYING = ("vfs",)
 
 
@@ -41,7 +41,7 @@ def storage(engine: Engine) -> Fact:
 
 @faults()
 def disk(engine: Engine) -> Fact:
-    """The file system of its layers, as a container sees it: the engine may be on another machine."""
+    """The file system of the engine's layers, as a container sees it, since the engine may be on another machine."""
     free = engine.machine().free
     return Fact(f"{_gb(free)} free in {engine.info['DockerRootDir']}", free >= ROOM)
 
@@ -52,7 +52,7 @@ def open_files(engine: Engine) -> Fact:
 
 
 def builder(engine: Engine) -> Fact:
-    return Fact(f"{engine.builder}; not used, images are made of containers")
+    return Fact(f"{engine.builder}; not used: images are made from containers")
 
 
 def _gb(size: int) -> str:

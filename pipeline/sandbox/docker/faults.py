@@ -1,4 +1,4 @@
-"""What an engine gets wrong is an InfrastructureError: its cause is `disk` where no space is left, else `engine`."""
+"""Failures of an engine as InfrastructureError, with the cause `disk` if no space is left, else `engine`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FULL = "no space left on device"
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """Raise what the engine gets wrong as InfrastructureError."""
+    """Raise the engine's failures in this block as InfrastructureError."""
     try:
         yield
     except FAULTS as error:
@@ -26,14 +26,14 @@ def faults() -> Iterator[None]:
 
 
 def _words(error: BaseException) -> str:
-    """What the system said, where the libraries wrapped that; else what the engine said."""
+    """The operating system's message if libraries wrapped one, else the engine's."""
     text = str(error)
     said = [one.strerror for one in _wrapped(error) if isinstance(one, OSError) and one.strerror]
     return said[-1] if said and said[-1] in text else text
 
 
 def _wrapped(error: BaseException) -> Iterator[BaseException]:
-    """An error, and all that it was raised for, from the outside in."""
+    """An error and its causes, from the outside in."""
     yield error
     for inner in (*error.args, error.__cause__ or error.__context__):
         if isinstance(inner, BaseException):

@@ -1,10 +1,11 @@
-"""The network of an install: the package registry, and the hosts that the lock files name; nothing else is reached.
+"""The network of an install: the package registry and the hosts that lock files name; nothing else can be reached.
 
-An install runs untrusted code. Its container has no network: names of hosts that it may reach lead to addresses of its
-own loopback, from which a relay carries connections (reach.py) to that host, on the port of its protocol. So no manager
-has to know of a proxy, and certificates hold. Any other name is not found. A host that a repository chose has to have a
-public address: a name that leads to this machine or its network is refused here. Reads A11Y_BENCH_INSTALL_HOSTS. Does
-not cover installs of agents' tools and of the browser, whose scripts are not a repository's.
+An install runs untrusted code. Its container has no network. The names of hosts that it may reach resolve to addresses
+of its own loopback, from which a relay (reach.py) forwards connections to that host, on the port of its protocol.
+Package managers need no proxy settings, and certificates stay valid. Any other name is not found. A host that a
+repository chose must have a public address: a name that resolves to this machine or its network is refused. Reads
+A11Y_BENCH_INSTALL_HOSTS. Does not cover installs of agents' tools and of the browser, whose scripts do not come from a
+repository.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from pipeline.sandbox.docker.engine import put
 from pipeline.sandbox.docker.reach import LOOPBACK, PORTS, carried, way_to
 from pipeline.sandbox.docker.relay import Address, connect
 
-#: more hosts that installs may reach, apart by blanks: HOST, or HOST:PORT
+#: further hosts that installs may reach, separated by spaces: HOST or HOST:PORT
 MORE = "A11Y_BENCH_INSTALL_HOSTS"
-#: registries that lock files name whatever registry is asked, and what a git host's archives come from
+#: registries that lock files name even if another is used, and the host of a git host's archives
 PUBLIC = ("registry.npmjs.org", "registry.yarnpkg.com")
 BESIDE = {"github.com": ("codeload.github.com",)}
-#: what names a source of packages in lock files and settings of managers: other addresses in them are for people
+#: sources of packages in lock files and package managers' settings; other addresses in them are for people
 _SOURCE = re.compile(
     r"(?:resolved|version|from|resolution|tarball|repo|specifier|registry|npmRegistryServer)[\"']?[:=\s]+[^\n\s]*?"
     r"(?:https?|git(?:\+\w+)?|ssh)://(?:[^/\s\"'@]*@)?([a-z\d-]+(?:\.[a-z\d-]+)+)(?=[:/])",
@@ -43,7 +44,7 @@ _SOURCE = re.compile(
 #: short forms of git hosts
 _SHORT = re.compile(r"[\"'@:\s](github|gitlab|bitbucket):[\w.-]+/[\w.-]+")
 _SHORTS = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
-#: the fields of a package.json whose values say where packages are from
+#: the fields of a package.json with sources of packages
 _DEPENDENCIES = (
     "dependencies",
     "devDependencies",
@@ -52,15 +53,15 @@ _DEPENDENCIES = (
     "resolutions",
     "overrides",
 )
-#: hosts that one install may name: every one has an address of its own
+#: the most hosts that one install may name; each gets its own loopback address
 MOST = 200
-#: where programs in a container look names up, and that there is nobody to ask
+#: the container's name resolution: the hosts file, and no name server
 LOOK_UP, NOBODY = "/etc/nsswitch.conf", b"hosts: files\npasswd: files\ngroup: files\n"
 
 
 class Ways(NamedTuple):
-    """The registry's address as the container is told it, hosts with their addresses there, connections that are
-    carried, and whom the machine chose itself."""
+    """The connections of an install: the registry's address in the container, hosts with their addresses there, the
+    connections that are forwarded, and the hosts that this machine chose."""
 
     registry: str
     hosts: dict[str, str]
@@ -71,9 +72,9 @@ class Ways(NamedTuple):
 def ways(
     registry: str, files: Mapping[str, bytes], more: str | None = None, reaches: Callable[[str], bool] = lambda _: True
 ) -> Ways:
-    """The ways out of an install with these manifests and lock files, by path. A registry without a name is told as
-    the container's own loopback. What this machine does not reach is a name that is not found there either: a manager
-    says so at once, where it would try a connection that breaks again and again."""
+    """The connections of an install with these manifests and lock files (path -> content). A registry given by IP
+    address appears as the container's loopback. Hosts that this machine cannot reach are not found in the container
+    either: package managers then fail at once instead of retrying."""
     way = way_to(registry)
     given = os.environ.get(MORE, "") if more is None else more
     own = [way.address, *(_address(f"https://{one}") for one in given.split())]
@@ -97,7 +98,7 @@ def _address(url: str) -> Address:
 
 
 def _named(files: Mapping[str, bytes]) -> list[str]:
-    """The hosts that manifests and lock files name as sources of packages, in their order."""
+    """The hosts that manifests and lock files name as sources of packages, in order."""
     found: dict[str, None] = {}
     for path, data in files.items():
         text = data.decode(errors="replace")
@@ -109,7 +110,7 @@ def _named(files: Mapping[str, bytes]) -> list[str]:
 
 
 def _dependencies(manifest: str) -> str:
-    """What a package.json says of where packages are from, in the form of a lock file."""
+    """The sources of packages in a package.json, in the form of a lock file."""
     try:
         said = json.loads(manifest)
         asked = [said.get(field) for field in _DEPENDENCIES]
@@ -121,9 +122,10 @@ def _dependencies(manifest: str) -> str:
 
 @contextmanager
 def fenced(container: Container, out: Ways, folder: str) -> Iterator[None]:
-    """Give a container of the image of Node these ways out, as long as the block; `folder` takes the relay's end.
+    """Give a container of the Node image these connections for the duration of the block; `folder` receives the relay's
+    end.
 
-    The container was made with `out.hosts`, and without network.
+    The container must have been created with `out.hosts`, and without network.
     """
     before = read(container, LOOK_UP, 2**16)
     put(container, "/etc", tar.of_entries({Path(LOOK_UP).name: NOBODY}, tar.ROOT))
@@ -136,20 +138,20 @@ def fenced(container: Container, out: Ways, folder: str) -> Iterator[None]:
 
 
 def _connect(address: Address, chosen: Collection[str]) -> socket.socket:
-    """A connection. Raises OSError for a host that a repository chose and that is none of the public network."""
+    """Connect to a host. Raises OSError for a host that a repository chose and that has no public address."""
     host, port = address
     if host in chosen:
         return connect(address)
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     places = [(str(place[0]), port) for *_, place in found]
     if not places or not all(ipaddress.ip_address(place).is_global for place, _ in places):
-        raise OSError(f"{host} is no host of the public network")
+        raise OSError(f"{host} has no public address")
     return connect(places[0])
 
 
 @cache
 def reaches(host: str) -> bool:
-    """Whether this machine reaches a host that lock files name; asked once in a process."""
+    """Whether this machine can reach a host that lock files name; tried once per process."""
     for port in reversed(PORTS.values()):
         with suppress(OSError):
             _connect((host, port), PUBLIC).close()
@@ -158,6 +160,6 @@ def reaches(host: str) -> bool:
 
 
 def manifests_in(folder: Path) -> Mapping[str, bytes]:
-    """What an install is given: path -> content."""
+    """The files that an install gets: path -> content."""
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}

@@ -1,4 +1,4 @@
-"""What DockerSandbox keeps in its engine: layers are images, runners' caches volumes; tools lie in the cache folder."""
+"""What DockerSandbox keeps: layers as images, runners' caches as volumes, tools in the cache folder."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The layers of images: Node, its package managers, a repository's dependencies, and the sources of an instance.
+"""The layers of images: Node, package managers, a repository's dependencies, and the sources of an instance.
 
     base (docker/base/build.sh) -> [a11y-bench/browser:SUITE]
         -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
         -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
 
-Each is a container, archives put into it and a commit: no Dockerfile, no builder, no image registry. What is the
-host's (its CA bundle) or of no use later (downloads) lies in one folder that is gone before the commit, and the
-variables of the install are given to that one command; so neither is in an image.
+Each is made by starting a container, putting archives into it and committing it: without Dockerfile, builder and image
+registry. Files of the host (its CA bundle) and downloads are in one folder, which is removed before the commit, and the
+variables of an install are set only for that command, so images contain neither.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ Fill = Callable[[Container], None]
 
 
 class Layers:
-    """Makes layers in `engine`, each once; what is fetched for them is kept in `cache`."""
+    """Makes layers in `engine`, each once; downloads for them are kept in `cache`."""
 
     def __init__(self, engine: Engine, cache: Path) -> None:
         self.engine, self.cache = engine, cache
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> Installed:
-        """The layer of dependencies. Returns what it was made with, which the image remembers."""
+        """Make the layer of dependencies. Returns the versions that it was made with, which are labels of the image."""
         image = environment_image(digest)
         if (found := self.engine.image(image)) and INSTALLED in found.labels:
             version, tools, base, deviations, *browser = json.loads(found.labels[INSTALLED])
@@ -81,7 +81,7 @@ class Layers:
         return installed
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        """The layer of sources: it knows the digest of its environment."""
+        """Make the layer of sources, with the digest of its environment as a label."""
 
         def fill(container: Container) -> None:
             put(container, PARENT, tar.of_folder(checkout, "repo"))
@@ -101,7 +101,7 @@ class Layers:
 
     # -- tools ------------------------------------------------------------------------------------------------------
     def _tools(self, spec: Installation, say: Say) -> tuple[str, Installed]:
-        """The image with Node and the package manager, and what is in it."""
+        """The image with Node and the package manager, and the versions in it."""
         architecture = node.ARCHITECTURES[self.engine.architecture]
         runtime = node.runtime(spec.node, architecture)
         found = node.exact(self.cache, runtime)
@@ -135,7 +135,7 @@ class Layers:
         return self._tool_layer(name, parent, packages, fill)
 
     def _tool_layer(self, image: str, parent: str, packages: list[Package], fill: Fill) -> str:
-        """A layer that follows its parent: a new base image gets new tools."""
+        """A layer that is made again for another parent: a new base image gets new tools."""
         found = self.engine.image(parent)
         labels = {LAYER: "node", DIGEST: digest_of(found.id if found else "", *map(str, packages))}
         return self._layer(image, parent, labels, fill)
@@ -157,13 +157,13 @@ class Layers:
             put(container, scratch, tar.of_entries({browser.LINKS.name: browser.LINKS.read_bytes()}))
             _settle(container, ["node", f"{scratch}/{browser.LINKS.name}", REPO])
         _settle(container, ["rm", "-rf", scratch])
-        # only node_modules stays: manifests come back with the sources, what a manager left beside them does not
+        # only node_modules stays: manifests return with the sources, other files of the package manager do not
         _settle(container, ["find", REPO, "-name", "node_modules", "-prune", "-o", "!", "-type", "d", *DELETE])
         _settle(container, ["mkdir", "-p", SCRATCH, RUNNER_CACHE])
 
 
 def _tag(package: node.Package) -> str:
-    """A package in the characters of an image's tag; what the image was made of stands in its labels."""
+    """A package in characters that an image's tag allows; the image's labels have the exact versions."""
     return re.sub(r"[^A-Za-z0-9.-]+", "_", str(package)).strip("._")
 
 

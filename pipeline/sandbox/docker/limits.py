@@ -1,11 +1,11 @@
-"""Which limit a command in a container reached, and the end of a container that reaches one.
+"""Which limit a command in a container reached, and stopping the container that reaches one.
 
-The kernel enforces memory, CPUs, the number of processes and the size of a single file; nothing but a look from outside
-ends a command that takes too long, fills the disk file by file, or forks again whenever it may. Reads what the engine
-says of the container's own layer and processes, and the container's counters of its control group (version 1 and 2).
+The kernel enforces memory, CPUs, the number of processes and the size of a single file. A watch from outside ends
+commands that take too long, fill the disk file by file, or keep forking. Reads what the engine reports on the
+container's own layer and processes, and the counters of the container's control group (versions 1 and 2).
 
-Not covered: files that are open and deleted, the number of files, and what is written to the volume of the runner's
-cache, which only the repository's own history may fill: of these, single files are bounded and time is.
+Not covered: files that are open and deleted, the number of files, and the volume of the runner's cache, which only the
+repository's own history may fill. For these, the size of single files and the time are limited.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pipeline.sandbox.base import Limit, Limits
 from pipeline.sandbox.docker.faults import FAULTS
 from pipeline.sandbox.docker.stream import Attached, client_of, start_command
 
-#: seconds between two looks at a running command; the look at its processes takes the engine another one
+#: seconds between two checks of a running command; checking its processes takes the engine another second
 EVERY = 2.0
-#: how many times as long as it took nobody looks at the disk again: an engine walks through all that was written, which
-#: takes it seconds where that is much; and the most seconds that nobody looks
+#: the disk is checked again after REST times the time that the last check took: an engine walks through all that was
+#: written, which takes seconds where that is much; LONGEST: the most seconds between two checks
 REST, LONGEST = 9, 30.0
 
-#: what is looked at after a command that failed: counters of control groups, and the disk of the engine. It never
-#: forks, since it has to work where there is no process left
+#: prints the counters of control groups and the engine's disk after a failed command. It never forks, since it must
+#: work if no process is left
 GROUPS = "/sys/fs/cgroup"
 COUNTERS = ("memory.events", "memory/memory.oom_control", "pids.events", "pids/pids.events")
 LOOK = (
@@ -40,29 +40,29 @@ LOOK = (
     *("sh", *(f"{GROUPS}/{name}" for name in COUNTERS)),
 )
 
-#: the kernel's count of the most memory that a control group held, by version
+#: the kernel's file with a control group's peak memory, by version
 PEAKS = ("memory.peak", "memory/memory.max_usage_in_bytes")
 
-#: limit -> the line that says that it was reached at least once since the container was started
+#: limit -> the line that shows that it was reached since the container was started
 REACHED: tuple[tuple[Limit, bytes], ...] = (
     ("memory", rb"/memory\.(?:events|oom_control):oom_kill [1-9]"),
     ("processes", rb"/pids\.events:max [1-9]"),
 )
 
-#: how a command ends that the engine could not start, and the processes that it takes to start one
+#: the exit code of a command that the engine could not start, and the processes that starting one takes
 NOT_STARTED, STARTING = 126, 16
 
-#: a disk with less left is full: bytes / 1024
+#: a disk with less free space is full, in KiB
 SPARE = 16 * 2**10
 
-#: how a process ends that writes to a file beyond its limit
+#: the exit code of a process that exceeds the size limit of a file
 SIGXFSZ = -25
 
 
 class Watch(threading.Thread):
-    """Kills the container of a command that reaches a limit; `limit` is then that one.
+    """Kills the container of a command that reaches a limit; `limit` is then that limit.
 
-    An engine that does not answer ends the command's output instead, so that nobody waits for it for ever.
+    If the engine does not answer, it ends the command's output instead, so that nothing waits forever.
     """
 
     def __init__(self, container: Container, limits: Limits, output: Attached) -> None:
@@ -105,7 +105,7 @@ class Watch(threading.Thread):
                 self._over.set()
 
     def stop(self) -> None:
-        """After this nothing is killed."""
+        """Stop watching: nothing is killed after this."""
         with self._lock:
             self._over.set()
 
@@ -122,7 +122,7 @@ def watched(container: Container, limits: Limits, output: Attached) -> Iterator[
 
 
 def kill(container: Container) -> None:
-    with suppress(APIError):  # it may have ended by itself
+    with suppress(APIError):  # the container may have ended by itself
         container.kill()
 
 
@@ -140,14 +140,14 @@ def _processes(container: Container) -> int:
 def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     """The limit that made a command fail with `code`.
 
-    Raises InfrastructureError when the engine's disk is full, it can start nothing, or the container ended by no limit
-    of its own.
+    Raises InfrastructureError if the engine's disk is full, if it cannot start commands, or if the container ended for
+    another reason than its limits.
     """
     if code == SIGXFSZ or written(container) >= limits.disk:
         return "disk"
     try:
         look = start_command(container, LOOK)
-        said, looked = b"".join(look), client_of(container).api.exec_inspect(look.id)["ExitCode"]
+        output, looked = b"".join(look), client_of(container).api.exec_inspect(look.id)["ExitCode"]
     except APIError:
         return died(container)
     if looked == NOT_STARTED:
@@ -156,22 +156,22 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
             return died(container)
         if _processes(container) + STARTING >= limits.processes:
             return "processes"
-        raise InfrastructureError(f"the engine starts no command: {said.decode(errors='replace')}", cause="engine")
-    if (left := re.search(rb"\s(\d+)\s+\d+%", said)) and int(left[1]) < SPARE:
+        raise InfrastructureError(f"the engine starts no command: {output.decode(errors='replace')}", cause="engine")
+    if (left := re.search(rb"\s(\d+)\s+\d+%", output)) and int(left[1]) < SPARE:
         raise InfrastructureError("the engine's disk is full", cause="disk")
-    return next((limit for limit, line in REACHED if re.search(line, said)), None)
+    return next((limit for limit, line in REACHED if re.search(line, output)), None)
 
 
 def peak(container: Container) -> int:
-    """The most memory that a container has held, in bytes, files that the kernel kept for it among them; 0 where the
-    kernel does not count it (control groups of version 2 before Linux 5.19)."""
+    """The peak memory of a container in bytes, including cached files; 0 if the kernel does not count it (control
+    groups of version 2 before Linux 5.19)."""
     said = b"".join(start_command(container, ("cat", *(f"{GROUPS}/{name}" for name in PEAKS))))
     return max((int(line) for line in said.split() if line.isdigit()), default=0)
 
 
 def died(container: Container) -> Limit:
-    """The limit that ended a whole container: its memory. Raises InfrastructureError for any other hand."""
+    """The limit that ended a whole container: memory. Raises InfrastructureError for any other cause."""
     container.reload()
     if not container.attrs["State"]["OOMKilled"]:
-        raise InfrastructureError("a container ended under its command", cause="workspace_gone")
+        raise InfrastructureError("a container ended during its command", cause="workspace_gone")
     return "memory"

@@ -1,8 +1,8 @@
-"""A way out of a container: a pipe that commands may write to and not read, and a reader outside.
+"""A pipe out of a container: commands can write to it but not read it, and a reader outside gets everything.
 
-The pipe stands in root's own folder, so that no command can put a file in its place. Root's `cat` reads it, which no
-command can end, and what it reads arrives here at once: nobody in the container can change or take back what was
-written. Whoever writes twice has written both.
+The pipe is in a folder of root's, so no command can replace it. Root's `cat` reads it, which no command can end, and
+forwards every byte at once: nothing in the container can change or withdraw what was written. A second report does not
+replace the first.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import put
 from pipeline.sandbox.docker.stream import start_command
 
-#: root's folder in a container, and what reads a pipe there until the container ends
+#: root's folder in a container, and the command that reads a pipe there until the container ends
 PARENT, FOLDER = "/opt", "reports"
 _READ = ("sh", "-c", 'exec cat <> "$0"')
 _END = ("sh", "-c", 'printf %s "$1" > "$0"')
-#: seconds that the last bytes may take
+#: seconds to wait for the last bytes
 PATIENCE = 30
 
 
 class DockerOutlet:
-    """Made in a running container; the reader begins at once."""
+    """A pipe in a running container. Reading begins at once."""
 
     def __init__(self, container: Container, name: str, limits: Limits) -> None:
         self.path = f"{PARENT}/{FOLDER}/{name}"
@@ -45,7 +45,7 @@ class DockerOutlet:
             ended = self._ended
         if not ended:
             words = [*_END, self.path, self._end.decode()]
-            with suppress(InfrastructureError):  # what was written before the container ended is here
+            with suppress(InfrastructureError):  # everything that was written before the container ended has arrived
                 execute(self._container, words, folder="/", env={}, limits=self._limits, user="root")
         with self._changed:
             self._changed.wait_for(lambda: self._ended, PATIENCE)
@@ -54,12 +54,12 @@ class DockerOutlet:
         return written if written and len(written) <= self._limits.output else None
 
     def _collect(self) -> None:
-        """Read until the end is told, or the container ends; what is too much is not kept."""
+        """Read until the end is signalled or the container ends; bytes beyond the limit are dropped."""
         for chunk in self._reader:
             with self._changed:
                 if len(self._kept) <= self._limits.output:
                     self._kept += chunk
-                else:  # its end is still to be seen
+                else:  # the end must still be read
                     self._kept[-len(self._end) :] = (self._kept[-len(self._end) :] + chunk)[-len(self._end) :]
                 if self._end in self._kept[-len(chunk) - len(self._end) :]:
                     break

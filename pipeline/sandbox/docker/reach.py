@@ -1,4 +1,4 @@
-"""The only way out of a container without network: a relay carries what reaches its loopback to one address."""
+"""The only connection of a container without network: a relay forwards its loopback to one address."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.relay import SCRIPT, Address, Connect, Relay, connect
 from pipeline.sandbox.docker.stream import Attached
 
-#: where the container's end of the relay lies
+#: the folder of the container's end of the relay
 FOLDER = "/opt"
 LOOPBACK = "127.0.0.1"
 PORTS = {"http": 80, "https": 443}
 
 
 class Way(NamedTuple):
-    """The only way out of a container: to `address`, which its commands know as `url`; `hosts` are names there."""
+    """A container's only connection: to `address`, which its commands know as `url`. `hosts` are names in the
+    container."""
 
     address: Address
     url: str
@@ -31,7 +32,8 @@ class Way(NamedTuple):
 
 
 def way_to(url: str) -> Way:
-    """The way to an address, which keeps its name: a certificate holds for a name. Numbers become the loopback's."""
+    """The connection to an address. A host name stays, so its certificate is valid; an IP address becomes the
+    loopback's."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     if host == "localhost" or _is_number(host):
@@ -48,7 +50,7 @@ def _is_number(host: str) -> bool:
 
 @contextmanager
 def relayed(container: Container, address: Address) -> Iterator[None]:
-    """Carry the container's connections to the port of `address`, as long as the block."""
+    """Forward the container's connections to the port of `address`, for the duration of the block."""
     with carried(container, {(LOOPBACK, address[1]): address}):
         yield
 
@@ -57,7 +59,8 @@ def relayed(container: Container, address: Address) -> Iterator[None]:
 def carried(
     container: Container, ways: Mapping[Address, Address], connect: Connect = connect, folder: str = FOLDER
 ) -> Iterator[None]:
-    """Carry what reaches addresses of the container's own to those that stand for them, as long as the block.
+    """Forward connections to addresses in the container to the addresses that they stand for, for the duration of the
+    block.
 
     The container's end is a script in `folder`.
     """
@@ -71,6 +74,6 @@ def carried(
 
 @faults()
 def _other_end(container: Container, own: list[str], folder: str) -> Attached:
-    """The container's end, as a user whom no command of the agent may touch."""
+    """Start the container's end, as a user whose processes the agent's commands cannot touch."""
     put(container, folder, tar.of_entries({SCRIPT.name: SCRIPT.read_bytes()}, tar.ROOT))
     return Attached(container, ["node", f"{folder}/{SCRIPT.name}", *own], user="root")

@@ -1,9 +1,9 @@
-"""The host's end of a way out: connections of a container without network, carried to a few addresses and no other.
+"""The host's end of a relay: connections of a container without network, forwarded to a few addresses and no others.
 
-The other end, relay.js in the container, speaks over the standard streams of one command, and so through the engine's
-own API: no network, no mount, no port on the host, and an engine that may be elsewhere. Where a connection goes is
-decided here alone, by its place among the addresses. Made for HTTP: the client speaks first, and does not half close a
-connection to go on reading.
+The other end, relay.js in the container, communicates over the standard streams of one command, and so through the
+engine's own API: without network, mounts or ports on the host, and with engines on other machines. Only this end
+decides where a connection goes, by its index among the addresses. Made for HTTP: the client speaks first, and does not
+half-close a connection while it still reads.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from queue import SimpleQueue
 
 from pipeline.core.errors import InfrastructureError
 
-#: the container's end, for Node
+#: the script of the container's end, for Node
 SCRIPT = Path(__file__).with_name("relay.js")
-#: the number of a connection, and how many bytes follow
+#: header of a frame: the number of a connection, and the number of bytes that follow
 HEAD = struct.Struct(">II")
-#: what says that a connection is over
+#: the length that marks the end of a connection
 OVER = b""
-#: the number that only greets: what arrives before it may be lost in the engine's answer
+#: the number of a frame that only greets: bytes before it may be lost in the engine's answer
 GREETING = 0
-#: before the first bytes of a connection: the place of its address
+#: precedes the first bytes of a connection: the index of its address
 PLACE = struct.Struct(">H")
 #: seconds for the other end to open its port, and for the address to take a connection
 PATIENCE = 30
 
 Address = tuple[str, int]
-#: how a connection to an address is made; raises OSError
+#: connects to an address; raises OSError
 Connect = Callable[[Address], socket.socket]
 
 
@@ -41,10 +41,11 @@ def connect(address: Address) -> socket.socket:
 
 
 class Relay(threading.Thread):
-    """`send` and `chunks` are what goes to the other end and what comes from it; it ends when they do. `addresses` are
-    in the order in which the other end was told of its own.
+    """`send` and `chunks` are the streams to and from the other end; the relay ends with them. `addresses` are in the
+    order in which the other end got its own.
 
-    This thread never waits for a connection: each has two of its own, or the two ends could wait for each other.
+    This thread never waits for a connection. Each connection has two threads of its own; otherwise the two ends could
+    wait for each other.
     """
 
     def __init__(
@@ -60,10 +61,10 @@ class Relay(threading.Thread):
         self._last, self._lock, self._open = GREETING, threading.Lock(), threading.Event()
 
     def open(self) -> None:
-        """Start, and wait for the port in the container. Raises InfrastructureError when it does not open."""
+        """Start, and wait for the port in the container. Raises InfrastructureError if it does not open."""
         self.start()
         if not self._open.wait(PATIENCE):
-            raise InfrastructureError("the way out of a container did not open", cause="engine")
+            raise InfrastructureError("the relay of a container did not open", cause="engine")
 
     def run(self) -> None:
         with suppress(OSError):  # the container is gone
@@ -77,7 +78,7 @@ class Relay(threading.Thread):
             outgoing.put(OVER)
 
     def _receive(self, number: int, data: bytes) -> None:
-        """What belongs to a connection that has ended is dropped: numbers only grow."""
+        """Dispatch frames. Frames of ended connections are dropped; numbers are never reused."""
         if number > self._last:
             self._last = number
             outgoing = self._outgoing[number] = SimpleQueue()
@@ -89,7 +90,7 @@ class Relay(threading.Thread):
             waiting.put(data)
 
     def _carry(self, number: int, outgoing: SimpleQueue[bytes], address: Address) -> None:
-        """One connection, and all that goes out on it."""
+        """Open one connection and forward what the container sends."""
         try:
             connection = self._connect(address)
         except OSError:
@@ -103,7 +104,7 @@ class Relay(threading.Thread):
             connection.shutdown(socket.SHUT_RDWR)
 
     def _bring_back(self, number: int, connection: socket.socket) -> None:
-        """All that comes back on one connection, and its end."""
+        """Forward everything that returns on one connection, and its end."""
         with suppress(OSError), connection:
             while data := connection.recv(2**16):
                 self._send(number, data)
@@ -121,7 +122,7 @@ class Relay(threading.Thread):
 
 
 def frames(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The frames in a stream that was cut anywhere."""
+    """The frames of a stream that arrives in arbitrary chunks."""
     rest = bytearray()
     for chunk in chunks:
         rest += chunk

@@ -1,10 +1,10 @@
-"""The caches of test runners, in volumes: one for an environment, and one for each of its instances.
+"""The caches of test runners, in volumes: one per environment, and one per instance.
 
-An instance's first run begins with a private copy of the environment's; runs of the repository's own history leave
-there what is new. The instance's gets only what its own runs read or wrote, and all its later runs begin with a copy of
-that, a patch's too: what other instances left holds later sources, and these hold the fix. What was read shows in
-access times; a disk that keeps none (`noatime`) costs a patch time, nothing else. Does not cover what an entry is:
-runners check that themselves.
+An instance's first run begins with a private copy of the environment's cache, and runs of the repository's own history
+add their new entries to that. The instance's own cache gets only what its runs read or wrote. All its later runs,
+patches included, begin with a copy of it: entries of other instances may come from later sources that contain the fix.
+Access times show what was read; a disk without them (`noatime`) only costs a patch time. Does not cover what an entry
+is: runners check that themselves.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.names import DIGEST, ENVIRONMENT, LAYER, RUNNER_CACHE, cache_volume, instance_image
 from pipeline.sandbox.docker.workspace import DockerWorkspace
 
-#: where a workspace finds the volumes that its own cache is copied from, and to
+#: where a workspace mounts the volumes that its cache is copied from and to
 SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instance"
 
-#: what a patch's cache begins with: a copy of the instance's, where there is one
+#: fills the cache of a patch: a copy of the instance's, if there is one
 USE = ("sh", "-c", '! test -d "$2" || cp -a "$2/." "$0"')
-#: what is there of the instance's, else all of the environment's, with old access times, so that every read of the run
-#: shows, and a file that is older than all that it writes
+#: fills the cache from the instance's if it has any, else from the environment's, with old access times, so that every
+#: read shows, and makes a file that is older than everything the run writes
 BEGIN = (
     "sh",
     "-c",
@@ -37,7 +37,7 @@ find "$0" -type f -exec touch -a -d @1 {} +
 touch "$0.begun"
 """,
 )
-#: nobody may find half a file in what is shared: new files arrive as links to whole ones
+#: nobody may find an incomplete file in a shared volume: new files arrive as links to complete ones
 END = (
     "sh",
     "-c",
@@ -51,18 +51,18 @@ cp -alf "$new/." "$1"
 rm -r "$new"
 """,
 )
-#: what the scripts are given, as $0, $1 and $2
+#: the arguments of the scripts, as $0, $1 and $2
 PLACES = (RUNNER_CACHE, SHARED, OWN)
 
 
 class RunnerCache:
-    """The cache of one workspace of an instance's image, as `cache` says (see `base.Cache`)."""
+    """The cache of one workspace of an instance's image; `cache` is its kind (see `base.Cache`)."""
 
     def __init__(self, engine: Engine, instance: str, cache: Cache) -> None:
         self._engine, self._instance, self._cache = engine, instance, cache
 
     def mounts(self) -> list[Mount]:
-        """The volumes; those to be filled are made when they are missing."""
+        """The volumes to mount; missing ones that will be filled are created."""
         own = cache_volume(self._instance)
         if self._cache == "fill":
             return [self._filled(SHARED, self._environment), self._filled(OWN, self._instance)]
@@ -71,7 +71,7 @@ class RunnerCache:
 
     @contextmanager
     def copied(self, workspace: DockerWorkspace) -> Iterator[None]:
-        """Fill the workspace's cache, and at the end the volumes. A run that a limit ended leaves nothing."""
+        """Fill the workspace's cache, and afterwards the volumes. A run that a limit ended adds nothing to them."""
         if self._cache == "none":
             yield
             return
@@ -87,7 +87,7 @@ class RunnerCache:
         return image.labels[ENVIRONMENT] if image else self._instance
 
     def _filled(self, place: str, digest: str) -> Mount:
-        """A volume that the user of the image may write: its first use gives it the owner of that folder."""
+        """A volume that the image's user may write: its first use gives it the owner of the mount point."""
         name = cache_volume(digest)
         if not self._engine.has_volume(name):
             first = [Mount(RUNNER_CACHE, name, type="volume", labels={LAYER: "cache", DIGEST: digest})]

@@ -72,7 +72,7 @@ class DockerSandbox:
 
     @contextmanager
     def _started(self, digest: str, limits: Limits, **options: Any) -> Iterator[Container]:
-        # the first process only waits; no command may end it, and with it the container, and so is another user
+        # the first process only waits. It has another user, so no command can end it, and the container with it
         options |= {"network_mode": "none", "user": "root"}
         with self._engine.container(instance_image(digest), "workspace", limits, **options) as container:
             start(container)

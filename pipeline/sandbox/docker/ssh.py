@@ -1,6 +1,6 @@
-"""The way to an engine behind ssh: OpenSSH forwards its socket, with the user's own keys, hosts and settings.
+"""Access to an engine behind ssh: OpenSSH forwards its socket, with the user's own keys, hosts and settings.
 
-The Docker SDK's own way needs another ssh library, which knows none of these. Writes a socket to a temporary folder.
+The Docker SDK's own access needs another ssh library, which ignores these. Writes a socket to a temporary folder.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ SOCKET = "/var/run/docker.sock"
 
 
 class Tunnel:
-    """Open as long as this object is; `host` is the socket here. Ends with this process, also when that is killed.
+    """A tunnel that is open as long as this object; `host` is the socket here. Ends with this process, even if killed.
 
-    `address` is `ssh://[USER@]HOST[:PORT][/SOCKET]`. Raises InfrastructureError when there is no way in `seconds`.
+    `address` is `ssh://[USER@]HOST[:PORT][/SOCKET]`. Raises InfrastructureError if it does not open in `seconds`.
     """
 
     def __init__(self, address: str, seconds: float) -> None:
@@ -29,13 +29,13 @@ class Tunnel:
         target = urlsplit(address)
         server = f"ssh://{target.netloc}"
         forward = ("-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-L", f"{path}:{target.path or SOCKET}")
-        # `cat` ends with its input, and so with this process
+        # `cat` ends when its input does, and so with this process
         self._ssh = subprocess.Popen(
             ["ssh", "-T", *forward, server, "cat"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is for the units under way, which still need it
+            start_new_session=True,  # Ctrl-C is meant for the units under way, which still need the tunnel
         )
         deadline = time.monotonic() + seconds
         while not path.exists():

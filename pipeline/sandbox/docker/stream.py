@@ -1,7 +1,7 @@
 """The standard streams of one command in a container.
 
-The SDK reads past a buffer of its own, and so loses what arrives together with the head of the engine's answer: on a
-busy machine that is the whole output of a short command. So a command here must wait for what is sent to it first.
+The SDK reads ahead into a buffer of its own and loses what arrives together with the head of the engine's answer; on a
+busy machine, that is the whole output of a short command. Every command therefore waits until it is sent something.
 """
 
 from __future__ import annotations
@@ -15,21 +15,20 @@ from docker import DockerClient
 from docker.models.containers import Container
 from docker.utils.socket import STDOUT, frames_iter
 
-#: both streams of a command in their order, which the engine would read apart, once it is told to go; its own words
-#: are passed as they are
+#: waits for a line, then runs the command with both output streams merged in order; the arguments are passed unchanged
 GATE = ("sh", "-c", 'read -r go && exec "$@" 2>&1 < /dev/null', "sh")
 GO = b"go\n"
 
 
 def client_of(container: Container) -> DockerClient:
-    """The engine of a container that the SDK gave. Raises ValueError for one that was made by hand."""
+    """The client of a container from the SDK. Raises ValueError for a container object without one."""
     if container.client is None:
         raise ValueError(f"{container.id} belongs to no engine")
     return container.client
 
 
 class Attached:
-    """A command that was started, as `id` for the engine. Iterating gives what it prints on standard output."""
+    """A running command, with the engine's `id` of it. Iterating gives its standard output."""
 
     def __init__(self, container: Container, argv: Sequence[str], **options: Any) -> None:
         api = client_of(container).api
@@ -44,13 +43,13 @@ class Attached:
         self._socket.sendall(data)
 
     def close(self) -> None:
-        """Whoever reads comes to the end."""
+        """Close the stream: readers get its end."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
 def start_command(container: Container, argv: Sequence[str], **options: Any) -> Attached:
-    """Start a command of which nothing is lost. One that the engine could not start has printed that, and has ended."""
+    """Start a command without losing output. If the engine cannot start it, the output is the engine's error."""
     command = Attached(container, [*GATE, *argv], **options)
     with suppress(OSError):
         command.send(GO)

@@ -1,4 +1,4 @@
-"""Tar archives, the form in which files enter and leave containers. Owners are set here, so nothing is ever chowned."""
+"""Tar archives, in which files enter and leave containers. Owners are set here, so no chown is needed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-#: uid and gid of the user that owns a repository in a container, and of the one that owns its tools
+#: uid and gid of the user that owns a repository in a container, and of the user that owns tools
 BENCH, ROOT = 1000, 0
-#: folders above a file, and bytes of its path, that are unpacked here
+#: the maximum depth and length in bytes of paths that are unpacked here
 DEEPEST, LONGEST = 40, 1000
 
 
 def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
-    """A folder as `name`, links kept as links, in a temporary file at its start."""
+    """A folder as an archive under `name`, with links as links, in a temporary file positioned at its start."""
 
     def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = owner
@@ -27,7 +27,7 @@ def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
         member.mode |= 0o755 if member.isdir() else 0o444
         return member
 
-    file = tempfile.TemporaryFile()  # noqa: SIM115  closed by whoever reads it to its end
+    file = tempfile.TemporaryFile()  # noqa: SIM115  the reader closes it
     with tarfile.open(fileobj=file, mode="w") as archive:
         archive.add(folder, name, filter=owned)
     file.seek(0)
@@ -35,7 +35,7 @@ def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
 
 
 def of_entries(entries: Mapping[str, bytes | None], owner: int = BENCH) -> bytes:
-    """Files by their bytes, and folders (None)."""
+    """An archive of files (bytes) and folders (None), by path."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         for name, data in entries.items():
@@ -44,7 +44,7 @@ def of_entries(entries: Mapping[str, bytes | None], owner: int = BENCH) -> bytes
 
 
 def of_pipe(folder: str, name: str) -> bytes:
-    """A pipe in a folder of root's: everybody may write to it, only root may read it, or put another in its place."""
+    """An archive of a pipe in a folder of root's: everybody can write to the pipe, only root can read or replace it."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
         archive.addfile(_member(folder, None, ROOT))
@@ -63,7 +63,7 @@ def _member(name: str, data: bytes | None, owner: int) -> tarfile.TarInfo:
 
 
 def only_file(data: bytes) -> bytes | None:
-    """The bytes of an archive's first member, None when that is no regular file or the archive breaks off."""
+    """The bytes of an archive's first member; None if it is not a regular file or the archive is incomplete."""
     with suppress(tarfile.ReadError), tarfile.open(fileobj=io.BytesIO(data)) as archive:
         member = archive.next()
         content = archive.extractfile(member) if member and member.isreg() else None
@@ -72,9 +72,9 @@ def only_file(data: bytes) -> bytes | None:
 
 
 def extract_files(archive: IO[bytes], target: Path) -> None:
-    """The regular files of an untrusted archive, below its first folder; where it breaks off, so does this.
+    """Extract the regular files of an untrusted archive, below its first folder, as far as the archive is complete.
 
-    Links are left out, and what lies too deep; no path leaves `target`.
+    Links and too deep paths are skipped; no path leaves `target`.
     """
     with suppress(tarfile.ReadError), tarfile.open(fileobj=archive) as members:
         for member in members:
@@ -85,5 +85,5 @@ def extract_files(archive: IO[bytes], target: Path) -> None:
 
 
 def _is_near(path: Path) -> bool:
-    """Whether it stays below its folder, neither too deep nor too long for whoever walks it."""
+    """Whether a path stays below its folder and is neither too deep nor too long."""
     return ".." not in path.parts and len(path.parts) <= DEEPEST and len(os.fsencode(path)) <= LONGEST

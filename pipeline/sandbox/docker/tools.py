@@ -1,7 +1,7 @@
-"""The tools of agents: their own files and what an install adds to them, an archive that is put into containers.
+"""The tools of agents: their own files and what an install adds to them, as an archive that is put into containers.
 
-Made once in a container of the base image, which has the network, and kept in the cache folder. In every container they
-are as they were then, and root's.
+Made once in a container of the base image with network access, and kept in the cache folder. They are the same in every
+container, and owned by root.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from pipeline.sandbox.images import Kit
 from pipeline.sandbox.progress import telling
 
 PARENT = posixpath.dirname(TOOLS)
-#: what an install may do: all that root may in a container, or no package could be installed
+#: an install may do everything that root may in a container; otherwise no package could be installed
 INSTALLING = {"network_mode": "bridge", "user": "root", "cap_drop": [], "security_opt": []}
 
 
 def archive(engine: Engine, cache: Path, kit: Kit, say: Callable[[str], None]) -> Path:
-    """The archive of TOOLS, made unless it is there. Raises UserError when the script fails."""
+    """The archive of TOOLS, made if it is missing. Raises UserError if the script fails."""
     base = engine.image(base_image())
     folder = cache / "agents" / digest(base.id if base else "", kit.digest, kit.script)
     once(folder, lambda made: _install(engine, kit, made / "tools.tar", say))
@@ -57,7 +57,8 @@ def _install(engine: Engine, kit: Kit, target: Path, say: Callable[[str], None])
 
 
 def run_script(container: Container, script: str, folder: str) -> tuple[int, str]:
-    """Run an install script as root in a folder, with this host's registries and CA bundle: its end and its output."""
+    """Run an install script as root in a folder, with this host's registries and CA bundle; returns exit code and
+    output."""
     ca, scratch = install.host_ca(), "/tmp/a11y-install"
     files = {"a11y-install": None, "a11y-install/install.sh": script.encode()}
     put(container, "/tmp", tar.of_entries(files | ({"a11y-install/ca.crt": ca.read_bytes()} if ca else {}), tar.ROOT))

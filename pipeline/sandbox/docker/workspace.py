@@ -1,4 +1,4 @@
-"""A workspace in a container: its commands, its files, and the runner's cache in a volume."""
+"""A workspace in a container: commands, files, and the runner's cache in a volume."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENV = {**COMMON, "HOME": HOME}
 
 
 class DockerWorkspace:
-    """A running container. A limit ends it; its files can be read until it is removed."""
+    """A running container. If a limit ends it, its files can still be read until it is removed."""
 
     root, scratch, cache, tools = REPO, SCRATCH, RUNNER_CACHE, TOOLS
 
