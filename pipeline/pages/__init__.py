@@ -1,13 +1,13 @@
-"""The page track: cases with prompts, the pages that models write, and what a real browser finds in them.
+"""The page track: cases with prompts, the pages that models write, and their evaluation in a real browser.
 
 Reads cases; writes `03_predictions/pages/`, `04_evaluation/pages/`, the ledger and `costs.csv`.
 
     cli, cli_hybrid           the commands
     cases                     folders of cases: prompts, tests, examples with expectations
-    records                   answers, verdicts, what the engine saw
+    records                   answers, verdicts, the engine's observations
     engine, running           Node processes with a browser each (vendors/page-runner); a page as a unit of work
     verdict                   passed, failed or error
-    checking                  whether cases hold what their examples promise
+    checking                  whether the examples of cases behave as expected
     runs, generate, answers   a run; asking models through the gateway; extracting the page from an answer
     evaluating                a run's pages through their cases
     measures, results         the numbers; results.json

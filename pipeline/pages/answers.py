@@ -1,6 +1,6 @@
-"""From what a model answers to the page in it: without fences and talk around it, and otherwise as it is.
+"""The page in a model's answer: without fences and surrounding text, otherwise unchanged.
 
-The doctype stays, and so does all that stands inside the page, fences in its texts and scripts included. Pure.
+The doctype stays, and so does everything inside the page, including fences in its texts and scripts. Pure.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-#: where a page begins: at its doctype or root, with the comments right before it
+#: the beginning of a page: its doctype or root element, with comments directly before it
 _BEGIN = re.compile(r"(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype\s+html\b|<html\b)", re.IGNORECASE | re.DOTALL)
 _DOCTYPE = re.compile(r"<!doctype\s+html\b|<html\b", re.IGNORECASE)
 _END = re.compile(r"</html\s*>", re.IGNORECASE)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
-#: a fence of its own line, with the language
+#: a fence on its own line, with the language
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*$", re.MULTILINE)
-#: what some models think aloud before they answer
+#: the reasoning that some models print before the answer
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-#: languages of fences in which a page may be
+#: languages of fences that may contain a page
 _HTML = ("html", "htm", "xhtml", "")
 
 
@@ -28,7 +28,7 @@ class _Block(NamedTuple):
 
 
 def page_of(answer: str) -> str:
-    """The page in an answer; an answer without any is itself."""
+    """The page in an answer; the whole answer if it contains none."""
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
     if _BEGIN.match(text):
         return _whole(text)
@@ -43,7 +43,8 @@ def page_of(answer: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """The fenced blocks of a text; the last one may lack its end. A fence ends with one of its own kind and length."""
+    """The fenced blocks of a text; the last one may lack its end. A block ends at a fence of the same kind and
+    length."""
     place = 0
     while begin := _FENCE.search(text, place):
         mark = begin[1]
@@ -55,16 +56,16 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _fitting(text: str, start: int, ends: list[re.Match[str]]) -> tuple[int, int]:
-    """Where a block ends: at the first fence, unless the page in it is not at its end there."""
-    for one in ends:
-        inside = text[start : one.start()]
+    """The end of a block: the first fence at which the page in it is complete."""
+    for end in ends:
+        inside = text[start : end.start()]
         if not _BEGIN.search(inside) or _END.search(inside):
-            return one.start(), one.end()
+            return end.start(), end.end()
     return (ends[0].start(), ends[0].end()) if ends else (len(text), len(text))
 
 
 def _whole(text: str) -> str:
-    """From the beginning of the page to its end: the last one before another page begins."""
+    """The page from its beginning to its last end tag before another page begins."""
     begin = _BEGIN.search(text)
     page = text[begin.start() :] if begin else text
     ends = list(_END.finditer(page))

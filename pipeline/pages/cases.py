@@ -1,12 +1,12 @@
-"""Cases: a folder with `prompt.md`, `test.js` and examples that say what is expected of them.
+"""Cases: folders with `prompt.md`, `test.js` and examples with expectations.
 
     <case>/prompt.md                      what a model is asked for, and nothing else
     <case>/test.js                        exports run({page, assert, utils}); optionally runAxe and onTask
     <case>/examples/*.html                expectations in <script id="a11y-assertions" type="application/json">
     <case>/example-pass/, example-fail/   the older form: every requirement holds, or the page does not pass
 
-Reads a folder of cases, ours by default. An example whose expectations cannot be read is a fault that is told, never
-an example that is left out.
+Reads a folder of cases, ours by default. An example whose expectations cannot be read is reported as a fault; it is
+never skipped.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ OWN = Path(__file__).parent / "cases"
 PROMPT, TEST, EXAMPLES = "prompt.md", "test.js", "examples"
 #: the older form's folders, and whether their pages pass
 OLDER = {"example-pass": True, "example-fail": False}
-#: files that a test.js may load
+#: extensions of files that a test.js may load
 CODE = (".js", ".cjs", ".json")
 
 Expected = Literal["pass", "fail"]
 _EXPECTED: dict[str, Expected] = {"pass": "pass", "fail": "fail"}
 _SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _IS_EXPECTATION = re.compile(r"\bid\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
-#: `a `trigger` class`, `an id of "menu"`: what a prompt asks for by name
+#: classes and ids that a prompt names: `a `trigger` class`, `an id of "menu"`
 _NAMED = (
     re.compile(r"[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']\s+(?P<kind>class|id)\b"),
     re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
 )
 _SIGN = {"class": ".", "id": "#"}
-#: words of prompts that say nothing of what is asked for
+#: words of prompts that say nothing about the case
 _EMPTY = frozenset(
     re.findall(
         r"\w+",
@@ -57,8 +57,8 @@ _EMPTY = frozenset(
 
 @dataclass(frozen=True)
 class Example:
-    """A page of a case. `expected` says how assertions end, by name; `passes` whether the page passes, where that is
-    said; `fault` why its expectations cannot be read."""
+    """A page of a case. `expected` are the expected ends of assertions by name; `passes` whether the page passes, if
+    that is stated; `fault` why its expectations cannot be read."""
 
     path: Path
     expected: dict[str, Expected] = field(default_factory=dict)
@@ -75,13 +75,14 @@ class Example:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing of it is expected to fail."""
+        """Whether none of its assertions is expected to fail."""
         return bool(self.passes) or (bool(self.expected) and "fail" not in self.expected.values())
 
 
 @dataclass(frozen=True)
 class Case:
-    """A prompt and its test. `digest` is of all that decides a verdict: the test, and what the prompt names."""
+    """A prompt and its test. `digest` covers everything that decides a verdict: the test, and the names in the
+    prompt."""
 
     folder: Path
     prompt: str
@@ -93,7 +94,7 @@ class Case:
 
     @cached_property
     def code(self) -> dict[str, bytes]:
-        """The files that its test may load, by their path in its folder."""
+        """The files that its test may load, by path in the case's folder."""
         inner = {EXAMPLES, *OLDER}
         found = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*")) if path.suffix in CODE}
         return {
@@ -104,13 +105,13 @@ class Case:
 
     @cached_property
     def names_axe(self) -> bool:
-        """Whether its test asks for axe-core in the page."""
+        """Whether its test uses axe-core in the page."""
         return any(re.search(rb"\baxe\b", text) for text in self.code.values())
 
     @cached_property
     def gate(self) -> dict[str, list[str]]:
-        """What a page must have to be about this case: the classes and ids that the prompt names, which good examples
-        have; where it names none, one of its words. A case's own `onTask` stands in their place."""
+        """What a page must contain to be about this case: the classes and ids that the prompt names and that good
+        examples have; if it names none, one of its words. The case's own `onTask` replaces this."""
         named = {_SIGN[one["kind"]] + one["name"]: one["name"] for how in _NAMED for one in how.finditer(self.prompt)}
         good = [one.html for one in self.examples if one.is_good]
         selectors = [one for one, name in named.items() if all(name in html for html in good)]
@@ -122,15 +123,15 @@ class Case:
 
 
 def words(prompt: str) -> list[str]:
-    """The words of a prompt that say what it is about, without their endings."""
+    """The significant words of a prompt, without their endings."""
     found = {one for one in re.findall(r"[a-z]{4,}", prompt.lower()) if one not in _EMPTY}
     return sorted({re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", one) for one in found})
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
-    """The cases of a folder, in order; `names` are those that are wanted, all by default.
+    """The cases of a folder, in order; `names` selects some, by default all.
 
-    Raises UserError for a folder without cases, a case without test, and a name that is not there.
+    Raises UserError for a folder without cases, a case without a test, and an unknown name.
     """
     if not folder.is_dir():
         raise UserError("no such folder", path=folder, hint="name a folder of cases with --cases")
@@ -147,7 +148,7 @@ def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
 
 
 def load_case(folder: Path) -> Case:
-    """One case. Raises UserError with the file that is missing."""
+    """Load one case. Raises UserError that names the missing file."""
     for name in (PROMPT, TEST):
         if not (folder / name).is_file():
             raise UserError("no such file", path=folder / name, hint=f"a case is a folder with {PROMPT} and {TEST}")
@@ -158,7 +159,7 @@ def load_case(folder: Path) -> Case:
 
 
 def set_name(folder: Path, cases: list[Case]) -> str:
-    """What a set of cases is called, for people and for cost rows: its folder's name and what is in it."""
+    """The name of a set of cases, for people and for cost rows: its folder's name and a digest of its prompts."""
     told = "own" if folder.resolve() == OWN else folder.resolve().name
     return f"{told}-{digest(sorted((one.name, one.prompt) for one in cases))[:8]}"
 
@@ -172,7 +173,7 @@ def _examples(folder: Path) -> Iterator[Example]:
 
 
 def _read(path: Path) -> Example:
-    """An example with its expectations. The script may have its attributes in any order; a broken one is told."""
+    """An example with its expectations. The script may have its attributes in any order; a broken one is a fault."""
     text = path.read_text(encoding="utf-8", errors="replace")
     scripts = (one[2] for one in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(one[1]))
     script = next(scripts, None)
@@ -181,7 +182,7 @@ def _read(path: Path) -> Example:
     try:
         data = json.loads(script)
     except ValueError as error:
-        return Example(path, fault=f"its expectations are no JSON: {error}")
+        return Example(path, fault=f"its expectations are not JSON: {error}")
     expected = data.get("assertions") if isinstance(data, dict) else None
     if not isinstance(expected, dict):
         return Example(path, fault="its expectations have no object 'assertions'")
@@ -195,7 +196,7 @@ def _read(path: Path) -> Example:
 
 
 def _expected(value: object) -> Expected | None:
-    """As the public harness reads them: booleans count, too, and case does not."""
+    """Expectations as the public harness reads them: booleans are allowed, and letter case is ignored."""
     if isinstance(value, bool):
         return "pass" if value else "fail"
     return _EXPECTED.get(str(value).strip().lower())

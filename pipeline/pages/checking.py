@@ -1,5 +1,5 @@
-"""Checking cases: every expectation of every example, that examples try every assertion both ways, and that a page that
-is empty or about something else passes none.
+"""Checking cases: every expectation of every example, that examples try every assertion both ways, and that empty or
+unrelated pages do not pass.
 
 Runs examples in the engine; writes nothing.
 """
@@ -17,7 +17,7 @@ from pipeline.pages.records import Observed
 from pipeline.pages.running import BLANK, Doubts, RunPage, code_of
 from pipeline.pages.verdict import APART, judge, outcomes
 
-#: pages that are right and about no case: none may pass
+#: correct pages that belong to no case: none may pass
 STRANGERS = {
     "an empty page": BLANK,
     "an unrelated page": """<!doctype html><html lang="en"><meta charset="utf-8"><title>Herons</title><body>
@@ -28,7 +28,7 @@ STRANGERS = {
 
 
 class Finding(NamedTuple):
-    """Something about a case that is not as it should be; `where` is an example, or what else was looked at."""
+    """A problem with a case; `where` is an example or another checked page."""
 
     case: str
     where: str
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What came of a check: how many expectations there are, how many hold, and all findings."""
+    """The result of a check: the number of expectations, how many hold, and all findings."""
 
     examples: int
     expectations: int
@@ -46,7 +46,7 @@ class Checked(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """A page of a check: an example, or a stranger's name."""
+    """A page of a check: an example, or the name of an unrelated page."""
 
     case: Case
     example: Example | None
@@ -65,7 +65,7 @@ def check(
     apart: Sequence[str] = APART,
     strangers: bool = True,
 ) -> Checked:
-    """Check cases. Raises UserError where there is no browser."""
+    """Check cases. Raises UserError without a browser."""
     pages = [_Page(case, one) for case in cases for one in case.examples]
     if strangers:
         pages += [_Page(case, None, name) for case in cases for name in STRANGERS]
@@ -101,7 +101,7 @@ def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str])
         return
     for what in _example(page.example, seen):
         yield Finding(page.case.name, where, what)
-    placeholder = judged.cause == "off_task" and page.case.gate["words"]  # an example may be without its texts
+    placeholder = judged.cause == "off_task" and page.case.gate["words"]  # an example may lack the case's texts
     if judged.result == "error" or (page.example.is_good and judged.cause and not placeholder):
         yield Finding(page.case.name, where, f"{judged.result}: {judged.cause}: {judged.detail}")
     if page.example.passes is not None and page.example.passes != (judged.result == "passed"):
@@ -128,7 +128,7 @@ def _failing(seen: Observed, apart: Sequence[str]) -> list[str]:
 
 
 def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
-    """Assertions that no example expects both to pass and to fail. Cases in the older form expect none by name."""
+    """Assertions that examples do not try both ways. Cases in the older form name no assertions."""
     tried: dict[str, set[str]] = {}
     for one in case.examples:
         for name, wanted in one.expected.items():

@@ -1,4 +1,4 @@
-"""`a11y-bench pages`: the track of pages."""
+"""`a11y-bench pages`: the page track."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _generation(
 
 
 def models_of(path: Path) -> list[str]:
-    """The names in a file of models: the public harness's form, or a model list. Raises UserError."""
+    """The names in a file of models: in the public harness's format, or a model list. Raises UserError."""
     import yaml
 
     from pipeline.core.errors import UserError

@@ -1,4 +1,4 @@
-"""`a11y-bench pages hybrid`: the second view."""
+"""`a11y-bench pages hybrid`: the hybrid score."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def hybrid(
 
 
 def _run(suite: Path | None, name: str, settings: Any, how: dict[str, Any]) -> tuple[Any, bool]:
-    """The run, and whether it has all of its answers."""
+    """The run, and whether all its answers exist."""
     from pipeline.pages.runs import load_run
 
     if suite is None:
@@ -119,7 +119,7 @@ def _answered(suite: Path, folder: Path, cases: list[Any], model: str, how: dict
 
 
 def _score(run: Any, settings: Any, how: dict[str, Any]) -> bool:
-    """Score a run and show it; whether every answer has its score."""
+    """Score a run and show the result; returns whether every answer has a score."""
     from pipeline.core.console import table
     from pipeline.pages.engine import Limits
     from pipeline.pages.hybrid.formulas import PARTS

@@ -1,7 +1,7 @@
-"""The track of pages on this machine alone: a scripted model whose answers are the examples of our cases.
+"""The page track on this machine alone: a scripted model whose answers are the examples of our cases.
 
-Reads our cases and the demo's list of models; writes a data directory. What examples promise must come out: so it is
-also a check that the track works here.
+Reads our cases and the demo's model list; writes a data directory. The results must be those that the examples expect,
+so this is also a check that the track works here.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pipeline.pages.report import write
 from pipeline.pages.runs import Asked, Run
 from pipeline.pages.verdict import outcomes
 
-#: the demo's model, its first seed, and its answers to each prompt
+#: the demo's model, its first seed, and the number of answers to each prompt
 MODEL, SEED, SAMPLES = "scripted", 42, 3
-#: pages that are looked at side by side: most of a bad page's time a test waits for what never comes
+#: pages that run in parallel: on a bad page, a test mostly waits for something that never happens
 JOBS = 4
-#: how a model may wrap a page, by the number of the sample
+#: what a model may write around a page, by the number of the sample
 WRAPPED = ("{}", "```html\n{}\n```", "Here is the page:\n\n```html\n{}\n```\n\nIt was written by hand.")
 
 
 class PagesModel(ScriptedModel):
-    """Answers a case's prompt with the case's examples, one after the other by the request's seed."""
+    """Answers a case's prompt with the case's examples, one after another by the request's seed."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         super().__init__([])
@@ -52,8 +52,8 @@ class PagesModel(ScriptedModel):
 
 
 def example_of(case: Case, sample: int) -> Example:
-    """The example that answers a case: a good one first, then those with the fewest faults. A fault costs time: a test
-    waits for what it does not find."""
+    """The example that answers a case: a good one first, then those with the fewest faults. Faults cost time, since
+    tests wait for what they do not find."""
     ordered = sorted(case.examples, key=lambda one: (not one.is_good, -faults(one)))
     return ordered[0] if sample == 0 else ordered[-sample % len(ordered)]
 
@@ -64,9 +64,9 @@ def faults(example: Example) -> int:
 
 
 def run_demo(store: Store, *, jobs: int = JOBS) -> tuple[Path, list[str]]:
-    """Everything from prompts to the report. Returns the report's path, and what came out otherwise than promised.
+    """Run everything from prompts to the report. Returns the report's path, and results that are not as expected.
 
-    Raises A11yBenchError where the scripted model did not answer.
+    Raises A11yBenchError if the scripted model did not answer.
     """
     cases = load_cases(OWN)
     with PagesModel(cases) as model:
@@ -82,7 +82,7 @@ def run_demo(store: Store, *, jobs: int = JOBS) -> tuple[Path, list[str]]:
 
 
 def _broken(run: Run, verdict: PageVerdict) -> list[str]:
-    """What an example promised and its page does not hold."""
+    """The expectations of an example that its page does not meet."""
     example = example_of(run.by_name[verdict.case], verdict.sample)
     got = outcomes(verdict.assertions)
     found = [f"'{name}': {got.get(name)}, not {how}" for name, how in example.expected.items() if got.get(name) != how]

@@ -1,8 +1,8 @@
-"""The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after the other.
+"""The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after another.
 
-A process and its browser live as long as they are sound; what hangs or ends them costs a page its result, and the next
-page gets another process. Reads axe-core and deepmerge from npm, pinned, once; writes temporary folders. Does not cover
-what a page means for a verdict.
+A process and its browser are reused while they work. A page that hangs or ends them has no result, and the next page
+gets a new process. Reads axe-core and deepmerge from npm, pinned, once; writes temporary folders. Does not cover what a
+page means for a verdict.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from pipeline.core.vendors import VENDORS
 from pipeline.pages.records import Observed
 
 RUNNER = VENDORS / "page-runner"
-#: what `utils.merge` is, as in the public harness
+#: `utils.merge`, as in the public harness
 MERGE = NpmPackage(
     "deepmerge@4.3.1",
     "sha512-3sUqbMEc77XqpdNO7FRyRog+eW3ph+GYCbj+rK+uYyRMuwsVy0rMiVtPn+QJlKFvWP/1PYpapqYn0Me2knFn+A==",
     "dist/cjs.js",
 )
-#: megabytes that a runner's JavaScript may hold, whatever a page sends it
+#: the maximum heap of a runner's JavaScript in megabytes, whatever a page sends it
 HEAP = 768
-#: seconds for a runner to start its browser, and beyond a page's own limit to say how it ended
+#: seconds for a runner to start its browser, and to report a result after a page's time limit
 STARTING, GRACE = 30, 15
-#: bytes of an answer at most
+#: the maximum size of a result, in bytes
 LONGEST_ANSWER = 64 * 2**20
-#: variables of ours that a runner may know
+#: our environment variables that a runner gets
 PASSED = ("PATH", "LANG")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds: for a page as a whole, to load it, for one action or wait of a case, one assertion, one audit."""
+    """Limits in seconds: for a whole page, its load, one action or wait of a case, one assertion, one audit."""
 
     page: float = 60
     load: float = 15
@@ -71,7 +71,7 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A page, and the case that it is run through; without one it is only looked at and audited."""
+    """A page, and the case to run it through; without a case it is only rendered and audited."""
 
     html: str
     code: Code | None = None
@@ -80,16 +80,16 @@ class Job:
 
 
 class Looked(NamedTuple):
-    """What came of a job; the screenshot is a PNG."""
+    """The result of a job; the screenshot is a PNG."""
 
     observed: Observed
     screenshot: bytes = b""
 
 
 def look(job: Job) -> Looked:
-    """Run a job in a process that is free, or in a new one. What the machine failed at is in `machine`, never raised.
+    """Run a job in a free process, or in a new one. Faults of the machine are returned in `machine`, never raised.
 
-    Raises UserError where there is no browser, InfrastructureError where npm cannot get a package.
+    Raises UserError without a browser, and InfrastructureError if npm cannot download a package.
     """
     with _borrowed() as worker:
         return worker.look(job)
@@ -116,7 +116,7 @@ def _borrowed() -> Iterator[Worker]:
 
 @atexit.register
 def close() -> None:
-    """End all processes that are free."""
+    """End all free processes."""
     with _lock:
         ended, _free[:] = list(_free), []
     for worker in ended:
@@ -124,7 +124,7 @@ def close() -> None:
 
 
 class Worker:
-    """A Node process with its browser, started with the first job, and again after one that it did not survive."""
+    """A Node process with its browser. It is started with the first job, and again after a job that ended it."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -158,7 +158,7 @@ class Worker:
         return _looked(done, self.ran)
 
     def end(self) -> None:
-        """End the process and its browser, whatever they do."""
+        """Kill the process and its browser."""
         process, self._process = self._process, None
         for descriptor in (self._to, self._from):
             with suppress(OSError):
@@ -203,7 +203,7 @@ class Worker:
         self.ran = {**said["ready"], "axe": AXE.name, "runner": "page-runner"}
 
     def _unpacked(self, code: Code) -> Path:
-        """The files of a case in the runner's own folder, which is all of the case that it can read."""
+        """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case."""
         folder = self._home / "cases" / code.digest
         for name, data in code.files.items():
             path = folder / name
@@ -224,7 +224,7 @@ class Worker:
                 raise _Silent("ended", "the runner ended") from None
 
     def _answer(self, seconds: float) -> dict[str, Any]:
-        """The next line of the runner. Raises _Silent where there is none in time."""
+        """The runner's next line. Raises _Silent if none arrives in time."""
         parts, size, deadline = [self._rest], len(self._rest), time.monotonic() + seconds
         while b"\n" not in parts[-1]:
             ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
@@ -233,27 +233,27 @@ class Worker:
             data = os.read(self._from, 2**20)
             size += len(data)
             if not data:
-                raise _Silent("ended", "the runner ended without a word")
+                raise _Silent("ended", "the runner ended without a result")
             if size > LONGEST_ANSWER:
-                raise _Silent("ended", "the runner says too much")
+                raise _Silent("ended", "the runner's result is too large")
             parts.append(data)
         line, _, self._rest = b"".join(parts).partition(b"\n")
         return json.loads(line)
 
 
 class _Silent(Exception):
-    """The runner did not answer: `end` is how it ended, `why` the same in words."""
+    """The runner gave no result: `end` is how it ended, `why` the same in words."""
 
     def __init__(self, end: str, why: str) -> None:
         self.end, self.why = end, why
         super().__init__(why)
 
 
-def _without_result(said: dict[str, Any], ran: dict[str, str]) -> Observed:
-    """A runner that says something else than a result: its case ended it, or it broke."""
-    if "left" in said:
-        return Observed(fault=f"the case ended the runner's process with code {said['left']}", ran=ran)
-    return Observed(machine=said.get("broken", "the runner broke"), ran=ran)
+def _without_result(line: dict[str, Any], ran: dict[str, str]) -> Observed:
+    """The observation if a runner prints something else than a result: its case ended it, or it broke."""
+    if "left" in line:
+        return Observed(fault=f"the case ended the runner's process with code {line['left']}", ran=ran)
+    return Observed(machine=line.get("broken", "the runner broke"), ran=ran)
 
 
 def _looked(done: dict[str, Any], ran: dict[str, str]) -> Looked:
@@ -275,7 +275,7 @@ def _tail(path: Path) -> str:
 
 
 def playwright_core() -> tuple[str, str]:
-    """Node and playwright-core as the Python package brings them: the browser floor's own, at one version."""
+    """Node and playwright-core as the Python package contains them, in the version of the browser floor."""
     from playwright._impl._driver import compute_driver_executable
 
     node, script = compute_driver_executable()
@@ -297,6 +297,6 @@ def _settings(home: Path, playwright: str) -> dict[str, Any]:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """No variable of ours but what it takes to start: secrets stay here."""
+    """The variables that a runner needs to start; secrets are not among them."""
     known = {name: os.environ[name] for name in PASSED if name in os.environ}
     return {**known, "HOME": str(home), "TMPDIR": str(home)}

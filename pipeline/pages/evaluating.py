@@ -1,7 +1,8 @@
-"""Evaluation: every page of a run is run through its case, and gets a verdict.
+"""Evaluation: every page of a run is run through its case and gets a verdict.
 
-Reads a run; writes `04_evaluation/pages/<run>/` and what the engine saw, by page, case and law, so that the same page
-is run once. Verdicts follow from what is kept: other tags of axe-core that count judge anew, and run nothing.
+Reads a run; writes `04_evaluation/pages/<run>/` and the engine's observations, by page, case and law, so the same page
+is run once. Verdicts are derived from observations: with other axe-core tags that count, pages are judged again and not
+run again.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pipeline.pages.verdict import APART, Doubt, verdict_of
 
 register("pages", "pipeline.pages", "cases.py", "engine.py", "running.py", "verdict.py")
 register("pages", "pipeline.browser", "fenced.py")
-#: files of what the engine saw
+#: the files of an observation
 SEEN, PICTURE = "seen.json", "screenshot.png"
 
 
@@ -38,7 +39,7 @@ def page_law() -> str:
 
 
 class Kept(NamedTuple):
-    """What is kept of one page: what was seen, and whose fault a doubtful end is."""
+    """What is stored for one page: the observation, and who is to blame for a doubtful end."""
 
     seen: Observed
     doubt: Doubt
@@ -46,7 +47,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The verdicts on a run; `apart` are tags of axe-core whose rules do not count."""
+    """The verdicts on a run; `apart` are the axe-core tags whose rules do not count."""
 
     run: Run
     apart: tuple[str, ...] = APART
@@ -56,7 +57,7 @@ class Evaluation:
     law: str = field(default_factory=page_law)
 
     def evaluate(self) -> list[PageVerdict]:
-        """Run what is not kept, judge all, and write. Raises UserError where there is no browser."""
+        """Run pages without a stored observation, judge all, and write. Raises UserError without a browser."""
         run, answers = self.run, self.run.answers()
         with run.store.lock("pages-eval", run.name), log_file(run.evaluated / "evaluation.log"):
             missing = [one for one in answers if not self._is_kept(one)]
@@ -66,7 +67,7 @@ class Evaluation:
         return verdicts
 
     def inputs(self, answer: PageAnswer) -> dict[str, str]:
-        """What decides what the engine sees of a page."""
+        """Everything that an observation of a page depends on."""
         case = self.run.by_name[answer.case].digest
         return {"page": answer.digest, "case": case, "law": self.law, "limits": digest(vars(self.limits))}
 
@@ -78,11 +79,11 @@ class Evaluation:
         return Kept(Observed.model_validate_json((unit.folder / SEEN).read_bytes()), unit.result()["doubt"])
 
     def seen(self, answer: PageAnswer) -> Observed | None:
-        """What the engine saw of a page, None where the machine failed at it."""
+        """The observation of a page; None if the machine failed."""
         return self.kept(answer).seen if self._is_kept(answer) else None
 
     def screenshot(self, answer: PageAnswer) -> bytes:
-        """A PNG, empty where there is none."""
+        """The screenshot of a page as PNG, empty if there is none."""
         path = self.unit(answer).folder / PICTURE
         return path.read_bytes() if path.exists() else b""
 
@@ -90,8 +91,8 @@ class Evaluation:
         return self.unit(answer).is_done(**self.inputs(answer))
 
     def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Observed]:
-        """Run pages, each that several answers share once, and keep what was seen. What the machine failed at is
-        returned, and run again by the next evaluation."""
+        """Run pages, each only once if several answers share it, and store the observations. Pages that the machine
+        failed at are returned, and run again by the next evaluation."""
         first = {self.unit(one).folder: one for one in reversed(answers)}
         by_name = {_name(one): one for one in first.values()}
         requests = [self._request(one) for one in answers if first[self.unit(one).folder] is one]
@@ -158,7 +159,7 @@ class Evaluation:
 
 
 def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
-    """A run's verdicts as they are written, with how they were made. Raises UserError where there are none."""
+    """The stored verdicts of a run, with the settings that made them. Raises UserError if there are none."""
     path = run.evaluated / "verdicts.jsonl"
     if not path.exists():
         raise UserError("this run has no verdicts", path=path, hint=f"run: just pages-eval --run {run.name}")
@@ -171,7 +172,7 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
 
 
 def with_k(run: Run, ks: tuple[int, ...]) -> Run:
-    """The same run with other k of pass@k. Raises UserError for one above its samples."""
+    """The same run with other k of pass@k. Raises UserError for a k above the number of samples."""
     return replace(run, asked=replace(run.asked, ks=ks).checked()) if ks else run
 
 

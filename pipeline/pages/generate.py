@@ -1,8 +1,7 @@
-"""Generation: every model answers every prompt, several times, through the gateway.
+"""Generation: every model answers every prompt several times, through the gateway.
 
-Reads cases and the list of models; writes a run, the answers that it shares with others, the ledger and `costs.csv`. An
-answer that is kept is never paid for twice; what a provider or a budget owes is not kept, and the same command asks for
-it again.
+Reads cases and the model list; writes a run, answers (which runs share), the ledger and `costs.csv`. A stored answer is
+never paid for twice. Failures of a provider or budget are not stored, and the same command asks again.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from pipeline.pages.cases import Case
 from pipeline.pages.records import PageAnswer, Usage
 from pipeline.pages.runs import Asked, Run, kept_answer, open_run
 
-#: the agent's name in the ledger: a prompt, and nothing around it
+#: the agent's name in the ledger: the prompt alone
 AGENT = "page"
-#: the file of an answer as it came
+#: the file of an unchanged answer
 REPLY = "reply.txt"
 
 
 class Written(NamedTuple):
-    """The result: an answer as it came with what was told of it, or what is owed."""
+    """The result: an unchanged answer with its metadata, or why it is owed."""
 
     text: str = ""
     finish: str = ""
@@ -55,7 +54,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class Write:
-    """The request: one prompt to one model. `key` is the answer's, `secret` one of the gateway at `base_url`."""
+    """The request: one prompt to one model. `key` names the answer, `secret` is a key of the gateway at `base_url`."""
 
     name: str
     key: tuple[str, str, int]
@@ -81,7 +80,7 @@ class Write:
         return Written(said.text, said.finish, said.usage.tokens_in, said.usage.tokens_out, cost, latency)
 
     def failed(self, error: Exception) -> Written:
-        """A prompt that is too long for the model, or refused, is answered by nothing."""
+        """An empty answer for a prompt that is too long for the model or refused; other failures are owed."""
         cause = owed(error).owed
         return Written(finish=cause) if cause in OWN else Written(owed=cause)
 
@@ -89,8 +88,8 @@ class Write:
 class Generation:
     """One run and its answers. Raises UserError at once for a model that cannot be asked, and for a k above n.
 
-    `budget` is the most that each model may spend on these cases, in USD, with all that it spent before; `given` is
-    the environment in which the providers' keys are; `gateway` one that is open already, which stays so.
+    `budget` is the maximum that each model may spend on these cases, in USD, including earlier spending. `given` is the
+    environment with the providers' keys. `gateway` is one that is already open, and stays open.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Generation:
         self.case_set, self.cases, self.name, self.gateway = case_set, cases, run, gateway
 
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
-        """Ask for what is missing. Returns the run, and why answers are still owed."""
+        """Ask for the missing answers. Returns the run, and why answers are still owed."""
         self.store.begin()
         entries = {name: model.shaping for name, model in self.entries.items()}
         with self.store.lock("pages", self.case_set):
@@ -127,12 +126,12 @@ class Generation:
         return run, causes
 
     def experiment(self, model: str) -> Experiment:
-        """Whose money an answer of a model costs."""
+        """The experiment that pays for a model's answers."""
         how = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].shaping)
         return Experiment(self.case_set, model, AGENT, digest(*how), PAGES)
 
     def inputs(self, run: Run, key: tuple[str, str, int]) -> dict[str, str]:
-        """All that shapes an answer. A fresh one belongs to its run."""
+        """Everything that an answer depends on. A fresh answer belongs to its run."""
         case, model, sample = key
         shaping = {
             "model": digest(model, self.entries[model].shaping),
@@ -174,7 +173,7 @@ class Generation:
         return open_gateway(self.models, self.store.ledger, say=say, log=log, given=self.given)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
-        """One whose turn comes when the budget is reached is not asked."""
+        """Skip a request whose turn comes after the budget was reached."""
         exhausted = gateway.exhausted(self.experiment(request.model.name))
         return Settled(Written(owed=BUDGET_EXCEEDED)) if exhausted else request
 
@@ -195,7 +194,7 @@ class Generation:
         self.unit(run, key).keep({REPLY: written.text.encode("utf-8", "replace")}, about, **self.inputs(run, key))
 
     def _write(self, run: Run) -> None:
-        """The pages and their records: those that are there."""
+        """Write the existing pages and their records."""
         there = [key for key in run.keys if self._is_kept(run, key)]
         write_records(run.folder / "answers.jsonl", [self._answer(run, key) for key in there])
 
@@ -220,5 +219,5 @@ class Generation:
 
 
 def owed_words(causes: Mapping[Any, str]) -> str:
-    """What is owed, in words."""
+    """The causes of owed answers, in words."""
     return ", ".join(f"{count} {cause}" for cause, count in sorted(Counter(causes.values()).items()))

@@ -1,6 +1,6 @@
-"""The numbers of the track: per model, per case, per rule of axe-core. Pure functions over verdicts and answers.
+"""The numbers of the track: by model, case and axe-core rule. Pure functions over verdicts and answers.
 
-Errors are no verdicts on a page: they leave every n, and stand in a count of their own.
+Errors are not verdicts on a page: they are not in any n, and are counted separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
 
 
 class Share(NamedTuple):
-    """How many of how many, with Wilson's interval; `share` and `interval` are None where there is nothing to count."""
+    """A share with Wilson's interval; `share` and `interval` are None if there is nothing to count."""
 
     hits: int
     of: int
@@ -34,7 +34,7 @@ class Share(NamedTuple):
 
 
 class Money(NamedTuple):
-    """What answers cost, in USD and tokens. `unknown` are those without usage: they are in no sum."""
+    """The cost of answers in USD and tokens. `unknown` counts answers without usage, which are in no sum."""
 
     usd: Decimal
     tokens_in: int
@@ -43,7 +43,7 @@ class Money(NamedTuple):
 
 
 class PassAtK(NamedTuple):
-    """The mean of pass@k over the cases that have k samples; `cases` of `of`."""
+    """The mean of pass@k over the cases with at least k samples: `cases` of `of` cases."""
 
     k: int
     value: float | None
@@ -82,8 +82,8 @@ def model_row(model: str, answers: Sequence[PageAnswer], verdicts: Sequence[Page
 
 
 def _holding(verdicts: Iterable[PageVerdict], kind: Kind) -> Share:
-    """The pages all of whose assertions of a kind hold, of those that have such. A page that was cut short before its
-    first assertion holds none."""
+    """The pages on which all assertions of a kind hold, of the pages that have some. On a page that was cut short
+    before its first assertion, none holds."""
     said = [one.holds(kind) for one in verdicts]
     known = [one for one in said if one is not None]
     cut_short = [one for one in verdicts if kind == "R" and one.cause and not one.assertions]
@@ -91,7 +91,7 @@ def _holding(verdicts: Iterable[PageVerdict], kind: Kind) -> Share:
 
 
 def money(answers: Iterable[PageAnswer]) -> Money:
-    """The sum over answers, those that another run paid for included: what it takes to have them."""
+    """The sum over answers, including those that another run paid for."""
     usages = [one.usage for one in answers]
     known = [one for one in usages if one.cost_usd is not None]
     return Money(
@@ -103,7 +103,7 @@ def money(answers: Iterable[PageAnswer]) -> Money:
 
 
 def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, int]]:
-    """Samples that got a verdict and those that passed, by case."""
+    """The numbers of samples with a verdict and of samples that passed, by case."""
     found: dict[str, list[bool]] = defaultdict(list)
     for one in verdicts:
         if one.model == model:
@@ -112,7 +112,7 @@ def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, 
 
 
 def pass_at(model: str, ks: Sequence[int], verdicts: Sequence[PageVerdict]) -> list[PassAtK]:
-    """pass@k for each k; of a case that has fewer samples nothing is said."""
+    """pass@k for each k; cases with fewer samples are omitted."""
     found = counts(model, verdicts)
     rows = []
     for k in ks:
@@ -123,7 +123,7 @@ def pass_at(model: str, ks: Sequence[int], verdicts: Sequence[PageVerdict]) -> l
 
 
 class RuleRow(NamedTuple):
-    """A rule of axe-core: the pages that violate it and its elements there, by model; `counts` whether it decides."""
+    """An axe-core rule: violating pages and elements by model; `counts` says whether it affects verdicts."""
 
     rule: str
     help: str
@@ -134,14 +134,14 @@ class RuleRow(NamedTuple):
 
 
 def rules(verdicts: Sequence[PageVerdict]) -> list[RuleRow]:
-    """All rules that some page violates, those that count and that most pages violate first."""
+    """All violated rules; those that count come first, then by number of pages."""
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     elements: Counter[str] = Counter()
     known = {}
-    for one in verdicts:
-        for decides, violations in ((True, one.violations), (False, one.advice)):
+    for violation in verdicts:
+        for decides, violations in ((True, violation.violations), (False, violation.advice)):
             for rule in {found.id for found in violations}:
-                pages[rule][one.model] += 1
+                pages[rule][violation.model] += 1
             for found in violations:
                 elements[found.id] += found.count
                 known[found.id] = (found.help, criteria(found.tags), decides)
@@ -150,7 +150,7 @@ def rules(verdicts: Sequence[PageVerdict]) -> list[RuleRow]:
 
 
 def criteria(tags: Iterable[str]) -> tuple[str, ...]:
-    """WCAG's success criteria in axe-core's tags: `wcag143` is 1.4.3."""
+    """The WCAG success criteria in axe-core's tags: `wcag143` is 1.4.3."""
     return tuple(".".join(found.groups()) for one in tags if (found := _CRITERION.match(one)))
 
 
@@ -164,7 +164,7 @@ def by_criterion(verdicts: Sequence[PageVerdict]) -> dict[str, Counter[str]]:
 
 
 class AssertionRow(NamedTuple):
-    """An assertion of a case: of how many pages it fails, by model."""
+    """An assertion of a case: the number of pages on which it fails, by model."""
 
     case: str
     name: str
@@ -174,20 +174,20 @@ class AssertionRow(NamedTuple):
 
 
 def assertions(verdicts: Sequence[PageVerdict]) -> list[AssertionRow]:
-    """All assertions in the order of cases, those that fail most first."""
+    """All assertions by case, those that fail most often first."""
     rows: dict[tuple[str, str, Kind], tuple[Counter[str], Counter[str]]] = {}
-    for one in verdicts:
-        for said in one.assertions:
-            failed, pages = rows.setdefault((one.case, said.name, said.type), (Counter(), Counter()))
-            pages[one.model] += 1
-            failed[one.model] += said.status == "fail"
+    for verdict in verdicts:
+        for ends in verdict.assertions:
+            failed, pages = rows.setdefault((verdict.case, ends.name, ends.type), (Counter(), Counter()))
+            pages[verdict.model] += 1
+            failed[verdict.model] += ends.status == "fail"
     found = [AssertionRow(*key, dict(failed), dict(pages)) for key, (failed, pages) in rows.items()]
     return sorted(found, key=lambda row: (row.case, -sum(row.failed.values()), row.name))
 
 
 class Compared(NamedTuple):
-    """One model in two runs, over the pages that both judged: how many only one of them passes, and how likely so
-    uneven a split is by chance."""
+    """One model in two runs, over the pages that both judged: how many pages only one run passes, and the
+    probability of so uneven a split by chance."""
 
     model: str
     pages: int
@@ -198,13 +198,13 @@ class Compared(NamedTuple):
 
 
 def compared(first: Sequence[PageVerdict], second: Sequence[PageVerdict]) -> list[Compared]:
-    """Two runs, by case, model and index."""
+    """Two runs compared by case, model and index."""
     from pipeline.report.statistics import mcnemar
 
-    one, other = ({each.key: each for each in verdicts if each.result != "error"} for verdicts in (first, second))
+    pair, other = ({each.key: each for each in verdicts if each.result != "error"} for verdicts in (first, second))
     found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for key in sorted(one.keys() & other.keys()):
-        found[key[1]].append((one[key].passed, other[key].passed))
+    for key in sorted(pair.keys() & other.keys()):
+        found[key[1]].append((pair[key].passed, other[key].passed))
     return [_compared(model, pairs, mcnemar) for model, pairs in found.items()]
 
 

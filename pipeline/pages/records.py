@@ -1,4 +1,4 @@
-"""What the track of pages keeps and hands on: answers, verdicts and their parts. Reads and writes nothing."""
+"""The records of the page track: answers, verdicts and their parts. Reads and writes nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import Field
 
 from pipeline.core.record import Record, Versioned
 
-#: a requirement decides, a best practice is counted apart
+#: a requirement affects the verdict, a best practice is counted separately
 Kind = Literal["R", "BP"]
-#: how one page ends; only `error` leaves n of pass@k
+#: results of a page; only `error` is not in the n of pass@k
 Result = Literal["passed", "failed", "error"]
 
 
 class Assertion(Record):
-    """What one assertion of a case says of a page."""
+    """The result of one assertion on a page."""
 
     name: str
     status: Literal["pass", "fail"]
@@ -46,7 +46,7 @@ class Violation(Record):
 
 
 class Usage(Record):
-    """Tokens and USD of one request; None where the provider did not say, which is unknown and never nothing."""
+    """Tokens and USD of one request; None if the provider did not report them, which means unknown, never 0."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
@@ -54,17 +54,17 @@ class Usage(Record):
 
 
 class PageAnswer(Versioned):
-    """What a model answered to the prompt of a case, once. `html` is named by its path in the run's folder."""
+    """One answer of a model to the prompt of a case. `html` is the path of the page in the run's folder."""
 
     case: str
     model: str
     sample: int = Field(ge=0)
     html: str
-    digest: str = Field(description="of the page as it is cleaned, which is what runs")
+    digest: str = Field(description="of the extracted page, which is run")
     seed: int | None = None
     temperature: float | None = None
     usage: Usage = Usage()
-    latency_s: float = Field(default=0, description="of the request that brought it")
+    latency_s: float = Field(default=0, description="of the request that returned it")
     cached: bool = Field(default=False, description="whether another run paid for it")
     finish: str = Field(default="", description="why the model stopped, as the provider says")
 
@@ -74,9 +74,9 @@ class PageAnswer(Versioned):
 
 
 class PageVerdict(Versioned):
-    """How one page fared, from (page, case, law, what ran) and nothing else.
+    """The verdict on one page, from (page, case, law, versions) and nothing else.
 
-    `cause` says what decided where neither assertions nor axe-core did: of a closed list (`pipeline.pages.verdict`).
+    `cause` says what decided if neither assertions nor axe-core did: from a closed list (`pipeline.pages.verdict`).
     """
 
     case: str
@@ -87,12 +87,12 @@ class PageVerdict(Versioned):
     detail: str = ""
     assertions: tuple[Assertion, ...] = ()
     violations: tuple[Violation, ...] = Field(default=(), description="of the rules that count")
-    advice: tuple[Violation, ...] = Field(default=(), description="of the rules that are counted apart")
-    incidents: tuple[str, ...] = Field(default=(), description="kinds of what the page did that nobody asked it for")
+    advice: tuple[Violation, ...] = Field(default=(), description="of the rules that are counted separately")
+    incidents: tuple[str, ...] = Field(default=(), description="kinds of the page's unrequested actions")
     digest: str = ""
     case_digest: str = ""
     law: str = ""
-    ran: dict[str, str] = Field(default={}, description="exact versions of what ran")
+    ran: dict[str, str] = Field(default={}, description="exact versions of the programs")
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -103,17 +103,17 @@ class PageVerdict(Versioned):
         return self.result == "passed"
 
     def holds(self, kind: Kind) -> bool | None:
-        """Whether all assertions of a kind hold, None where there are none; of a page off task none holds."""
+        """Whether all assertions of a kind hold; None without any. On a page that is off task, none holds."""
         said = [one.status == "pass" for one in self.assertions if one.type == kind]
         return all(said) and self.cause not in ("off_task",) if said else None
 
 
 class Observed(Record):
-    """What the engine saw of a page: the result of a unit of work, before anybody judges it.
+    """The engine's observation of a page: the result of a unit of work, before any judgement.
 
-    `ended` is the limit that cut it short; `fault` what is wrong with the case, `machine` with the machine or the
-    runner; `threw` what the case threw outside its assertions. `incidents` counts what the page did that nobody asked
-    for, `examples` shows the first of each kind. Seconds are by step.
+    `ended` is the limit that cut it short; `fault` a fault of the case, `machine` of the machine or the runner; `threw`
+    is what the case threw outside its assertions. `incidents` counts the page's unrequested actions by kind, `examples`
+    shows the first of each kind. Seconds are by step.
     """
 
     ended: str = ""
@@ -132,5 +132,5 @@ class Observed(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the page or the case may be at fault: the case on a page that is right tells."""
+        """Whether either the page or the case may be at fault; running the case on a correct page decides."""
         return bool(self.threw) or self.ended in ("ended", "hung")

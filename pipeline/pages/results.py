@@ -1,4 +1,4 @@
-"""`results.json`: all of a run in the public harness's form, with what we know beyond it. Pure functions."""
+"""`results.json`: a run in the public harness's format, with further fields of ours. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pipeline.pages.records import PageAnswer, PageVerdict, Violation
 from pipeline.pages.runs import Run
 from pipeline.report.statistics import pass_at_k
 
-#: our word for how a page ends -> the public harness's
+#: our result -> the public harness's
 RESULTS = {"passed": "PASS", "failed": "FAIL", "error": "ERROR"}
 
 Key = tuple[str, str, int]
 
 
 class Seen(NamedTuple):
-    """When a page was run (UTC), and for how long its case ran, in milliseconds."""
+    """When a page was run (UTC), and how long its case ran, in milliseconds."""
 
     at: str = ""
     duration_ms: int = 0
@@ -31,7 +31,7 @@ def results(
     seen: Mapping[Key, Seen],
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k of a k above n is null."""
+    """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k is null for a k above n."""
     asked = run.asked
     by_key = {one.key: one for one in verdicts}
     at = max((one.at for one in seen.values()), default="")

@@ -1,6 +1,6 @@
-"""Running a page through its case as a unit of work, and asking whose fault a doubtful end is.
+"""Running a page through its case as a unit of work, and deciding who is to blame for a doubtful end.
 
-Reads nothing but the request, writes nothing: what is kept is the coordinator's.
+Reads only the request and writes nothing; the coordinator stores results.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from pipeline.pages.engine import Code, Job, Limits, Looked, look
 from pipeline.pages.records import Observed
 from pipeline.pages.verdict import Doubt
 
-#: bytes of a page at most
+#: the maximum size of a page, in bytes
 LARGEST = 8 * 2**20
-#: how often a page is run that the machine fails at
+#: how often a page is run if the machine fails
 TRIES = 2
-#: a page that is empty and right: of a case without good examples it tells whether the case ends at all
+#: an empty, correct page: for a case without good examples, it shows whether the test ends at all
 BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
 <body><main><h1>Nothing</h1></main>"""
 
 
 def code_of(case: Case) -> Code:
-    """What of a case the engine needs."""
+    """The parts of a case that the engine needs."""
     return Code(case.digest, case.code, case.names_axe, case.gate)
 
 
 @dataclass(frozen=True)
 class RunPage:
-    """The request: a page and the test of its case. `key` is handed back as it is."""
+    """The request: a page and the test of its case. `key` is returned unchanged."""
 
     name: str
     html: str
@@ -61,9 +61,9 @@ class RunPage:
 
 
 class Doubts:
-    """Whose fault doubtful ends are, asked once for each case: a case that ends well on a good page of its own was
-    brought to its end by the page. Without a good example the empty page tells whether it hangs, and what a case throws
-    is its own."""
+    """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example,
+    the page is to blame. Without a good example, the empty page shows whether the case hangs, and what the case
+    throws is its own fault."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -1,4 +1,4 @@
-"""Runs of the track of pages: a named view of answers, which are kept by all that shapes them and shared among runs.
+"""Runs of the page track: named views of answers, which are stored by everything they depend on and shared by runs.
 
 03_predictions/pages/<run>/run.json           what was asked, of whom, how often
                            cases/<case>/      the cases as they were
@@ -24,9 +24,9 @@ from pipeline.core.store import Store, Unit, digest, now, read_json, read_record
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.records import PageAnswer
 
-#: the folder beside the runs, which no run is called like
+#: the folder beside the runs; no run may have this name
 KEPT = "kept"
-#: what every model is told, in the words of the public harness
+#: the system prompt, as in the public harness
 SYSTEM = (
     "You are generating a single standalone HTML document. "
     "Do NOT wrap output in markdown fences. Include <head> and <body>. "
@@ -36,10 +36,10 @@ SYSTEM = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run asks: which models, how often, with which parameters of OpenAI's protocol.
+    """What a run asks: which models, how often, and with which parameters of OpenAI's API.
 
-    `seed` is the first sample's, each further one has the next; `ks` are the k of pass@k; `fresh` asks even what is
-    kept. Raises UserError (`checked`) for a k above the samples.
+    `seed` is the first sample's; each further sample adds one. `ks` are the k of pass@k. `fresh` ignores stored
+    answers. `checked` raises UserError for a k above the number of samples.
     """
 
     models: tuple[str, ...]
@@ -59,7 +59,7 @@ class Asked:
         return replace(self, models=tuple(dict.fromkeys(self.models)), ks=tuple(sorted(set(self.ks))))
 
     def parameters(self, sample: int) -> dict[str, Any]:
-        """Of the request for one sample."""
+        """The parameters of the request for one sample."""
         found = {
             "seed": None if self.seed is None else self.seed + sample,
             "temperature": self.temperature,
@@ -70,7 +70,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Run:
-    """A run's folder, its cases and what it asks. `case_set` is their name, for people and for money."""
+    """A run's folder, its cases and what it asks. `case_set` is the name of the cases, for people and for costs."""
 
     store: Store
     name: str
@@ -92,17 +92,17 @@ class Run:
 
     @property
     def keys(self) -> list[tuple[str, str, int]]:
-        """Case, model and index of every answer that is wanted, in order."""
+        """Case, model and index of every requested answer, in order."""
         samples = range(self.asked.samples)
         return [(case.name, model, one) for case in self.cases for model in self.asked.models for one in samples]
 
     def html(self, case: str, model: str, sample: int) -> Path:
-        """Where a page stands in the run's folder."""
+        """The path of a page in the run's folder."""
         suffix = f"__s{sample}" if self.asked.samples > 1 else ""
         return Path("raw", folder_name(case), f"{folder_name(model)}{suffix}.html")
 
     def screenshot(self, case: str, model: str, sample: int) -> Path:
-        """The same of a screenshot, in the folder of the verdicts."""
+        """The path of a screenshot in the folder of the verdicts."""
         suffix = f"__s{sample}" if self.asked.samples > 1 else ""
         return Path("screenshots", f"{folder_name(case)}__{folder_name(model)}{suffix}.png")
 
@@ -114,14 +114,15 @@ class Run:
 
 
 def kept_answer(store: Store, inputs: dict[str, str]) -> Unit:
-    """The unit of one answer, by all that shapes it."""
+    """The unit of one answer, by everything that the answer depends on."""
     return Unit(store.pages(KEPT) / digest(inputs))
 
 
 def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entries: dict[str, Any], name: str) -> Run:
-    """The run of exactly this question, made when there is none yet; `entries` are the models' of the list.
+    """The run with exactly these questions, created if there is none; `entries` are the models' entries of the model
+    list.
 
-    A run of fresh answers that is complete is not gone on with. Raises UserError for a name that is another run's.
+    A complete run of fresh answers is not resumed. Raises UserError for the name of a different run.
     """
     key = digest(asdict(asked), [(one.name, one.prompt, one.digest) for one in cases], entries)
     known = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
@@ -141,7 +142,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
 
 
 def load_run(store: Store, name: str = "") -> Run:
-    """A run, the newest by default. Raises UserError where there is none."""
+    """A run, by default the newest. Raises UserError if there is none."""
     names = sorted((read_json(one / "run.json")["started"], one.name) for one in _folders(store))
     if not names:
         raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")
@@ -149,15 +150,15 @@ def load_run(store: Store, name: str = "") -> Run:
     if chosen not in {one for _, one in names}:
         raise unknown("run of pages", name, [one for _, one in names])
     about = read_json(store.pages(chosen) / "run.json")
-    said: dict[str, Any] = {
+    described: dict[str, Any] = {
         one: tuple(value) if isinstance(value, list) else value for one, value in about["asked"].items()
     }
     cases = {one.name: one for one in load_cases(store.pages(chosen) / "cases")}
-    return Run(store, chosen, about["case_set"], Asked(**said), tuple(cases[one] for one in about["cases"]))
+    return Run(store, chosen, about["case_set"], Asked(**described), tuple(cases[one] for one in about["cases"]))
 
 
 def with_cases(run: Run, folder: Path) -> Run:
-    """The same answers for the cases of another folder, as far as these are there under the same names."""
+    """The same answers with the cases of another folder, which must have the same names."""
     there = {one.name: one for one in load_cases(folder)}
     missing = sorted({one.name for one in run.cases} - set(there))
     if missing:
@@ -177,7 +178,7 @@ def _is_complete(store: Store, name: str) -> bool:
 
 
 def copy_cases(cases: Sequence[Case], folder: Path) -> None:
-    """Cases with their examples, as they are now."""
+    """Copy cases with their examples."""
     for case in cases:
         for path in sorted(case.folder.rglob("*")):
             if path.is_file() and not path.is_symlink():

@@ -1,8 +1,8 @@
-"""What was seen of a page means: passed, failed or error. Pure functions.
+"""From observations to verdicts: passed, failed or error. Pure functions.
 
-A page passes with no violation of a rule that counts and no failed requirement, when it is about its case. What the
-page did to be cut short fails it; only a fault of the case, the runner or the machine is an error, and leaves n of
-pass@k. Whose fault it is that a case threw or hung, the same case on a page that is right has told (`Doubt`).
+A page passes if it is about its case, violates no rule that counts and fails no requirement. A page that causes its run
+to be cut short fails. Only faults of the case, the runner or the machine are errors, which are not in the n of pass@k.
+If a case threw or hung, running it on a correct page has shown who is to blame (`Doubt`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from pipeline.pages.records import Assertion, Observed, PageVerdict, Result, Violation
 
-#: rules with one of these tags are counted apart: the public harness counts axe-core's advice so, too
+#: rules with one of these tags are counted separately: the public harness treats axe-core's advice in the same way
 APART = ("best-practice",)
 
-#: how a page was cut short -> the cause, which is the page's
+#: how a page was cut short -> the cause, for which the page is to blame
 LIMITS = {
     "time": "time",
     "load": "time",
@@ -36,25 +36,25 @@ LIMITS = {
     "size": "too_large",
     "error": "too_much",
 }
-#: what each cause means, for people
+#: cause -> its meaning
 CAUSES = {
-    "time": "it took longer than a page, its load, or an audit may",
-    "crashed": "it ended the browser's process, or the runner's",
-    "left": "it went to another document, or closed itself",
+    "time": "the page, its load or an audit took too long",
+    "crashed": "it ended the browser's process or the runner's",
+    "left": "it went to another document or closed itself",
     "unaudited": "axe-core could not audit it",
-    "too_much": "it asked, opened, said or loaded more than a page may",
-    "off_task": "it is empty, or not about its case",
-    "unfinished": "the case could not go on with it",
-    "too_large": "it is larger than a page may be",
+    "too_much": "it requested, opened, logged or loaded more than a page may",
+    "off_task": "it is empty or not about its case",
+    "unfinished": "the case could not continue with it",
+    "too_large": "it is too large",
     "case": "the case is at fault",
     "machine": "the runner or the machine is at fault",
 }
-#: whose fault a doubtful end is
+#: who is to blame for a doubtful end
 Doubt = Literal["page", "case"]
 
 
 class Judged(NamedTuple):
-    """How a page ends, and why."""
+    """The result of a page, and why."""
 
     result: Result
     cause: str = ""
@@ -62,13 +62,13 @@ class Judged(NamedTuple):
 
 
 def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -> Judged:
-    """The verdict; `apart` are tags of axe-core whose rules do not count."""
+    """The verdict; `apart` are the axe-core tags whose rules do not count."""
     if seen.machine:
         return Judged("error", "machine", seen.machine)
     if seen.fault:
         return Judged("error", "case", seen.fault)
     if seen.is_doubtful and doubt == "case":
-        return Judged("error", "case", seen.threw or f"{seen.detail}, on a page that is right, too")
+        return Judged("error", "case", seen.threw or f"{seen.detail}, also on a correct page")
     if seen.ended:
         return Judged("failed", LIMITS[seen.ended], seen.detail or seen.ended)
     if seen.off_task:
@@ -80,12 +80,12 @@ def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -
 
 
 def counting(violations: Sequence[Violation], apart: Sequence[str] = APART) -> tuple[Violation, ...]:
-    """The violations of the rules that count."""
+    """The violations of rules that count."""
     return tuple(one for one in violations if not set(apart) & set(one.tags))
 
 
 def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART, doubt: Doubt = "page") -> PageVerdict:
-    """The record of a page; `about` says whose page it is, of which case, and under which law."""
+    """The record of a verdict; `about` has the page's model, case and law."""
     result, cause, detail = judge(seen, apart, doubt)
     counted = counting(seen.violations, apart)
     return about.model_copy(
@@ -102,7 +102,7 @@ def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART,
 
 
 def outcomes(assertions: Sequence[Assertion]) -> dict[str, str]:
-    """How each assertion ended, by name; one of a name that fails once fails."""
+    """The result of each assertion by name; assertions of the same name fail if one of them does."""
     found: dict[str, str] = {}
     for one in assertions:
         found[one.name] = "fail" if "fail" in (one.status, found.get(one.name)) else "pass"

@@ -22,7 +22,7 @@ def test_a_case_with_its_examples(tmp_path: Path) -> None:
     ("script", "fault"),
     [
         ("", "there is no <script"),
-        ('<script id="a11y-assertions">{"assertions": {"a": "pass" "b": 1}}</script>', "no JSON"),
+        ('<script id="a11y-assertions">{"assertions": {"a": "pass" "b": 1}}</script>', "not JSON"),
         ('<script id="a11y-assertions" type="application/json">[]</script>', "no object 'assertions'"),
         ('<script id="a11y-assertions">{"assertions": {"a": "maybe"}}</script>', "'a' is expected neither"),
     ],

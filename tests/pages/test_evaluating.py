@@ -115,8 +115,8 @@ def report(evaluation: Evaluation) -> Path:
 
 def test_the_report_says_what_counts_and_what_is_missing(report: Path) -> None:
     text = BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser").get_text(" ")
-    assert "with the tag best-practice are counted apart" in text
-    assert "Not evaluated, and in no rate: 2 pages" in text and "Of 2 answers the provider did not say" in text
+    assert "with the tag best-practice are counted separately" in text
+    assert "Not evaluated, and in no rate: 2 pages" in text and "The provider reported no usage for 2 answers" in text
 
 
 def test_the_report_has_its_tables_figures_and_samples(report: Path) -> None:

@@ -1,5 +1,5 @@
-"""The hybrid score: a second view of a page, beside its verdict. Four parts, weighted; a part that cannot be told is
-absent, and never 0.
+"""The hybrid score of a page, in addition to its verdict: four weighted parts. A part that cannot be determined is
+missing, never 0.
 
     from pipeline.pages.hybrid import evaluate, feedback
     scored = evaluate("The answer is 345", expected="345")
@@ -7,9 +7,9 @@ absent, and never 0.
 
 formulas                  every number, from one table (formulas.toml)
 records                   a part, feedback, the score
-validity                  the HTML standard, asked of html-validate (vendors/html-validate)
-behaviour                 a real browser: does it render, what does its console say, how long does it take
-expected                  the text that was expected
+validity                  the HTML standard, checked by html-validate (vendors/html-validate)
+behaviour                 a real browser: rendering, console, load time
+expected                  the expected text
 judge                     a model's opinion, on a scale of three
 score                     the parts, weighted
 suite                     a suite of tests as YAML, as cases; its configuration

@@ -1,7 +1,7 @@
-"""How a page behaves in a real browser: whether it renders, what goes wrong in its scripts, and how long it takes.
+"""How a page behaves in a real browser: whether it renders, errors in its scripts, and its load time.
 
-Runs it in the engine of the track, with the same fences: what a page loads from elsewhere does not come, and counts
-as the error that the console shows for it.
+Runs the page in the track's engine, without network: resources from elsewhere do not load, and the console errors for
+them count.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
 
-#: messages that feedback tells
+#: the number of messages in feedback
 TOLD = 5
 
 
 def watch(page: str, limits: Limits | None = None) -> Part:
-    """The part of the score; absent where the machine or the runner is at fault, or where there is no browser."""
+    """The part of the score; missing if the machine or the runner failed, or without a browser."""
     try:
         seen = look(Job(page, _code(), limits=limits or Limits())).observed
     except (InfrastructureError, UserError) as error:
@@ -32,13 +32,13 @@ def watch(page: str, limits: Limits | None = None) -> Part:
 
 @cache
 def _code() -> Code:
-    """The test of a page that has no case of its own."""
+    """The test of a page without a case."""
     script = files(__package__).joinpath("renders.js").read_bytes()
     return Code(digest(script), {"test.js": script}, False, {"selectors": [], "words": []})
 
 
 def part(seen: Observed) -> Part:
-    """What was seen of a page, as the part of the score."""
+    """The part of the score for an observed page."""
     if seen.machine or seen.fault:
         message = f"The page was not shown: {seen.machine or seen.fault}"
         return Part(feedback=(Feedback(level="info", message=message),))

@@ -1,7 +1,7 @@
-"""Whether an answer says what was expected of it. Pure functions.
+"""Whether an answer contains the expected text. Pure functions.
 
-A page counts by the texts that people are shown (no script, no style, no title), any other answer as it is; case and
-white space do not count.
+Of a page, the visible text is compared (without scripts, styles and title); any other answer is compared as it is.
+Letter case and white space are ignored.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from html.parser import HTMLParser
 from pipeline.pages.hybrid.formulas import likeness
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 
-#: what is in there nobody is shown
+#: elements whose content is not visible
 _UNSEEN = ("script", "style", "template", "title", "noscript")
 _PAGE = re.compile(r"<!doctype html|<html|<body", re.IGNORECASE)
-#: characters that are compared at most
+#: the maximum number of characters that are compared
 LONGEST = 100_000
 
 
@@ -41,7 +41,7 @@ class _Texts(HTMLParser):
 
 
 def text_of(answer: str) -> str:
-    """The text of an answer that is compared."""
+    """The text of an answer for the comparison."""
     if not _PAGE.search(answer):
         return answer
     texts = _Texts()
@@ -51,17 +51,17 @@ def text_of(answer: str) -> str:
 
 
 def compare(answer: str, expected: str) -> Part:
-    """The part of the score; absent where nothing was expected."""
+    """The part of the score; missing if nothing was expected."""
     if not expected.strip():
         return Part()
-    said, wanted = _plain(text_of(answer))[:LONGEST], _plain(expected)[:LONGEST]
+    text, wanted = _plain(text_of(answer))[:LONGEST], _plain(expected)[:LONGEST]
     words = set(re.findall(r"\w+", wanted))
-    there = words & set(re.findall(r"\w+", said))
-    same, ratio = said == wanted, _ratio(said, wanted)
-    keywords = Fraction(len(there), len(words)) if words else Fraction(0)
+    shared = words & set(re.findall(r"\w+", text))
+    same, ratio = text == wanted, _ratio(text, wanted)
+    keywords = Fraction(len(shared), len(words)) if words else Fraction(0)
     score = likeness(same, ratio, keywords)
     detail = {"exact_match": same, "similarity": round(float(ratio), 4), "keywords": round(float(keywords), 4)}
-    return Part(score=score, feedback=(_feedback(same, len(there), len(words)),), detail=detail)
+    return Part(score=score, feedback=(_feedback(same, len(shared), len(words)),), detail=detail)
 
 
 def _plain(text: str) -> str:
@@ -69,13 +69,13 @@ def _plain(text: str) -> str:
 
 
 def _ratio(one: str, other: str) -> Fraction:
-    """`SequenceMatcher.ratio`, exactly."""
+    """`SequenceMatcher.ratio` as an exact fraction."""
     matching = sum(block.size for block in SequenceMatcher(None, one, other).get_matching_blocks())
     return Fraction(2 * matching, len(one) + len(other))
 
 
-def _feedback(same: bool, there: int, words: int) -> Feedback:
+def _feedback(same: bool, shared: int, words: int) -> Feedback:
     if same:
-        return Feedback(level="success", message="It says exactly what was expected.")
-    level: Level = "info" if there == words else "warning"
-    return Feedback(level=level, message=f"It says {there} of the {words} words that were expected.")
+        return Feedback(level="success", message="The text is exactly the expected one.")
+    level: Level = "info" if shared == words else "warning"
+    return Feedback(level=level, message=f"The text has {shared} of the {words} expected words.")

@@ -1,8 +1,8 @@
 """The numbers of the hybrid score, from `formulas.toml`, and the formulas that use them. Pure functions.
 
-The document that the score follows contradicts itself: an older part of it says 70 % for the browser and 30 % for the
-judge, the newer one 15, 40, 20 and 25. The newer one is followed, since it says that it replaced the other, and since
-its worked examples (87 and 84) only come out with its weights.
+The evaluation guide that the score follows contradicts itself: an older part gives 70 % to the browser and 30 % to the
+judge, the newer part 15, 40, 20 and 25. We use the latter, since it says that it replaced the former, and since the
+guide's worked examples (87 and 84) need these weights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def table() -> dict[str, Any]:
 
 
 def overall(scores: Mapping[str, int | None]) -> tuple[int | None, dict[str, float]]:
-    """The whole, and the weights in percent that the parts had: those that are there share all of it."""
+    """The overall score, and the weights of the existing parts in percent, which add up to 100."""
     given = {name: table()["weights"][name] for name in PARTS if scores.get(name) is not None}
     whole = sum(given.values())
     if not whole:
@@ -42,13 +42,13 @@ def passes(score: int | None) -> bool | None:
 
 
 def validity(rules: Sequence[str]) -> int:
-    """Of the rule of each fault that there is."""
+    """The score of `html`, from the rule of each fault."""
     numbers, kinds = table()["html"], len(set(rules))
     return max(0, 100 - numbers["rule"] * kinds - numbers["further"] * (len(rules) - kinds))
 
 
 def behaviour(renders: bool, errors: int, warnings: int, seconds: float) -> int:
-    """`errors` are those of the console and those that nobody caught, `seconds` until the page is loaded."""
+    """The score of `functional`. `errors` are console errors and uncaught errors, `seconds` the load time."""
     if not renders:
         return 0
     numbers = table()["functional"]
@@ -59,7 +59,8 @@ def behaviour(renders: bool, errors: int, warnings: int, seconds: float) -> int:
 
 
 def likeness(same: bool, ratio: Fraction, keywords: Fraction) -> int:
-    """`ratio` is of the two texts as sequences, `keywords` the share of the expected text's words that are there."""
+    """The score of `expected`. `ratio` compares the texts as sequences, `keywords` is the share of expected words
+    found."""
     if same:
         return 100
     numbers = table()["expected"]
@@ -67,10 +68,10 @@ def likeness(same: bool, ratio: Fraction, keywords: Fraction) -> int:
 
 
 def quality(told: int) -> int | None:
-    """Of what a judge says; None for a judge that cannot tell."""
+    """The score of `quality` for a judge's rating; None for a judge that cannot tell."""
     return table()["quality"].get(str(told))
 
 
 def repeated(rules: Sequence[str]) -> dict[str, int]:
-    """How often each rule is broken, the most often first."""
+    """How often each rule is violated, the most frequent first."""
     return dict(Counter(rules).most_common())

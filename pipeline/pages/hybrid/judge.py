@@ -1,6 +1,6 @@
-"""The judge: what a model says of an answer, on a scale of three, asked through the llm floor.
+"""The judge: a model's opinion of an answer, on a scale of three, through the llm floor.
 
-Keeps what it said in `04_evaluation/pages/opinions/`. The agent in the ledger and in `costs.csv` is `page-judge`.
+Stores opinions in `04_evaluation/pages/opinions/`. The agent in the ledger and in `costs.csv` is `page-judge`.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 
 AGENT = "page-judge"
-#: score -> the level at which people are told
+#: score -> the level of its feedback
 LEVELS: dict[int, Level] = {3: "success", 2: "info", 1: "error"}
-#: raised whenever opinions are asked for or read differently
+#: raised if opinions are requested or read differently
 VERSION = 1
-#: characters of an answer that a judge is shown at most
+#: the maximum number of characters of an answer that a judge is shown
 LONGEST = 60_000
 TEMPERATURE = 0.1
-AGAIN = "That could not be read: {}. Answer with the JSON object alone."
+AGAIN = "This answer cannot be used: {}. Answer with the JSON object and nothing else."
 
 
 class Opinion(Record):
-    """What a judge says. `score` is 3, 2, 1, or -1 for what it cannot tell."""
+    """A judge's opinion. `score` is 3, 2, 1, or -1 if it cannot tell."""
 
     score: Literal[3, 2, 1, -1]
     reasoning: str = ""
@@ -56,7 +56,7 @@ class Opinion(Record):
 
 
 class Question(NamedTuple):
-    """An answer to judge; `holder` is whose key pays for it."""
+    """An answer to judge; `holder` is the key that pays for it."""
 
     holder: str
     prompt: str
@@ -64,7 +64,7 @@ class Question(NamedTuple):
 
 
 def messages(question: Question) -> list[Message]:
-    """The answer stands between two lines that it cannot know."""
+    """The messages to a judge. The answer is between two lines that it cannot know."""
     line = digest(question)[:16]
     shown = question.answer[:LONGEST]
     cut = "\n(The rest is cut off.)" if len(question.answer) > LONGEST else ""
@@ -97,7 +97,7 @@ def _rubric() -> Rubric[Question]:
 def opinions(
     store: Store, case_set: str, questions: Sequence[Question], asked: Asked, log: Path, jobs: int = 2
 ) -> dict[Question, Part]:
-    """The part of the score for each question; absent where the judge is out, or says nothing that can be read.
+    """The part of the score for each question; missing if the judge gave no answer, or none that can be read.
 
     Raises UserError for a model that cannot be asked.
     """
@@ -113,15 +113,15 @@ def _part(panel: Panel[Question], question: Question, owed: str) -> Part:
     told = [Opinion(**one) for one in samples.ratings()]
     if not told:
         why = owed or samples.silence() or "no answer"
-        return Part(feedback=(Feedback(level="info", message=f"The judge says nothing: {why}"),))
+        return Part(feedback=(Feedback(level="info", message=f"The judge gave no opinion: {why}"),))
     return part(told[0])
 
 
 def part(opinion: Opinion) -> Part:
-    """An opinion as the part of the score."""
+    """The part of the score for an opinion."""
     score = formulas.quality(opinion.score)
     if score is None:
-        found = Feedback(level="info", message=f"The judge can not tell: {opinion.reasoning}")
+        found = Feedback(level="info", message=f"The judge cannot tell: {opinion.reasoning}")
     else:
         found = Feedback(
             level=LEVELS[opinion.score], message=f"The judge says {opinion.score} of 3: {opinion.reasoning}"
@@ -135,12 +135,12 @@ def part(opinion: Opinion) -> Part:
 
 
 def is_doubtful(found: Part) -> bool:
-    """Whether a judge answered, and was not sure."""
+    """Whether a judge answered and was not sure."""
     return bool(found.detail) and Opinion(**found.detail).is_doubtful
 
 
 def ask_people(store: Store, doubtful: Sequence[tuple[str, str]], judge: str) -> int:
-    """Put answers into the queue of reviews, as (what it is called, its text). Returns how many are new there."""
+    """Put answers, as (name, text), into the review queue. Returns how many are new there."""
     requests = [
         ReviewRequest(
             kind="case",

@@ -1,4 +1,4 @@
-"""What the hybrid score keeps: feedback, parts, the score. Reads and writes nothing."""
+"""The records of the hybrid score: feedback, parts, the score. Reads and writes nothing."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Level = Literal["success", "info", "warning", "error"]
 
 
 class Feedback(Record):
-    """One thing to know about a part."""
+    """One message about a part."""
 
     level: Level
     message: str
 
 
 class Part(Record):
-    """One part of the score. `score` is None for what cannot be told, or was not asked for."""
+    """One part of the score. `score` is None if it cannot be determined or was not requested."""
 
     score: int | None = Field(default=None, ge=0, le=100)
     feedback: tuple[Feedback, ...] = ()
@@ -27,12 +27,12 @@ class Part(Record):
 
 
 class Hybrid(Versioned):
-    """The hybrid score of one answer. `weights` are those that the parts had here, in percent, together 100."""
+    """The hybrid score of one answer. `weights` are those of the existing parts in percent, together 100."""
 
     name: str
     model: str = ""
     sample: int = Field(default=0, ge=0)
-    overall_score: int | None = Field(default=None, description="0 to 100; None where no part can be told")
+    overall_score: int | None = Field(default=None, description="0 to 100; None if no part can be determined")
     passed: bool | None = None
     weights: dict[str, float] = {}
     html: Part = Part()

@@ -1,4 +1,4 @@
-"""The hybrid score of an answer: its parts, weighted, and what there is to say of each. Writes nothing."""
+"""The hybrid score of an answer: its weighted parts, and feedback on each. Writes nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def evaluate(
     quality: Part | None = None,
     limits: Limits | None = None,
 ) -> Hybrid:
-    """The score of an answer as it came. `page` is the page in it, the answer itself by default; `quality` what a
-    judge said (`judge.opinions`), absent by default."""
+    """The score of an unchanged answer. `page` is the page in it, by default the answer itself; `quality` is a
+    judge's part (`judge.opinions`), missing by default."""
     shown = answer if page is None else page
     parts = {
         "html": validity.check(shown),
@@ -33,14 +33,14 @@ def evaluate(
 
 
 def combine(parts: dict[str, Part], about: Hybrid) -> Hybrid:
-    """The record of a whole, from its parts by name."""
+    """The record of a score, from its parts by name."""
     total, weights = formulas.overall({name: part.score for name, part in parts.items()})
     found = {"overall_score": total, "passed": formulas.passes(total), "weights": weights}
     return about.model_copy(update={**parts, **found})
 
 
 def feedback(scored: Hybrid) -> list[dict[str, str]]:
-    """What there is to say, as [{level, message}], part by part."""
+    """The feedback as [{level, message}], part by part."""
     parts: list[Part] = [getattr(scored, name) for name in formulas.PARTS]
     said: list[Feedback] = [one for part in parts for one in part.feedback]
     return [one.model_dump() for one in said]

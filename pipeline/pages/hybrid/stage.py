@@ -1,7 +1,7 @@
-"""The hybrid score of a run: every answer's parts, and the judge's opinion of it where one is asked.
+"""The hybrid score of a run: every answer's parts, and a judge's opinion if one is asked.
 
-Reads a run; writes `04_evaluation/pages/<run>/hybrid.jsonl`, what a judge said and cost, and requests for a review of
-what it is not sure of. Verdicts know nothing of it.
+Reads a run; writes `04_evaluation/pages/<run>/hybrid.jsonl`, the judge's opinions and their cost, and requests to
+review answers that it is not sure of. Does not affect verdicts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SCORES = "hybrid.jsonl"
 
 @dataclass(frozen=True)
 class Score:
-    """The request: an answer, and what was expected of it. The judge's part comes later."""
+    """The request: an answer and its expected text. The judge's part is added later."""
 
     name: str
     answer: PageAnswer
@@ -48,8 +48,8 @@ class Score:
         return evaluate(self.page, expected=self.expected, limits=self.limits, **about)
 
     def failed(self, error: Exception) -> Hybrid:
-        """Nothing can be told of what the machine, or this program, failed at."""
-        why = Feedback(level="info", message=f"It was not looked at: {type(error).__name__}: {error}")
+        """All parts are missing if the machine, or this program, failed."""
+        why = Feedback(level="info", message=f"The answer was not checked: {type(error).__name__}: {error}")
         about = Hybrid(name=self.answer.case, model=self.answer.model, sample=self.answer.sample)
         return about.model_copy(update={"html": Part(feedback=(why,))})
 
@@ -64,7 +64,7 @@ class Scoring:
     limits: Limits = field(default_factory=Limits)
 
     def score(self) -> list[Hybrid]:
-        """Score all answers, and write. Raises UserError for a judge that cannot be asked."""
+        """Score all answers and write the records. Raises UserError for a judge that cannot be asked."""
         run = self.run
         with run.store.lock("pages-hybrid", run.name), log_file(run.evaluated / "hybrid.log"):
             requests = [self._request(one) for one in run.answers()]

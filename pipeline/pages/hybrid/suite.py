@@ -1,12 +1,12 @@
-"""Suites of tests as YAML, and their configuration: a test becomes a case like any other.
+"""Suites of tests as YAML, and their configuration. A test becomes a case like any other.
 
     tests:
       - name: math_test
         prompt: "What is 15 * 23?"
         expected: "345"          # optional
 
-Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does it render?), and expected.txt where something
-is expected. Refuses what it does not know with file, field and hint.
+Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does the page render?), and expected.txt if a text
+is expected. Unknown fields are errors with file, field and hint.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipeline.core.record import Record
 from pipeline.core.store import write_bytes
 from pipeline.pages.cases import PROMPT, TEST
 
-#: what an answer should say, in the folder of its case
+#: the file with the expected text, in the folder of a case
 EXPECTED = "expected.txt"
 
 R = TypeVar("R", bound=BaseModel)
@@ -33,7 +33,7 @@ R = TypeVar("R", bound=BaseModel)
 class Test(Record):
     """One test of a suite."""
 
-    __test__ = False  # no test of pytest's
+    __test__ = False  # not a test of pytest
 
     name: str = Field(min_length=1)
     prompt: str = Field(min_length=1)
@@ -42,7 +42,7 @@ class Test(Record):
     @field_validator("expected", mode="before")
     @classmethod
     def _written(cls, value: object) -> object:
-        """A number stands for how it is written."""
+        """A number becomes its text."""
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value or ""
 
 
@@ -51,8 +51,8 @@ class Suite(Record):
 
 
 class Configuration(Record):
-    """What a file of --config may say. `headless`, `output_dir` and `save_results` are read and mean nothing here:
-    there is no window, and results stand under the data directory."""
+    """The fields of a file for --config. `headless`, `output_dir` and `save_results` are accepted and ignored: there
+    is no window, and results are in the data directory."""
 
     use_llm_judge: bool = True
     judge_model: str = ""
@@ -64,18 +64,22 @@ class Configuration(Record):
 
 
 def load_suite(path: Path) -> Suite:
-    """Raises UserError for a file that is no suite, and for two tests of one name."""
+    """Load a suite. Raises UserError for an invalid file, and for two tests of the same name."""
     suite = _read(path, Suite, "write tests: and below it - name, prompt and, optionally, expected")
     names = [folder_name(one.name) for one in suite.tests]
     if twice := sorted({one for one in names if names.count(one) > 1}):
-        raise UserError(f"there are two tests named {twice[0]}", path=path, field="tests", hint="give each its name")
+        raise UserError(
+            f"there are two tests named {twice[0]}", path=path, field="tests", hint="give each its own name"
+        )
     return suite
 
 
 def load_configuration(path: Path | None) -> Configuration:
-    """Raises UserError for a file that is no configuration."""
+    """Load a configuration. Raises UserError for an invalid file."""
     return (
-        _read(path, Configuration, f"known are: {', '.join(Configuration.model_fields)}") if path else Configuration()
+        _read(path, Configuration, f"known fields: {', '.join(Configuration.model_fields)}")
+        if path
+        else Configuration()
     )
 
 
@@ -91,25 +95,26 @@ def as_cases(suite: Suite, folder: Path) -> None:
 
 
 def expected_of(folder: Path) -> str:
-    """What an answer to a case should say; empty where nothing is expected."""
+    """The expected text of a case; empty if none is expected."""
     path = folder / EXPECTED
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def extract(results: Path, folder: Path) -> list[Path]:
-    """Write the HTML in a file of results, as FOLDER/<model>/<test>.html; what is no HTML is left out.
+    """Write the HTML in a file of results as FOLDER/<model>/<test>.html; answers that are not HTML are skipped.
 
-    Reads a list of {test_name, model, response}, model as a name or {model: NAME}. Raises UserError for another file.
+    Reads a list of {test_name, model, response}, model as a name or {model: NAME}. Raises UserError for an invalid
+    file.
     """
     from pipeline.pages.answers import page_of
 
     written = []
-    for one in _rows(results):
-        page = page_of(one["response"])
+    for result in _rows(results):
+        page = page_of(result["response"])
         if "<" not in page:
             continue
-        model = one["model"]["model"] if isinstance(one["model"], dict) else one["model"]
-        path = folder / folder_name(model) / f"{folder_name(one['test_name'])}.html"
+        model = result["model"]["model"] if isinstance(result["model"], dict) else result["model"]
+        path = folder / folder_name(model) / f"{folder_name(result['test_name'])}.html"
         write_bytes(path, page.encode())
         written.append(path)
     return written

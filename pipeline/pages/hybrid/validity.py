@@ -1,6 +1,6 @@
-"""Whether a page keeps to the HTML standard: html-validate says (vendors/html-validate), in a process of its own.
+"""Whether a page follows the HTML standard, checked by html-validate (vendors/html-validate) in a process of its own.
 
-Reads the npm registry once, through the `npm` client; writes the cache folder. No script of a page runs here.
+Reads the npm registry once, through the `npm` client; writes the cache folder. Scripts of a page are not run.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Part
 
 ENGINE = VENDORS / "html-validate"
-#: what npm needs of the engine's folder
+#: the files of the engine's folder that npm needs
 PINNED = ("package.json", "package-lock.json")
-#: seconds for npm, and for the checker with one page; its memory in megabytes
+#: seconds for npm; seconds and megabytes for the checker with one page
 INSTALLING, CHECKING, HEAP = 300, 60, 512
-#: faults that feedback tells
+#: the number of faults in feedback
 TOLD = 5
 #: the only variables that a checker gets
 PASSED = ("PATH", "LANG", "LC_ALL")
 
 
 def check(page: str) -> Part:
-    """The part of the score; absent where there is no checker. A page that the checker does not end with gets 0."""
+    """The part of the score; missing without a checker. A page that the checker cannot finish gets 0."""
     try:
         faults = _faults(page)
     except InfrastructureError as error:
         return Part(feedback=(Feedback(level="info", message=f"The HTML was not checked: {error}"),))
     except subprocess.TimeoutExpired:
-        message = f"The checker does not come to an end with it in {CHECKING} s."
+        message = f"The checker did not finish with it in {CHECKING} s."
         return Part(score=0, feedback=(Feedback(level="error", message=message),))
     rules = [one["rule"] for one in faults]
     detail = {"valid": not faults, "faults": len(faults), "rules": formulas.repeated(rules)}
@@ -46,7 +46,7 @@ def check(page: str) -> Part:
 
 def _feedback(faults: list[dict[str, Any]]) -> tuple[Feedback, ...]:
     if not faults:
-        return (Feedback(level="success", message="The HTML keeps to the standard."),)
+        return (Feedback(level="success", message="The HTML follows the standard."),)
     told = [f"Line {one['line']}: {one['message']} ({one['rule']})" for one in faults[:TOLD]]
     more = [f"{len(faults) - TOLD} further faults of the HTML."] if len(faults) > TOLD else []
     return tuple(Feedback(level="error", message=message) for message in (*told, *more))
@@ -66,7 +66,7 @@ def _faults(page: str) -> list[dict[str, Any]]:
 
 
 def installed() -> Path:
-    """The folder with html-validate, made at first use. Raises InfrastructureError where npm cannot get it."""
+    """The folder with html-validate, made at first use. Raises InfrastructureError if npm cannot install it."""
     folder = cache_root() / "html-validate" / digest(*((ENGINE / name).read_bytes() for name in PINNED))[:16]
     once(folder, _install)
     return folder
@@ -77,7 +77,7 @@ def _install(folder: Path) -> None:
         shutil.copy(ENGINE / name, folder)
     npm = shutil.which("npm")
     if npm is None:
-        raise InfrastructureError("npm is not there", cause="registry")
+        raise InfrastructureError("npm is not installed", cause="registry")
     command = [npm, "ci", "--ignore-scripts", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--silent"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALLING)
     if done.returncode:
@@ -87,9 +87,9 @@ def _install(folder: Path) -> None:
 
 
 def _node() -> str:
-    """The Node that Playwright brings: the engine's, at one version."""
+    """The Node that the Python package playwright contains, as the engine uses it."""
     try:
         from playwright._impl._driver import compute_driver_executable
     except ImportError:
-        raise InfrastructureError("playwright is not there (uv sync)", cause="install") from None
+        raise InfrastructureError("playwright is not installed (uv sync)", cause="install") from None
     return str(compute_driver_executable()[0])

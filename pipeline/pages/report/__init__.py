@@ -1,12 +1,12 @@
-"""The report on a run of pages: a file with tables and figures, and a page for each sample, loaded when it is wanted.
+"""The report on a run of pages: a file with tables and figures, and a page per sample, loaded when opened.
 
     tables            the tables
     plots             the figures
     frames            both for notebooks
     report.html.j2    the file; sample.html.j2 a sample's page: assertions, violations, screenshot, source, cost
 
-The parts, the policy and the look are the report floor's. Makes text; `write` writes `report.html`, `samples/` and
-`figures/` beside the verdicts.
+Components, content security policy and styles come from the report floor. `write` writes `report.html`, `samples/` and
+`figures/` beside the verdicts; the rest writes nothing.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from pipeline.report.page import environment, policed
 
 STYLES = (("pipeline.report", "page.css"), (__name__, "pages.css"), ("pipeline.report", "texts.css"))
 SCRIPTS = (("pipeline.report", "tables.js"), ("pipeline.report", "contents.js"))
-#: chapter -> its title and what it is about
+#: chapter -> its title and subject
 CHAPTERS = {
     "glance": ("At a glance", "Models, the best first."),
     "cases": ("Cases", "Where models did well, and what their pages lack."),
     "axe": ("axe-core", "Which rules and success criteria pages violate."),
-    "cost": ("Cost", "What the answers cost, whoever's run paid for them."),
+    "cost": ("Cost", "The cost of the answers, including those that other runs paid for."),
     "comparison": ("Comparison", "The same pages of another run: by case, model and index."),
 }
 
 
 class Sample(NamedTuple):
-    """One page with all that is shown of it; `file` is its own page, from the report's folder."""
+    """One sample with everything that its page shows; `file` is that page, relative to the report's folder."""
 
     answer: PageAnswer
     verdict: PageVerdict
@@ -53,14 +53,14 @@ class Sample(NamedTuple):
 
 
 class Other(NamedTuple):
-    """Another run that this one is compared with."""
+    """Another run, to compare this one with."""
 
     name: str
     verdicts: Sequence[PageVerdict]
 
 
 def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], other: Other | None = None) -> Path:
-    """Write the report on verdicts that are there, and return its path."""
+    """Write the report on existing verdicts and return its path."""
     run = evaluation.run
     samples = _samples(evaluation, verdicts)
     drawn = plots(run, [one.answer for one in samples], verdicts)
@@ -120,7 +120,7 @@ def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None,
 
 
 def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) -> list[tuple[str, str]]:
-    """What there is, as label and value."""
+    """The facts as label and value."""
     judged = [one for one in verdicts if one.result != "error"]
     passed = sum(one.passed for one in judged)
     share = f"{passed} of {len(judged)}"
@@ -136,9 +136,11 @@ def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) 
 
 
 def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
-    """What a reader has to know: what counts, and what is missing."""
+    """Notes for readers: what counts, and what is missing."""
     apart = ", ".join(evaluation.apart)
-    said = [f"Rules of axe-core with the tag {apart} are counted apart." if apart else "All rules of axe-core count."]
+    said = [
+        f"Rules of axe-core with the tag {apart} are counted separately." if apart else "All rules of axe-core count."
+    ]
     errors = [one for one in verdicts if one.result == "error"]
     if errors:
         said.append(
@@ -149,7 +151,7 @@ def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
         said.append(f"Without an answer yet: {owed} pages.")
     unknown = sum(one.usage.cost_usd is None for one in evaluation.run.answers())
     if unknown:
-        said.append(f"Of {unknown} answers the provider did not say what they used: their cost is in no sum.")
+        said.append(f"The provider reported no usage for {unknown} answers: their cost is in no sum.")
     return said
 
 

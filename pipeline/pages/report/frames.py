@@ -1,4 +1,4 @@
-"""The tables and figures of a run of pages for notebooks: the report's, as data frames. Writes nothing."""
+"""The report's tables (as data frames) and figures, for notebooks. Writes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.report.tables import Table
 
 
 class Shown(NamedTuple):
-    """A run by name, with its tables and figures by theirs."""
+    """A run by name, with its tables and figures by name."""
 
     run: str
     tables: dict[str, pd.DataFrame]
@@ -25,7 +25,7 @@ class Shown(NamedTuple):
 
 
 def load(data: str | Path, run: str = "") -> Shown:
-    """A run that was evaluated, the newest by default. Raises UserError where there is none."""
+    """An evaluated run, by default the newest. Raises UserError if there is none."""
     evaluation, verdicts = evaluated(load_run(Store(Path(data)), run))
     answers = evaluation.run.answers()
     found = [table for chapter in tables(evaluation.run, answers, verdicts).values() for table in chapter]

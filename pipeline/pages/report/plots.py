@@ -15,16 +15,16 @@ from pipeline.pages.runs import Run
 from pipeline.report.figures.bars import legend, plain
 from pipeline.report.figures.style import GRID, LINES, WIDTH, Drawing, Plot, canvas, laid_out, listed, styled, wrapped
 
-#: rules in the figure at most; the table has all
+#: the maximum number of rules in the figure; the table has all
 MOST_RULES = 12
-#: k in the curve at most: more are too close to tell
+#: the maximum number of k in the curve: more could not be told apart
 MOST_K = 50
 Answers: TypeAlias = Sequence[PageAnswer]
 Verdicts: TypeAlias = Sequence[PageVerdict]
 
 
 def plots(run: Run, answers: Answers, verdicts: Verdicts) -> list[Plot]:
-    """All figures that there is something to show in."""
+    """All figures for which there are data."""
     drawings: list[tuple[str, str, str, Callable[[], Drawing | None]]] = [
         ("pass-at-k", "pass@k", "pass-at-k", lambda: _curve(run, verdicts)),
         ("rules", "Pages that violate a rule that counts", "rules", lambda: _rules(verdicts)),
@@ -59,7 +59,7 @@ def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
 
 
 def _points(found: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
-    """k with the percentage and its interval, where they are known."""
+    """Each k with its percentage and interval, if these are known."""
     return [
         (one.k, 100 * one.value, 100 * one.interval.low, 100 * one.interval.high)
         for one in found

@@ -23,7 +23,7 @@ from pipeline.report.page import counted
 from pipeline.report.statistics import Interval
 from pipeline.report.tables import Heading, Row, Table
 
-#: result -> the letter that stands for it in lists
+#: result -> its letter in lists
 MARKS = {"passed": "P", "failed": "F", "error": "–"}
 NONE = "–"
 Answers: TypeAlias = Sequence[PageAnswer]
@@ -33,7 +33,7 @@ Verdicts: TypeAlias = Sequence[PageVerdict]
 def tables(
     run: Run, answers: Answers, verdicts: Verdicts, other: tuple[str, Verdicts] | None = None
 ) -> dict[str, list[Table]]:
-    """The tables by chapter; what there is nothing to say of is left out."""
+    """The tables by chapter; tables without data are omitted."""
     rows = sorted(
         (model_row(one, answers, verdicts) for one in run.asked.models), key=lambda row: -(row.passed.share or 0)
     )
@@ -58,13 +58,17 @@ def between(interval: Interval | None) -> str:
 def _models(rows: Sequence[ModelRow]) -> Table:
     headings = [
         Heading("model", "A name of the model list."),
-        Heading("pages", "Answers that got a verdict.", True),
+        Heading("pages", "Answers with a verdict.", True),
         Heading("passed %", "Pages without a violation that counts and without a failed requirement.", True),
         Heading("interval", "Wilson's, 95 %.", True, "%", True),
         Heading("requirements %", "Pages on which all requirements (R) hold.", True),
         Heading("best practices %", "Pages on which all best practices (BP) hold, of those whose case has some.", True),
         Heading("axe-core %", "Pages without a violation that counts.", True),
-        Heading("errors", "Pages that a case, the runner or the machine failed at: they are in no rate.", True),
+        Heading(
+            "errors",
+            "Pages without a verdict, because of a case, the runner or the machine: they are in no rate.",
+            True,
+        ),
     ]
     about = "A page passes when axe-core finds no violation that counts and no requirement of its case fails."
     return Table("models", "Models", about, headings, [_model(one) for one in rows])
@@ -94,14 +98,18 @@ def _bar(share: Share) -> tuple[float, float, float] | None:
 def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
     headings = [
         Heading("model", "A name of the model list."),
-        Heading("k", "Samples that are drawn.", True),
-        Heading("pass@k %", "How likely one of k samples passes: the mean over cases (Chen et al. 2021).", True),
+        Heading("k", "The number of samples drawn.", True),
+        Heading(
+            "pass@k %",
+            "The probability that at least one of k samples passes: the mean over cases (Chen et al. 2021).",
+            True,
+        ),
         Heading("interval", "95 %, by resampling the cases.", True),
-        Heading("cases", "Cases with at least k samples that got a verdict, of all.", True),
+        Heading("cases", "Cases with at least k samples with a verdict, of all.", True),
     ]
     rows = [_at(model, one) for model in run.asked.models for one in pass_at(model, run.asked.ks, verdicts)]
     samples = counted(run.asked.samples, "sample")
-    about = f"{samples} of each case. Errors leave n: a case that has fewer than k then says nothing."
+    about = f"{samples} of each case. Errors are not in n; cases with fewer than k samples left are omitted."
     return Table("pass-at-k", "pass@k", about, headings, rows)
 
 
@@ -111,7 +119,7 @@ def _at(model: str, one: PassAtK) -> Row:
 
 def _cases(run: Run, verdicts: Verdicts) -> Table:
     headings = [Heading("case", "A prompt with its test.")]
-    headings += [Heading(one, "Pages that pass, of those that got a verdict.", True) for one in run.asked.models]
+    headings += [Heading(one, "Pages that pass, of those with a verdict.", True) for one in run.asked.models]
     by_model = {model: counts(model, verdicts) for model in run.asked.models}
     rows = [Row((case.name, *(_of(by_model[one].get(case.name)) for one in run.asked.models))) for case in run.cases]
     return Table("cases", "Pages that pass", "Each case with each model.", headings, rows)
@@ -124,16 +132,16 @@ def _of(pair: tuple[int, int] | None) -> str:
 def _assertions(run: Run, verdicts: Verdicts) -> Table:
     headings = [
         Heading("assertion", "Its name in the case's test."),
-        Heading("case", "Whose it is."),
-        Heading("type", "R decides, BP is a best practice."),
+        Heading("case", "The case that it belongs to."),
+        Heading("type", "R is a requirement, BP a best practice."),
     ]
-    headings += [Heading(one, "Pages that it fails, of those it was asked of.", True) for one in run.asked.models]
+    headings += [Heading(one, "Pages on which it fails, of those on which it ran.", True) for one in run.asked.models]
     rows = [
         Row((one.name, one.case, one.type, *(_failed(one.failed, one.pages, model) for model in run.asked.models)))
         for one in assertions(verdicts)
         if any(one.failed.values())
     ]
-    about = "Those that some page fails, as often as models fail them."
+    about = "Assertions that fail on some page, by model."
     return Table("assertions", "Assertions that fail", about, headings, rows, file="results.json").cut()
 
 
@@ -144,25 +152,25 @@ def _failed(failed: dict[str, int], pages: dict[str, int], model: str) -> str:
 def _rules(run: Run, verdicts: Verdicts) -> Table:
     headings = [
         Heading("rule", "axe-core's name."),
-        Heading("what it asks", "In axe-core's words."),
-        Heading("criteria", "WCAG's success criteria that axe-core names."),
+        Heading("what it requires", "In axe-core's words."),
+        Heading("criteria", "WCAG success criteria that axe-core names."),
         Heading("counts", "Whether a violation keeps a page from passing."),
     ]
-    headings += [Heading(one, "Pages that violate it.", True) for one in run.asked.models]
+    headings += [Heading(row, "Pages that violate it.", True) for row in run.asked.models]
     headings.append(Heading("elements", "Elements that violate it, on all pages.", True))
     rows = [
         Row(
             (
-                one.rule,
-                one.help,
-                ", ".join(one.criteria) or NONE,
-                "yes" if one.counts else "apart",
-                *(str(one.pages.get(model, 0)) for model in run.asked.models),
-                str(one.elements),
+                row.rule,
+                row.help,
+                ", ".join(row.criteria) or NONE,
+                "yes" if row.counts else "apart",
+                *(str(row.pages.get(model, 0)) for model in run.asked.models),
+                str(row.elements),
             ),
-            soft=not one.counts,
+            soft=not row.counts,
         )
-        for one in rules(verdicts)
+        for row in rules(verdicts)
     ]
     return Table("rules", "Rules", "Rules of axe-core that some page violates.", headings, rows)
 
@@ -172,7 +180,7 @@ def _criteria(run: Run, verdicts: Verdicts) -> Table:
     headings += [Heading(one, "Pages that violate one of its rules that count.", True) for one in run.asked.models]
     found = by_criterion(verdicts)
     rows = [Row((name, *(str(pages[one]) for one in run.asked.models))) for name, pages in found.items()]
-    return Table("criteria", "Success criteria", "By what axe-core says of its rules.", headings, rows)
+    return Table("criteria", "Success criteria", "By the criteria that axe-core assigns to its rules.", headings, rows)
 
 
 def _cost(rows: Sequence[ModelRow]) -> Table:
@@ -182,7 +190,7 @@ def _cost(rows: Sequence[ModelRow]) -> Table:
         Heading("tokens out", "Of all answers.", True),
         Heading("cost", "Of all answers, exact.", True, "USD"),
         Heading("per page that passes", "The same, divided by the pages that pass.", True, "USD"),
-        Heading("unknown", "Answers of which the provider did not say what they used: in no sum.", True),
+        Heading("unknown", "Answers whose usage the provider did not report: in no sum.", True),
     ]
     found = [
         Row(
@@ -207,7 +215,7 @@ def _compared(other: str, theirs: Verdicts, name: str, ours: Verdicts) -> Table:
         Heading(f"only {other}", "Pages that pass there alone.", True),
         Heading(f"only {name}", "Pages that pass here alone.", True),
         Heading("both", "Pages that pass in both.", True),
-        Heading("p", "McNemar's exact test: how likely so uneven a split is by chance.", True),
+        Heading("p", "McNemar's exact test: the probability of so uneven a split by chance.", True),
     ]
     rows = [
         Row((one.model, str(one.pages), str(one.only_first), str(one.only_second), str(one.both), f"{one.p:.3f}"))
