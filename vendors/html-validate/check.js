@@ -1,5 +1,5 @@
 "use strict";
-// Checks one page against the HTML standard: reads it from standard input, writes its faults as one JSON list of
+// Checks one page against the HTML standard: reads it from standard input, writes its faults as a JSON list of
 // {rule, message, line, column}. Argument: the folder in which html-validate is installed. Writes nothing else.
 const fs = require("fs");
 const path = require("path");
@@ -7,7 +7,7 @@ const { HtmlValidate, StaticConfigLoader } = require(path.join(process.argv[2], 
 
 const RULES = { extends: ["html-validate:standard"] };
 const MOST = 1000;
-// A page may not switch rules off: its directives become words.
+// A page must not switch rules off: its directives become text.
 const DIRECTIVE = /\[html-validate-/g;
 
 const main = async () => {

@@ -1,8 +1,8 @@
-"""The four steps in order, for one task: files, places in them, repairs, one selection.
+"""The four steps in order, for one task: files, places in them, repairs, selection.
 
-Files and related elements are found once; edit locations are sampled, one sample for each set, and each set has its own
-repair prompt and samples. The first sample of the locations and the first repair of a set are greedy. Sets, and the
-samples of a set, are asked for at the same time: the gateway knows how many requests a provider bears.
+Files and related elements are located once. Edit locations are sampled, one sample per set, and each set has its own
+repair prompt and samples. The first sample of locations and the first repair of a set are greedy. Sets, and the samples
+of a set, are requested in parallel; the gateway limits the requests to a provider.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from magentless.words import identifiers
 
 
 class Agent:
-    """Works on one task. `nearest` ranks files by vectors; None leaves retrieval out."""
+    """Works on one task. `nearest` ranks files by vectors; None skips retrieval."""
 
     def __init__(self, session: Session, nearest: Nearest | None) -> None:
         self._session, self._nearest, self._settings = session, nearest, session.settings
         self._words = identifiers(session.task.prose)
 
     def run(self) -> Run:
-        """All steps. What ends a set or a sample is recorded there; only a broken provider raises, ProviderFailure."""
+        """Run all steps. The end of a set or a sample is recorded there; raises only ProviderFailure."""
         run = Run([FileSet(number) for number in range(self._settings.samples.sets)])
         try:
             run.localisation = localize(self._session, self._nearest)
@@ -54,7 +54,7 @@ class Agent:
             return finder.everywhere
 
     def _set(self, files: FileSet, finder: Finder, related: Places) -> list[Sample]:
-        """One sample of the edit locations, and its repairs."""
+        """Sample the edit locations of one set, and its repairs."""
         files.located = tuple(finder.texts)
         try:
             files.places = finder.edit_locations(related, files.number)
@@ -77,7 +77,7 @@ class Agent:
             return list(threads.map(lambda index: self._sample(number, index, prompt, windows), range(per_set)))
 
     def _sample(self, number: int, index: int, prompt: str, windows: Windows) -> Sample:
-        """One repair, asked for again with the reason while it cannot be used; of all attempts the furthest."""
+        """One repair. An unusable one is requested again with the reason; returns the attempt that came furthest."""
         messages = [said("user", prompt)]
         attempts: list[Sample] = []
         for _ in range(1 + self._settings.samples.reasks):
@@ -90,7 +90,7 @@ class Agent:
         return furthest(attempts)
 
     def _attempt(self, sample: Sample, messages: Messages, windows: Windows) -> Messages:
-        """Fills in the sample; the messages with which it can be asked for again."""
+        """Fill in the sample; returns the messages that request it again."""
         reply = ""
         try:
             reply = self._session.converse(REPAIR, messages, sample.number, sample.temperature)
@@ -102,6 +102,6 @@ class Agent:
 
 
 def furthest(attempts: Iterable[Sample]) -> Sample:
-    """The attempt that came furthest through the funnel, the last of several."""
+    """The attempt that came furthest through the funnel, the last one in a tie."""
     *_, last = sorted(attempts, key=lambda one: one.progress)
     return last

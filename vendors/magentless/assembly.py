@@ -1,4 +1,4 @@
-"""How the parts of a run are put together, from what the command line gives."""
+"""Assembling the parts of a run from the command line's arguments."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from magentless.session import Session
 from magentless.tokens import counter
 from magentless.wire import Endpoint, Wire
 
-#: the order in which the trajectory is written; requests are answered in any order
+#: the order of the trajectory's records; requests are answered in any order
 STEPS = ("files", "folders", "index", "retrieve", "elements", "lines", "repair")
 
-#: what a picture takes of a model's context at most, with all providers that say
+#: the most tokens that a picture takes, with all providers that document it
 PICTURE_TOKENS = 2000
 
 
 class Parts:
-    """One model, and one task in its checkout. Raises BadInput for a checkout or settings that cannot be used."""
+    """The parts for one model and one task in its checkout. Raises BadInput for an unusable checkout or settings."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Parts:
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
     def nearest(self, cache: Path) -> Nearest | None:
-        """Retrieval, None where the settings leave it out."""
+        """The ranking by retrieval; None if the settings switch it off."""
         session, name = self.session, self.session.settings.retrieval.model
         if not name:
             return None
@@ -57,5 +57,5 @@ class Parts:
         return Retriever(session.task, session.checkout, model, session.settings, cache, count).nearest
 
     def ordered_trajectory(self) -> Trajectory:
-        """A record of each request that was answered: step by step, sample by sample."""
+        """A record of each answered request, by step and sample."""
         return sorted(self._trajectory, key=lambda entry: (STEPS.index(entry["step"]), entry["sample"]))

@@ -1,7 +1,7 @@
-"""The closed lists of how an instance can end and of what can break around it.
+"""The closed lists of how an instance can end, and of external failures.
 
-An attempt that ends without a patch raises `Ended`; of several attempts the one that came furthest speaks for the
-instance. What broke outside is a `ProviderFailure` and says nothing about the model.
+An attempt that ends without a patch raises `Ended`; the attempt that came furthest determines the instance's outcome.
+An external failure is a `ProviderFailure` and says nothing about the model.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ FUNNEL = ("located", "shown", "edited", "matched", "applied", "parses", "selecte
 
 
 class Cause(StrEnum):
-    """How an instance, or one attempt at it, came to its end; `CAUSES` says what each means."""
+    """How an instance, or one attempt at it, ended; `CAUSES` has the meanings."""
 
     NO_LOCALISATION = "NO_LOCALISATION"
     NO_MODEL_RESPONSE = "NO_MODEL_RESPONSE"
@@ -28,7 +28,8 @@ class Cause(StrEnum):
 
 
 class Fault(StrEnum):
-    """What broke outside the agent: never a model's failure, worth a retry once budget and configuration allow it."""
+    """A failure outside the agent: never the model's fault, and worth a retry once budget and configuration allow
+    it."""
 
     BUDGET_EXCEEDED = "budget_exceeded"
     CONFIGURATION = "configuration"
@@ -37,7 +38,7 @@ class Fault(StrEnum):
     PROVIDER_ERROR = "provider_error"
 
 
-# cause, meaning; from the least progress to the most
+# cause, meaning; from least to most progress
 CAUSES = (
     (Cause.NO_LOCALISATION, "the model named no file"),
     (Cause.NO_MODEL_RESPONSE, "the reply was empty or refused"),
@@ -51,7 +52,7 @@ CAUSES = (
     (Cause.SUCCESSFUL_PATCH, "a patch was selected"),
 )
 
-# a repair that ended like this may be asked for once more, with the reason
+# a repair with one of these ends may be requested once more, with the reason
 MENDABLE = (
     Cause.CUT_ANSWER,
     Cause.NO_EDITS,
@@ -61,7 +62,7 @@ MENDABLE = (
     Cause.INVALID_PATCH,
 )
 
-# the header in which the gateway says why there is no answer, and what its words mean here
+# the header with the gateway's cause of a missing answer, and its values' meaning here
 CAUSE_HEADER = "x-a11y-bench-cause"
 CAUSES_TOLD: dict[str, Cause | Fault] = {
     "context": Cause.CONTEXT_OVERFLOW,
@@ -71,11 +72,11 @@ CAUSES_TOLD: dict[str, Cause | Fault] = {
 
 
 class BadInput(Exception):
-    """An argument, file or environment variable that cannot be used: says which, and the field."""
+    """An unusable argument, file or environment variable; the message names it and the field."""
 
 
 class Ended(Exception):
-    """An attempt came to its end without a patch: data, caught where attempts are recorded."""
+    """An attempt ended without a patch. It is data, and caught where attempts are recorded."""
 
     def __init__(self, cause: Cause, detail: str) -> None:
         self.cause, self.detail = cause, detail
@@ -83,7 +84,7 @@ class Ended(Exception):
 
 
 class ProviderFailure(Exception):
-    """The provider failed after all retries: the instance has no result, and nothing is said about the model."""
+    """The provider failed after all retries: the instance has no result, and the model is not to blame."""
 
     def __init__(self, fault: Fault, message: str) -> None:
         self.fault = fault

@@ -1,8 +1,8 @@
-"""The repository as its HEAD commit holds it, read and diffed with git plumbing.
+"""The repository at its HEAD commit, read and diffed with git plumbing.
 
-Nothing is written to the checkout: file contents come from git's objects (so line ends are what git stores), and a
-patch is made in an index and an object store of its own. Threads share it. Not covered: changes of the working tree,
-files that git does not track, symbolic links, submodules, files that are not UTF-8 text.
+Nothing is written to the checkout: file contents come from git's objects (so line ends are those that git stores), and
+a patch is made in a temporary index and object store. Safe to share between threads. Not covered: changes of the
+working tree, untracked files, symbolic links, submodules, files that are not UTF-8 text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/")
 
 
 class Checkout:
-    """A git working tree; raises BadInput when `root` is none, or has no commit."""
+    """A git working tree. Raises BadInput if `root` is not one, or has no commit."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -43,15 +43,15 @@ class Checkout:
         return tuple(path for path, (mode, _) in self._entries.items() if mode in REGULAR_MODES)
 
     def digest(self, path: str) -> str:
-        """Git's name of the content of a tracked file."""
+        """Git's object id of a tracked file's content."""
         return self._entries[path][1]
 
     def text(self, path: str) -> str | None:
-        """The committed text of a tracked file; None for what is unknown, absent from the clone or not UTF-8."""
+        """The committed text of a tracked file; None if it is unknown, missing from the clone or not UTF-8."""
         return self.texts([path]).get(path)
 
     def texts(self, paths: Iterable[str]) -> dict[str, str]:
-        """The texts of those of the files that have one, read by one process and kept."""
+        """The texts of the files that have one, read by one git process and cached."""
         wanted = [path for path in paths if self._entries.get(path, ("", ""))[0] in REGULAR_MODES]
         unread = [path for path in wanted if path not in self._texts]
         if unread:
@@ -60,13 +60,13 @@ class Checkout:
 
     def _read(self, paths: Sequence[str]) -> Iterator[str | None]:
         asked = "".join(f"{self.digest(path)}\n" for path in paths)
-        told = io.BytesIO(self._git("cat-file", "--batch", stdin=asked.encode()))
+        batch = io.BytesIO(self._git("cat-file", "--batch", stdin=asked.encode()))
         for _ in paths:
-            _, kind, *size = told.readline().split()
-            yield _decoded(told.read(int(size[0]) + 1)[:-1]) if kind == b"blob" else None
+            _, kind, *size = batch.readline().split()
+            yield _decoded(batch.read(int(size[0]) + 1)[:-1]) if kind == b"blob" else None
 
     def may_be_new(self, path: str) -> bool:
-        """Whether a file may be made at `path`: relative, printable, inside, and in nobody's place."""
+        """Whether a file may be created at `path`: relative, printable, inside the repository, and not taken."""
         parts = PurePosixPath(path).parts
         plain = path == "/".join(parts) and path.isprintable() and "\\" not in path and len(path) <= 255
         if not plain or not parts or path.startswith("/") or any(part.lower() in {"..", ".git"} for part in parts):
@@ -76,9 +76,9 @@ class Checkout:
         return not taken and (self.root / path).resolve().is_relative_to(self.root)
 
     def diff(self, files: Mapping[str, str]) -> bytes:
-        """A patch that `git apply` takes on HEAD, giving each path of `files` the text beside it; without text it goes.
+        """A patch on HEAD that gives each path of `files` its new text, or removes it for None. `git apply` accepts it.
 
-        Raises Ended (INVALID_PATCH) when git cannot hold these files together.
+        Raises Ended (INVALID_PATCH) if a path would be both a file and a folder.
         """
         made = [path for path, text in files.items() if text]
         if clash := [path for path in made if any(other.startswith(f"{path}/") for other in made)]:
@@ -91,7 +91,7 @@ class Checkout:
             return self._git(*DIFF, *PREFIXES, "HEAD", env=env)
 
     def _entry(self, path: str, text: str, env: Mapping[str, str]) -> str:
-        """Mode and name of a file's new content, which is put into the object store; a removed file has none."""
+        """The index entry of a file's new content, which is added to the object store."""
         mode, sha = self._entries.get(path, (NEW_FILE_MODE, ""))
         if not text:
             return f"0 {'0' * len(sha)}"
@@ -114,7 +114,7 @@ class Checkout:
 
     @cached_property
     def _index(self) -> bytes:
-        """The index of HEAD, which each diff begins with."""
+        """The index of HEAD, with which every diff begins."""
         with tempfile.TemporaryDirectory(prefix="magentless-") as scratch:
             index = Path(scratch) / "index"
             self._git("read-tree", "HEAD", env={"GIT_INDEX_FILE": str(index)})
@@ -140,7 +140,7 @@ class Checkout:
 
 
 def _decoded(content: bytes) -> str | None:
-    """The text of a file; None for a binary one, and for one that is not UTF-8."""
+    """The text of a file; None for a binary file, and for one that is not UTF-8."""
     try:
         return None if b"\0" in content else content.decode("utf-8")
     except UnicodeDecodeError:

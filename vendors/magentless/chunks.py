@@ -1,7 +1,7 @@
-"""Texts in pieces that an embedding model takes.
+"""Texts in pieces that fit an embedding model.
 
-A text that fits stays whole. A longer one is cut between lines into as few pieces as its length allows, about equally
-long, each beginning with the last lines of the one before it. A line that is too long by itself is cut inside.
+A text that fits is one piece. A longer text is split between lines into as few pieces as possible, of about equal
+length, each beginning with the last lines of the previous one. A single line that is too long is split, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from magentless.tokens import Count
 
 
 def chunks(text: str, most: int, overlap: int, count: Count) -> list[str]:
-    """The pieces, each of at most `most` tokens, of which up to `overlap` stand in the piece before it."""
+    """The pieces, each of at most `most` tokens, of which up to `overlap` repeat the end of the previous piece."""
     whole = count(text)
     if whole <= most:
         return [text] if text.strip() else []
@@ -26,7 +26,7 @@ def chunks(text: str, most: int, overlap: int, count: Count) -> list[str]:
 
 
 def _pieces(sizes: Sequence[int], even: float, most: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Begin and end of each piece: until it has `even` tokens, and never more than `most` with its overlap."""
+    """Start and end of each piece: up to `even` tokens, and at most `most` including the overlap."""
     start = end = 0
     while end < len(sizes):
         first, taken = end, sum(sizes[start:end])
@@ -40,7 +40,7 @@ def _pieces(sizes: Sequence[int], even: float, most: int, overlap: int) -> Itera
 
 
 def _fitting(line: str, most: int, count: Count) -> list[str]:
-    """The line, halved until its parts fit."""
+    """The parts of a line, halved until they fit."""
     if count(line) <= most or len(line) < 2:
         return [line]
     middle = len(line) // 2

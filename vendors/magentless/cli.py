@@ -1,13 +1,13 @@
-"""The command: reads its arguments and environment; writes to --out and --cache; answers with an exit code.
+"""The command line: reads arguments and environment; writes to --out and --cache; returns an exit code.
 
-OPENAI_BASE_URL and OPENAI_API_KEY are the gateway and the key of the instance; OPENAI_SHARED_API_KEY is the key on
-which indexing is booked, which serves several instances (without it, the instance's).
+OPENAI_BASE_URL and OPENAI_API_KEY are the gateway and the instance's key. Indexing, which serves several instances, is
+booked on OPENAI_SHARED_API_KEY, by default the instance's key.
 
-    0     the agent came to an end, with or without a patch: patch.diff, metadata.json, trajectory.jsonl
-    2     arguments, input or environment that cannot be used: nothing is written
-    75    the provider failed (EX_TEMPFAIL): error.json alone, with a cause of `causes.Fault`
+    0     the agent finished, with or without a patch: patch.diff, metadata.json, trajectory.jsonl
+    2     unusable arguments, input or environment: nothing is written
+    75    the provider failed (EX_TEMPFAIL): only error.json, with a cause of `causes.Fault`
 
-Slow imports wait until the arguments are read, so that --help is instant.
+Slow imports come after the arguments are parsed, so --help is instant.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FINISHED, BAD_INPUT, TEMPORARY_FAILURE = 0, 2, 75
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the agent once and gives the exit code."""
+    """Run the agent once; returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
         return _work(args)
@@ -78,13 +78,13 @@ def _endpoint() -> Endpoint:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="magentless", description="Agentless-style repair of one task.")
-    parser.add_argument("--task", type=Path, required=True, help="JSON file: what is told of the instance")
+    parser.add_argument("--task", type=Path, required=True, help="the task as JSON")
     parser.add_argument("--pictures", type=Path, help="folder of the statement's pictures: 1.png, 2.jpg, ...")
-    parser.add_argument("--checkout", type=Path, required=True, help="git working tree; it is not written to")
+    parser.add_argument("--checkout", type=Path, required=True, help="git working tree, which is not changed")
     parser.add_argument("--out", type=Path, required=True, help="folder for patch, metadata and trajectory")
-    parser.add_argument("--cache", type=Path, required=True, help="folder that lasts: vectors for the next tasks")
-    parser.add_argument("--model", required=True, help="model name, sent as it is")
-    parser.add_argument("--contexts", default="{}", help="JSON: tokens that the models take, by name")
+    parser.add_argument("--cache", type=Path, required=True, help="folder that later tasks share, for vectors")
+    parser.add_argument("--model", required=True, help="model name, sent unchanged")
+    parser.add_argument("--contexts", default="{}", help="context sizes of models in tokens, as JSON by name")
     parser.add_argument("--encodings", default="", help="folder of encodings' tables; without it tokens are estimated")
     parser.add_argument("--settings", type=Path, required=True, help="TOML file with values other than the defaults")
     return parser

@@ -4,13 +4,13 @@
     <<<<<<< SEARCH
     lines as the file has them
     =======
-    lines in their place
+    lines that replace them
     >>>>>>> REPLACE
 
-Code fences and their language play no role. A path may be a heading, stand alone, in bold, behind a label, in a
-comment, behind the fence or behind SEARCH, with `./` before it; it holds for all blocks up to the next path. Marks have
-six to eight signs, and their word may be missing. A block that is not closed (a reply cut short) is no edit. Paths are
-text here: nothing is opened or evaluated. Whole files in place of edits are rewritten.py's.
+Code fences and their language are ignored. A path may be a heading, alone on its line, bold, after a label, in a
+comment, after the fence or after SEARCH, with or without `./`. It applies to all blocks up to the next path. Marks have
+six to eight characters, and their word may be missing. An unclosed block (of a reply that was cut) is ignored. Paths
+are only text here: nothing is opened or evaluated. Replies with whole files are parsed by rewritten.py.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-#: the path of the prompt's example, which is no answer
+#: the path of the prompt's example, which is ignored
 EXAMPLE = "path/to/file.tsx"
 HEADING = re.compile(r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*([^\s`*]*[/.][^\s`*]*?)[`*:,]*(?:\s.*)?$")
-#: what may stand before a path that is no heading: a bullet, the sign of a comment, a label
+#: what may precede a path that is not a heading: a bullet, a comment sign, a label
 BEFORE = re.compile(
     r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?:(?:in\s+)?(?:file(?:name)?|path)\s*:?[`*\"']*\s+)?",
     re.I,
 )
-#: what does not make a path of a word without a slash
+#: characters that rule out a path in a word without a slash
 BULLETS = "-+•0123456789.) "
-#: one path and nothing else but what closes a comment, bold or a label
+#: a path, followed only by the end of a comment, bold text or a label
 ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*:?[`*]*(?:\s*(?:\*/|-->))?$")
-#: a path behind a fence's language: ```tsx src/a.tsx, ```tsx:src/a.tsx, ```tsx title="src/a.tsx"
+#: a path after a fence's language: ```tsx src/a.tsx, ```tsx:src/a.tsx, ```tsx title="src/a.tsx"
 FENCE = re.compile(
     r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
 )
 SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*([^\s<>]*)$")
 DIVIDER = re.compile(r"={6,8}$")
 REPLACE = re.compile(r">{6,8}\s*(?:REPLACE|UPDATED)?$")
-#: what the repair prompt writes above a window, and the number before a line where a prompt numbers them
+#: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
 NUMBER = re.compile(r"\s*(\d+)\s*[|:] ?")
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines to find in a file and the lines that take their place, without line ends; `way` is how they were come by
-    where the reply has no such lines itself."""
+    """Lines to find in a file and their replacement, without line ends. `way` says how they were derived if the reply
+    does not contain them literally."""
 
     path: str
     search: tuple[str, ...]
@@ -55,12 +55,12 @@ class Edit:
 
     @property
     def makes_file(self) -> bool:
-        """An empty SEARCH asks for a new file."""
+        """Whether the edit creates a file: its SEARCH is empty."""
         return not any(line.strip() for line in self.search)
 
     @property
     def unnumbered(self) -> Edit | None:
-        """The same without line numbers that were copied with the lines; None where there are none."""
+        """The edit without line numbers that were copied with the lines; None if there are none."""
         marks = [NUMBER.match(line) for line in self.search if line.strip()]
         numbers = [int(mark[1]) for mark in marks if mark]
         if not numbers or len(numbers) < len(marks) or sorted(set(numbers)) != numbers:
@@ -70,12 +70,12 @@ class Edit:
 
 
 def parse_edits(reply: str) -> list[Edit]:
-    """The edits that change something, in the reply's order. Without a path line, an edit's path is empty."""
+    """The edits that change something, in the reply's order. An edit without a path line has an empty path."""
     return [edit for edit in _edits(reply) if edit.search != edit.replace and edit.path != EXAMPLE]
 
 
 def path_of(line: str) -> str:
-    """The path in a line that names a file and does nothing else; empty for any other line."""
+    """The path in a line that only names a file; empty for any other line."""
     line = line.strip()
     if found := HEADING.match(line) or FENCE.match(line):
         return clean(found[1])
@@ -111,7 +111,7 @@ def _edits(reply: str) -> Iterator[Edit]:
 
 
 def _lines(lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines of a part, without the heads of windows, and without a fence of its own."""
+    """The lines of a part, without headings of windows, and without a fence around them."""
     kept = [line for line in lines if not WINDOW.match(line.strip())]
     fenced = len(kept) > 1 and kept[0].strip().startswith("```") and kept[-1].strip() == "```"
     return tuple(kept[1:-1] if fenced else kept)

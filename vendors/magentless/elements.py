@@ -1,8 +1,8 @@
 """The elements of a file: functions, classes, methods, components, types, rules and tags, with their lines.
 
-`queries/` says what they are in each language. The names of inner elements stand behind those of the outer ones:
-`Menu.onKeyDown`, `.menu :hover`. Rules of style sheets are named by their selectors, tags by their name and id. Not
-covered: what a call makes (`describe('…', …)`), values inside objects.
+`queries/` defines them for each language. Names of inner elements follow those of outer ones: `Menu.onKeyDown`, `.menu
+:hover`. Rules of style sheets are named by their selectors, tags by name and id. Not covered: what a call creates
+(`describe('…', …)`), values inside objects.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from tree_sitter import Node
 from magentless.grammars import SyntaxTree, matches, trees
 
 LONGEST_NAME = 80
-LONGEST_HEAD = 400  # bytes of an element without a name of its own, in which one is looked for
+LONGEST_HEAD = 400  # bytes of an element without a name in which a name is searched
 
-# language: the file of `queries/`, and what stands between an outer and an inner name
+# language: the file in `queries/`, and the separator of outer and inner names
 LANGUAGES = {
     **dict.fromkeys(("tsx", "typescript"), ("javascript", ".")),
     **dict.fromkeys(("css", "less"), ("css", " ")),
@@ -27,7 +27,7 @@ LANGUAGES = {
 
 
 class Element(NamedTuple):
-    """One element; `start` and `end` are its first and last line, from 1."""
+    """An element; `start` and `end` are its first and last lines, from 1."""
 
     name: str
     start: int
@@ -35,13 +35,13 @@ class Element(NamedTuple):
 
 
 def elements(path: str, text: str) -> list[Element]:
-    """The elements of a file in the order of their lines; none where there is no grammar."""
+    """The elements of a file in the order of their lines; none without a grammar."""
     found = (element for tree in trees(path, text) for element in _of_tree(tree))
     return sorted(dict.fromkeys(found), key=lambda element: (element.start, -element.end))
 
 
 def _of_tree(tree: SyntaxTree) -> Iterator[Element]:
-    """Each element behind those that it is inside of."""
+    """The elements of a tree, outer ones before inner ones."""
     query, joint = LANGUAGES[tree.grammar]
     found = {(one["element"][0].start_byte, -one["element"][0].end_byte): one for one in matches(tree, query)}
     outer: list[tuple[int, str]] = []

@@ -1,9 +1,9 @@
-"""Which grammar reads which file, and the syntax trees of a file.
+"""Which grammar parses which file, and the syntax trees of a file.
 
-TSX reads JavaScript and its relatives, of which it is a superset. Less is read by the grammar of CSS and Vue by that of
-HTML, which is right about where things are and may be wrong about details: such grammars, and that of SCSS, are not
-`strict`, so that what they cannot read is no error. Scripts and styles inside HTML, Vue and Svelte are trees of their
-own. There is no grammar for MDX and JSON.
+The grammar of TSX parses JavaScript and its relatives. Less is parsed by the grammar of CSS, and Vue by that of HTML:
+these find the right places, but may be wrong about details. They, and the grammar of SCSS, are not `strict`, so what
+they cannot parse is not an error. Scripts and styles inside HTML, Vue and Svelte are separate trees. MDX and JSON have
+no grammar.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ QUERIES = Path(__file__).with_name("queries")
 
 TSX, TYPESCRIPT, CSS = "tsx", "typescript", "css"
 
-# grammar: module, its function, and whether what it cannot read is an error
+# grammar: module, its function, and whether what it cannot parse is an error
 GRAMMARS = {
     TSX: ("tree_sitter_typescript", "language_tsx", True),
     TYPESCRIPT: ("tree_sitter_typescript", "language_typescript", True),
@@ -38,9 +38,9 @@ EXTENSIONS = {
     **dict.fromkeys(("html", "htm", "vue"), "html"),
     **{name: name for name in (CSS, "less", "scss", "svelte")},
 }
-# grammars of files with other languages inside
+# grammars of files that contain other languages
 PAGES = ("html", "svelte")
-# node whose text is of another language, its grammar unless `lang` says otherwise
+# node that contains another language, and its grammar unless `lang` names one
 INSIDE = {"script_element": TSX, "style_element": CSS}
 LANGUAGES = {b"ts": TYPESCRIPT, b"tsx": TSX, b"scss": "scss", b"less": "less"}
 
@@ -54,12 +54,12 @@ class SyntaxTree(NamedTuple):
 
     @property
     def strict(self) -> bool:
-        """Whether what the grammar cannot read is an error."""
+        """Whether what the grammar cannot parse is an error."""
         return GRAMMARS[self.grammar][2]
 
 
 def trees(path: str, text: str) -> list[SyntaxTree]:
-    """The tree of a file, and those of the scripts and styles in it; none where there is no grammar."""
+    """The tree of a file, and those of the scripts and styles in it; none without a grammar."""
     grammar = EXTENSIONS.get(path.rpartition(".")[2].lower())
     if grammar is None:
         return []
@@ -68,12 +68,12 @@ def trees(path: str, text: str) -> list[SyntaxTree]:
 
 
 def matches(tree: SyntaxTree, query: str) -> list[dict[str, list[Node]]]:
-    """What a query of `queries/` captures, match by match."""
+    """The captures of a query of `queries/`, by match."""
     return [captured for _, captured in QueryCursor(_query(tree.grammar, query)).matches(tree.root)]
 
 
 def nodes(root: Node) -> Iterator[Node]:
-    """All nodes of a tree, each before those inside it, in the order of the text."""
+    """All nodes of a tree in the order of the text, parents before children."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -82,7 +82,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 
 def _inner(tree: SyntaxTree) -> Iterator[SyntaxTree]:
-    """The scripts and styles that are inside."""
+    """The scripts and styles inside a file."""
     for found in matches(tree, "inside") if tree.grammar in PAGES else ():
         (element,), (text,) = found["element"], found["text"]
         said = (LANGUAGES.get(node.text or b"") for node in found.get("value", ()))
@@ -91,7 +91,7 @@ def _inner(tree: SyntaxTree) -> Iterator[SyntaxTree]:
 
 
 def _parsed(grammar: str, text: bytes, line: int) -> SyntaxTree:
-    """A parser serves one thread, so each text has its own."""
+    """The tree of a text. Each text gets its own parser, since a parser serves only one thread."""
     return SyntaxTree(Parser(_language(grammar)).parse(text).root_node, grammar, line)
 
 
@@ -108,7 +108,7 @@ def _language(grammar: str) -> Language:
 
 
 def _capsule(address: int) -> object:
-    """What tree-sitter takes from grammars made before its release 0.22, which give an address."""
+    """The capsule that tree-sitter needs, for grammars made before its release 0.22, which give an address."""
     ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
     ctypes.pythonapi.PyCapsule_New.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     return ctypes.pythonapi.PyCapsule_New(address, b"tree_sitter.Language", None)

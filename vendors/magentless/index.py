@@ -1,8 +1,8 @@
-"""The vectors of a repository's files, of which only those are embedded that no earlier task had embedded.
+"""The vectors of a repository's files. Only files that no earlier task has embedded are embedded.
 
-A file's vectors depend on its path, its content, the model and how it is cut, and are kept under a digest of these.
-Requests go out in batches and in parallel; each batch is kept as it arrives. Binary files, files that the clone lacks
-and files that are not UTF-8 have no vectors.
+A file's vectors are stored under a digest of its path, its content, the model and the chunking. Requests are sent in
+batches and in parallel, and each batch is stored when it arrives. Binary files, files that the clone lacks and files
+that are not UTF-8 have no vectors.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from magentless.provider import EmbeddingModel
 from magentless.tokens import Count
 from magentless.vectors import Matrix, VectorCache, unit
 
-Pieces = tuple[str, Sequence[str]]  # a key, and the texts that are embedded for it
+Pieces = tuple[str, Sequence[str]]  # a key, and the texts to embed for it
 
 
 @dataclass(frozen=True)
 class Index:
-    """Vectors of files of one checkout."""
+    """The vectors of the files of one checkout."""
 
     checkout: Checkout
     model: EmbeddingModel
@@ -35,7 +35,7 @@ class Index:
     count: Count
 
     def vectors(self, paths: Iterable[str]) -> dict[str, Matrix]:
-        """The vectors of those of the files that have any. Raises ProviderFailure."""
+        """The vectors of the files that have any. Raises ProviderFailure."""
         keys = {path: self._key(path) for path in paths}
         found = self.cache.get(keys.values())
         if found.keys() < set(keys.values()):
@@ -48,7 +48,7 @@ class Index:
         return hashlib.sha256(repr((*cut, path, self.checkout.digest(path))).encode()).hexdigest()
 
     def _filled(self, keys: Mapping[str, str]) -> dict[str, Matrix]:
-        """The vectors of files that were not there, which another process may have made meanwhile."""
+        """The vectors of files that were missing; another process may have made some meanwhile."""
         with self.cache.filling():
             found = self.cache.get(keys.values())
             missing = {path: key for path, key in keys.items() if key not in found}
@@ -72,13 +72,13 @@ class Index:
 
 
 def nearest(question: Matrix, files: Mapping[str, Matrix]) -> list[str]:
-    """The files, those first of which one piece is nearest to the question; alike ones by path."""
+    """The files, sorted by the distance of their nearest piece to the question, then by path."""
     distance = {path: -float((vectors @ question).max()) for path, vectors in files.items()}
     return sorted(files, key=lambda path: (distance[path], path))
 
 
 def _batches(files: Iterable[Pieces], most: int) -> list[list[Pieces]]:
-    """Whole files together, at most that many pieces, but for a file that has more."""
+    """Batches of whole files with at most this many pieces, except for a file that has more."""
     batches: list[list[Pieces]] = [[]]
     for file in files:
         if sum(len(pieces) for _, pieces in batches[-1]) + len(file[1]) > most:

@@ -1,7 +1,7 @@
-"""The task and the settings: read, checked, typed.
+"""The task and the settings: loaded, checked, typed.
 
-Unknown fields are refused in both: a typo in the settings never passes silently, and a task that carries more than an
-agent may see (a patch, a test) is not worked on.
+Unknown fields are errors in both: a typo in the settings never goes unnoticed, and a task with more than an agent may
+see (a patch, a test) is refused.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from pydantic import (
 
 from magentless.causes import BadInput
 
-#: the end of a picture's name -> its media type
+#: extension of a picture -> its media type
 PICTURES = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 DEFAULT_SETTINGS = Path(__file__).with_name("settings.toml")
 
 Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 Labels = Annotated[tuple[str, ...], BeforeValidator(lambda value: () if value is None else tuple(value))]
-#: tokens that models take, by name, where the caller knows it
+#: context sizes in tokens by the model's name, as far as the caller knows them
 Contexts = Mapping[str, int]
 Kind = TypeVar("Kind", bound=BaseModel)
 Value = TypeVar("Value")
@@ -63,7 +63,7 @@ class Picture(Record):
 
 
 class Task(Record):
-    """What the agent is told of an instance."""
+    """What the agent is shown of an instance."""
 
     schema_version: Literal[2]
     tool: str = ""
@@ -77,7 +77,7 @@ class Task(Record):
 
     @property
     def prose(self) -> str:
-        """All text of the task, for comparing words."""
+        """All text of the task, to compare words with."""
         return "\n".join([*(f"{issue.title}\n{issue.body}" for issue in self.statement), self.hints])
 
 
@@ -98,7 +98,7 @@ class Output(Record):
     reasoning: dict[str, NonNegativeInt]
 
     def of(self, part: str, model: str) -> int:
-        """The tokens of a reply of `model`, with what it thinks before."""
+        """The maximum tokens of a reply of `model`, including its reasoning."""
         return getattr(self, part) + closest(model, self.reasoning, 0)
 
 
@@ -108,7 +108,7 @@ class Context(Record):
     tokenizers: dict[str, str]
 
     def limit(self, model: str, listed: Contexts) -> int:
-        """The tokens that `model` takes, prompt and reply together."""
+        """The context size of `model` in tokens, for prompt and reply together."""
         return min(listed.get(model, self.default), self.most)
 
 
@@ -134,11 +134,11 @@ class Retrieval(Record):
 
     @property
     def instruction(self) -> str:
-        """What stands before a question to this model, as it was trained."""
+        """The instruction before a query that this embedding model was trained with."""
         return closest(self.model, self.instructions, "") if isinstance(self.model, str) else ""
 
     def of(self, model: str, listed: Contexts) -> Retrieval:
-        """The same for one model that answers: which model embeds (empty: none), and the tokens that it takes."""
+        """The settings for one answering model: the embedding model (empty: none) and its maximum tokens."""
         chosen = self.model if isinstance(self.model, str) else closest(model, self.model, "")
         return self.model_copy(update={"model": chosen, "limit": listed.get(chosen, self.limit)})
 
@@ -161,7 +161,7 @@ class Preamble(Record):
     repair: bool
 
     def of(self, part: str) -> str:
-        """What stands in front of the prompts of a part, with the lines that part it from them."""
+        """The text before the prompts of a part, followed by an empty line."""
         return f"{self.text}\n\n" if getattr(self, part) and self.text else ""
 
 
@@ -177,17 +177,17 @@ class Settings(Record):
     preamble: Preamble
 
     def digest(self) -> str:
-        """SHA-256 of the settings in force, defaults included."""
+        """SHA-256 of the effective settings, including defaults."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
 def load_task(path: Path) -> Task:
-    """The task in the JSON file `path`; raises BadInput."""
+    """Load the task from a JSON file. Raises BadInput."""
     return _checked(Task, path, json.loads)
 
 
 def read_contexts(text: str) -> Contexts:
-    """What `--contexts` says; raises BadInput."""
+    """The value of `--contexts`. Raises BadInput."""
     try:
         return TypeAdapter(dict[str, PositiveInt]).validate_json(text)
     except ValidationError as error:
@@ -195,7 +195,7 @@ def read_contexts(text: str) -> Contexts:
 
 
 def load_pictures(folder: Path | None) -> tuple[str, ...]:
-    """The pictures in a folder as addresses that hold their data, in the order of their numbers; raises BadInput."""
+    """The pictures in a folder as data URLs, in the order of their numbers. Raises BadInput."""
     paths = folder.iterdir() if folder and folder.is_dir() else ()
     try:
         return tuple(_address(path) for path in sorted(paths, key=lambda path: int(path.stem)))
@@ -208,7 +208,7 @@ def _address(path: Path) -> str:
 
 
 def load_settings(path: Path) -> Settings:
-    """The defaults with the values of the TOML file `path` in place of theirs; raises BadInput."""
+    """The default settings, overridden by a TOML file. Raises BadInput."""
     defaults = tomllib.loads(DEFAULT_SETTINGS.read_text(encoding="utf-8"))
     return _checked(Settings, path, lambda text: _overlaid(defaults, tomllib.loads(text)))
 

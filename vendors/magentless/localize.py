@@ -1,9 +1,9 @@
-"""First step: which files. Agentless, arXiv 2407.01489, section 3.1.1.
+"""First step: files. Agentless, arXiv 2407.01489, section 3.1.1.
 
-The model names suspicious files of the pruned tree, and folders that are irrelevant; of the files in the other folders
-those are retrieved that are nearest to the issues. What both name comes first, then the suspicious files, at most five,
-then the retrieved ones, until there are `top`. What one part does not give the other may: only when both give nothing
-is it an end.
+The model names suspicious files of the pruned tree, and irrelevant folders. From the other folders, the files nearest
+to the issues are retrieved. Files that both name come first, then the suspicious ones (at most five), then the
+retrieved ones, up to `top`. If one of the two finds nothing, the other is enough; only if both find nothing, the
+attempt ends.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from magentless.replies import named
 from magentless.session import Session
 from magentless.tree import below, branches, folders, offered, ranked
 
-#: ranks files, the nearest to the issues first
+#: ranks files by their distance to the issues, the nearest first
 Nearest = Callable[[Sequence[str]], list[str]]
 
 
 @dataclass
 class Localisation:
-    """The files, and where they are from. `notes` says which part gave nothing, and why."""
+    """The files and who named them. `notes` says which part found nothing, and why."""
 
     files: list[str] = field(default_factory=list)
     suspicious: list[str] = field(default_factory=list)
@@ -34,16 +34,16 @@ class Localisation:
     notes: list[dict[str, str]] = field(default_factory=list)
 
     def note(self, step: str, end: Ended) -> None:
-        """Keep why a step gave nothing."""
+        """Record why a step found nothing."""
         self.notes.append({"step": step, "cause": end.cause, "detail": end.detail})
 
     def record(self) -> dict[str, Any]:
-        """What the metadata keep of it."""
+        """The metadata of the localisation."""
         return vars(self)
 
 
 def localize(session: Session, nearest: Nearest | None) -> Localisation:
-    """The files of a task; `nearest` is None where retrieval is left out. Raises Ended without any."""
+    """The files of a task; `nearest` is None without retrieval. Raises Ended if there are none."""
     found, top = Localisation(), session.settings.files.top
     paths = ranked(offered(session.checkout.files, session.settings.files), session.task)
     with ThreadPoolExecutor(1) as thread:
@@ -60,7 +60,7 @@ def localize(session: Session, nearest: Nearest | None) -> Localisation:
 
 
 def _merged(suspicious: Sequence[str], retrieved: Sequence[str]) -> list[str]:
-    """Both lists as one: what both name comes first, then what the model named."""
+    """Both lists merged: files that both name, then the model's, then the retrieved ones."""
     both = [path for path in suspicious if path in retrieved]
     return list(dict.fromkeys([*both, *suspicious, *retrieved]))
 
@@ -83,13 +83,13 @@ def _suspicious(session: Session, paths: Sequence[str], found: Localisation) -> 
 
 
 def _in_folders(reply: str, paths: Sequence[str]) -> list[str]:
-    """The files right in the folders that a reply names in place of files, those first that fit the issues best."""
+    """The files directly in folders that a reply names instead of files; the best matches for the issues come first."""
     meant, _ = named(reply, set(folders(paths)))
     return [path for path in paths if path.rpartition("/")[0] in meant]
 
 
 def _irrelevant(session: Session, paths: Sequence[str], found: Localisation) -> list[str]:
-    """The folders that the model rules out, as long as files are left."""
+    """The folders that the model rules out, provided that files are left."""
     known = folders(paths)
     try:
         prompt = session.prompter.prompt(FOLDERS, known or ["(no folders)"])
@@ -101,7 +101,7 @@ def _irrelevant(session: Session, paths: Sequence[str], found: Localisation) -> 
 
 
 def _end(found: Localisation) -> Ended:
-    """Why there are no files: what is known of the suspicious ones."""
+    """Why there are no files: the reason for the suspicious ones."""
     told = next((note for note in found.notes if note["step"] == "files"), None)
     if told:
         return Ended(Cause(told["cause"]), told["detail"])

@@ -1,10 +1,10 @@
-"""Where an edit's SEARCH lines stand in a file, and the file after the edit.
+"""Locating an edit's SEARCH lines in a file, and applying the edit.
 
-The lines that the model was shown are looked at first, then all. Three ways of comparing lines, strictest first; the
-first that finds the lines decides, and it must find them once: exact; with any white space inside a line as one blank
-and none at its end; and without indentation too (the replacement is then shifted by the difference). Where none does,
-numbers that were copied with the lines are left out.
-Line ends and a missing final line end stay as the file has them.
+The lines that the model was shown are searched first, then the whole file. Lines are compared in three ways, the
+strictest first: exactly; with white space inside a line as one blank and none at its end; and also without indentation
+(the replacement is then shifted by the difference). The first way that finds the lines decides, and it must find them
+only once. If none does, line numbers that were copied with the lines are removed. Line ends, and a missing final one,
+stay as in the file.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from magentless.edits import Edit
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 INNER_SPACE = re.compile(r"(?<=\S)\s+")
-#: what is added to a way where line numbers were left out
+#: added to the name of a way if line numbers were removed
 NUMBERED = ", without line numbers"
 LINE_END = re.compile(r"\r?\n$")
 
-# name of the way, what of a line is compared
+# name of the way, and the part of a line that is compared
 WAYS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("exact", lambda line: line),
     ("whitespace", lambda line: INNER_SPACE.sub(" ", line).rstrip()),
@@ -31,13 +31,13 @@ WAYS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 
 
-#: whether each line of a file was shown; empty where that is not known
+#: whether each line of a file was shown; empty if unknown
 Shown = Sequence[bool]
 
 
 @dataclass(frozen=True)
 class Match:
-    """Where the lines of an edit were found (index of the first), and by which way."""
+    """Where the lines of an edit were found (index of the first line), and in which way."""
 
     way: str
     start: int
@@ -45,7 +45,7 @@ class Match:
 
 
 class Applied(NamedTuple):
-    """The text after an edit, the way in which it matched, and which lines are known to the model now."""
+    """The text after an edit, the way in which it matched, and which lines the model now knows."""
 
     text: str
     way: str
@@ -69,7 +69,7 @@ def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
 
 
 def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
-    """The one place of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
+    """The unique position of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
     for one, note in ((edit, ""), (edit.unnumbered, NUMBERED)):
         if one and (found := _found(lines, one, shown)):
             return Match(found[0] + note, found[1], one)
@@ -77,7 +77,7 @@ def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
 
 
 def _found(lines: Sequence[str], edit: Edit, shown: Shown) -> tuple[str, int] | None:
-    """The way and the place. Raises Ended where there are several."""
+    """The way and the position. Raises Ended if there are several."""
     count = len(edit.search)
     all_starts = {
         way: _starts([compared(line) for line in lines], [compared(line) for line in edit.search])
@@ -93,7 +93,7 @@ def _found(lines: Sequence[str], edit: Edit, shown: Shown) -> tuple[str, int] | 
 
 
 def shifted(replace: Sequence[str], search: Sequence[str], found: Sequence[str]) -> tuple[str, ...]:
-    """The replacement with the indentation of `search` taken off each line and that of `found` put on."""
+    """The replacement with each line's indentation changed from that of `search` to that of `found`."""
     old, new = (_indentation(lines) for lines in (search, found))
     return tuple(new + line.removeprefix(old) if line.strip() else line for line in replace)
 

@@ -1,4 +1,4 @@
-"""The files that a run leaves: each whole or not there. `metadata.json` comes last: the others are done."""
+"""The output files of a run, each written atomically. `metadata.json` is last: if it exists, all do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROPOSALS = "proposals"
 
 
 def clear(out: Path) -> None:
-    """Makes the folder and removes what an earlier run left there."""
+    """Create the folder and remove an earlier run's files."""
     out.mkdir(parents=True, exist_ok=True)
     for name in (METADATA, PATCH, TRAJECTORY, ERROR):
         (out / name).unlink(missing_ok=True)
@@ -24,7 +24,7 @@ def clear(out: Path) -> None:
 def write_result(
     out: Path, patches: Sequence[bytes], trajectory: Iterable[Mapping[str, Any]], metadata: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run that came to its end; `patches` by their votes, the selected one first."""
+    """Write the files of a finished run; `patches` are sorted by votes, the selected one first."""
     lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in trajectory)
     for number, patch in enumerate(patches, 1):
         _write(out / PROPOSALS / f"{number}.diff", patch)
@@ -34,7 +34,7 @@ def write_result(
 
 
 def write_error(out: Path, cause: str, message: str) -> None:
-    """Writes why there is no result."""
+    """Write why there is no result."""
     _write(out / ERROR, _document({"cause": cause, "message": message}))
 
 

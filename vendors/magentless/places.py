@@ -1,8 +1,8 @@
-"""Second step: where in the files. Agentless, arXiv 2407.01489, sections 3.1.2 and 3.1.3.
+"""Second step: places in the files. Agentless, arXiv 2407.01489, sections 3.1.2 and 3.1.3.
 
-The model sees the elements of the files and names the related ones; then it sees their code with line numbers and names
-edit locations, in several samples. A file that it names without any element or line matters as a whole; when it names
-no file at all, each one does.
+The model sees the elements of the files and names the related ones. Then it sees their code with line numbers and names
+edit locations, in several samples. A file that it names without elements or lines matters as a whole. If it names no
+file, all files do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Places = Mapping[str, Sequence[Span]]
 
 
 class Finder:
-    """Finds places in the files of one task. Threads share it."""
+    """Finds places in the files of one task. Safe to share between threads."""
 
     def __init__(self, session: Session, paths: Iterable[str]) -> None:
         self._session = session
@@ -30,17 +30,17 @@ class Finder:
 
     @property
     def everywhere(self) -> Places:
-        """All files, each as a whole."""
+        """All files as a whole."""
         return dict.fromkeys(self.texts, ())
 
     def related(self) -> Places:
-        """The places of the related elements. Raises Ended when the model says nothing."""
+        """The places of the related elements. Raises Ended without a reply."""
         outlines = [outline(path, self.texts[path], found) for path, found in self._elements.items()]
         prompt = self._session.prompter.prompt(ELEMENTS, outlines)
         return self._named(self._session.ask(ELEMENTS, prompt.text))
 
     def edit_locations(self, related: Places, sample: int) -> Places:
-        """The places of one sample of edit locations. Raises Ended when the model says nothing."""
+        """The places of one sample of edit locations. Raises Ended without a reply."""
         session = self._session
         code = [numbered(path, self.texts[path], spans, session.settings.files) for path, spans in related.items()]
         prompt = session.prompter.prompt(LINES, code)

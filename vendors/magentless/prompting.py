@@ -1,11 +1,10 @@
 """Prompts from the templates in `prompts/`, cut to the model's context.
 
-Tokens are counted by the model's tokenizer where it is known (tokens.py). When a prompt is too long it gives up, in
-this order: material from its least important end (a piece that does not fit is left out, a later and smaller one may
-still go in) as long as one piece stays; then the hints, then the bodies of the issues but for their beginnings, then
-those too. Titles and labels always stay. Without room for one piece of material at the end of all this, the attempt
-ends with CONTEXT_OVERFLOW. The instance's id, the issues' numbers and the repository's name are not shown: they lead to
-the published fix.
+Tokens are counted by tokens.py. A prompt that is too long is shortened in this order: material from the least important
+end, down to one piece (a piece that does not fit is skipped, a later and smaller one may still fit); hints; the issues'
+bodies down to their beginnings; the rest of the bodies. Titles and labels always stay. If not even one piece of
+material fits then, the attempt ends with CONTEXT_OVERFLOW. The instance's id, the issues' numbers and the repository's
+name are not shown, since they lead to the published fix.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from magentless.inputs import Issue, Settings, Task
 from magentless.tokens import Count
 
 SHORT_BODY_CHARS = 2000
-FRAME_TOKENS = 50  # that a provider adds around messages
+FRAME_TOKENS = 50  # tokens that a provider adds around messages
 TEMPLATES = Path(__file__).with_name("prompts")
 
 
 class Step(NamedTuple):
-    """A template, whose limit of output and preamble it has, and what stands between its pieces of material."""
+    """A template, the part whose output limit and preamble it uses, and the separator of its pieces of material."""
 
     name: str
     part: str
@@ -42,7 +41,7 @@ REPAIR = Step("repair", "repair", "\n\n")
 
 
 class Prompt(NamedTuple):
-    """A prompt, and which pieces of its material (by position) found room."""
+    """A prompt, and the positions of the pieces of material in it."""
 
     text: str
     shown: tuple[int, ...]
@@ -59,9 +58,9 @@ class Prompter:
     model: str = ""
 
     def prompt(self, step: Step, material: Sequence[str]) -> Prompt:
-        """The prompt with as much of the material as fits, the most important first.
+        """The prompt with as much material as fits, the most important first.
 
-        Raises Ended (CONTEXT_OVERFLOW) when no version of the prompt fits.
+        Raises Ended (CONTEXT_OVERFLOW) if no version of the prompt fits.
         """
         room = self.limit - self.settings.output.of(step.part, self.model) - FRAME_TOKENS
         sizes = [self.count(piece + step.joint) for piece in material]
@@ -79,20 +78,20 @@ class Prompter:
 
 @cache
 def template(name: str) -> Template:
-    """A text of `prompts/`."""
+    """A template of `prompts/`."""
     return Template((TEMPLATES / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def question(task: Task, before: str, most: int, count: Count) -> str:
-    """What files are compared with in retrieval: as much of the statement as `most` tokens hold, titles at least.
-    `before` stands in front of it."""
+    """The query of retrieval: `before`, followed by as much of the statement as fits into `most` tokens, at least the
+    titles."""
     texts = [before + text for text in statements(task, delimited=False)]
     return next((text for text in texts if count(text) <= most), texts[-1])
 
 
 def statements(task: Task, *, delimited: bool = True) -> Iterator[str]:
-    """What the prompt says of the issues, from the fullest version to the barest; between marks for a model that
-    answers, so that what others wrote cannot pass for a question of ours."""
+    """The statement in versions from the fullest to the shortest. For answering models it is between marks, so that
+    other people's text cannot pass as our instructions."""
     hints = "From the discussion:\n\n" + task.hints.strip() if task.hints.strip() else ""
     for hint, body_chars in ((hints, None), ("", None), ("", SHORT_BODY_CHARS), ("", 0)):
         issues = [_issue(issue, body_chars) for issue in task.statement]
@@ -101,12 +100,12 @@ def statements(task: Task, *, delimited: bool = True) -> Iterator[str]:
 
 
 def _delimited(mark: str, text: str) -> str:
-    """A text between marks, which it cannot close itself."""
+    """A text between marks that it cannot close."""
     return f"<{mark}>\n{text.replace(f'</{mark}>', f'< /{mark}>')}\n</{mark}>"
 
 
 def fitting(sizes: Sequence[int], room: float) -> tuple[int, ...]:
-    """Positions of the pieces that fit into `room` when each in turn is taken if there is room left for it."""
+    """The positions of the pieces that fit into `room` if each is taken in turn while there is room for it."""
     taken = []
     for index, size in enumerate(sizes):
         if size <= room:

@@ -1,8 +1,8 @@
-"""The models behind the gateway, every request recorded: one that answers in text, and one that embeds texts.
+"""The models behind the gateway: one that answers in text, and one that embeds texts. Requests are recorded.
 
-Names go out exactly as they are given. What a model thinks aloud between <think> marks is recorded and is not part of
-its answer; of an answer that was cut at its limit whole lines count, where lines are asked for, and else nothing.
-Embedded texts are the repository's own and are not recorded.
+Model names are sent unchanged. Reasoning between <think> marks is recorded and is not part of an answer. Of an answer
+that was cut at its limit, complete lines count if lines were asked for, otherwise nothing. Embedded texts are the
+repository's own and are not recorded.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from magentless.causes import Cause, Ended, Fault, ProviderFailure
 from magentless.wire import Wire
 
-#: what is thought aloud, and the marks around it: some servers swallow the first, some models forget the second
+#: reasoning and the marks around it: some servers drop the first mark, some models forget the second
 THOUGHT, OPENED, CLOSED = re.compile(r"<think>.*?</think>", re.DOTALL), "<think>", "</think>"
-#: reasons for which an answer ends: at its limit, by a filter, and by itself
+#: finish reasons: at the limit, by a filter, and by itself
 CUT, FILTERED, WHOLE = "length", "content_filter", "stop"
 
 Messages = list[dict[str, str]]
@@ -24,8 +24,8 @@ Trajectory = list[dict[str, Any]]
 
 
 class Ask(NamedTuple):
-    """One question: what for (`step`, and which of its samples), how hot, how long the answer may be, and whether each
-    of its lines tells something by itself."""
+    """A question: its step and sample, the temperature, the maximum length of the answer, and whether each line of the
+    answer is useful by itself."""
 
     step: str
     sample: int
@@ -35,13 +35,14 @@ class Ask(NamedTuple):
 
 
 class ChatModel:
-    """A model that answers in text. Threads share it. Its first question shows the pictures, which no record holds."""
+    """A model that answers in text; safe to share between threads. The first message has the pictures; records do
+    not."""
 
     def __init__(self, name: str, wire: Wire, trajectory: Trajectory, pictures: Sequence[str] = ()) -> None:
         self.name, self._wire, self._trajectory, self._pictures = name, wire, trajectory, pictures
 
     def ask(self, question: Ask, messages: Messages) -> str:
-        """The answer's text. Raises Ended when there is none, ProviderFailure when the provider failed."""
+        """The text of the answer. Raises Ended if there is none, ProviderFailure if the provider failed."""
         request = {
             "model": self.name,
             "messages": messages,
@@ -62,14 +63,14 @@ class ChatModel:
 
 
 def spoken(reply: str, finish: str | None) -> str:
-    """A reply without what was thought aloud. A thought that ends without its mark, by itself, held the answer too."""
+    """A reply without its reasoning. Reasoning that ends without its mark contains the answer, too."""
     text = THOUGHT.sub("", reply).rpartition(CLOSED)[2]
     before, opened, thought = text.partition(OPENED)
     return before + thought if opened and finish == WHOLE else before
 
 
 def _whole_lines(question: Ask, text: str) -> str:
-    """The lines of an answer that was cut, but for the last one. Raises Ended where less than all is nothing."""
+    """The lines of a cut answer except the last one. Raises Ended if only a complete answer is useful."""
     lines = text.rpartition("\n")[0] if question.in_lines else ""
     if not lines.strip():
         raise Ended(Cause.CUT_ANSWER, f"{question.step}: the answer was cut after {question.max_tokens} tokens")
@@ -77,7 +78,7 @@ def _whole_lines(question: Ask, text: str) -> str:
 
 
 def shown(messages: Messages, pictures: Sequence[str]) -> list[dict[str, Any]]:
-    """The messages, the first with the pictures behind its text."""
+    """The messages, with the pictures after the text of the first."""
     if not pictures:
         return list(messages)
     first, *others = messages
@@ -86,15 +87,15 @@ def shown(messages: Messages, pictures: Sequence[str]) -> list[dict[str, Any]]:
 
 
 class EmbeddingModel:
-    """A model that embeds texts. Threads share it."""
+    """A model that embeds texts. Safe to share between threads."""
 
     def __init__(self, name: str, wire: Wire, trajectory: Trajectory) -> None:
         self.name, self._wire, self._trajectory = name, wire, trajectory
 
     def embed(self, texts: Sequence[str], *, shared: bool) -> list[list[float]]:
-        """A vector for each text. `shared` books on what serves several instances.
+        """A vector for each text. `shared` books the cost on the key for several instances.
 
-        Raises ProviderFailure, also for an answer that is not one vector for each text.
+        Raises ProviderFailure, also if the answer does not have one vector per text.
         """
         try:
             answer = self._wire.post("/embeddings", {"model": self.name, "input": list(texts)}, shared=shared)

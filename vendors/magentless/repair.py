@@ -1,6 +1,6 @@
 """Third step: from the model's reply to a patch, through the stages edited, matched, applied, parses.
 
-An edit that cannot be applied ends its attempt: half a change is not the change that the model meant.
+An edit that cannot be applied ends the attempt: a partial change is not what the model intended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from magentless.rewritten import pieces, rewritten
 from magentless.syntax import collapsed, errors
 from magentless.views import lines_of
 
-#: the indices of the lines that were shown, by path
+#: path -> indices of the lines that were shown
 Windows = Mapping[str, Sequence[int]]
 NONE: Windows = MappingProxyType({})
 
@@ -26,7 +26,7 @@ NONE: Windows = MappingProxyType({})
 @dataclass
 class Sample:
     """One sample of a patch. `files` are the patched texts (empty: removed), `reached` is the last stage of the funnel
-    that it came to, `reasked` says why it was asked for again."""
+    that it passed, `reasked` has the reasons for which it was requested again."""
 
     number: int
     set: int
@@ -41,22 +41,22 @@ class Sample:
 
     @property
     def progress(self) -> int:
-        """The place of the last stage in the funnel."""
+        """The index of the last stage in the funnel."""
         return FUNNEL.index(self.reached)
 
     def came_to(self, stage: str) -> bool:
-        """Whether the sample reached this stage of the funnel."""
+        """Whether the sample passed this stage of the funnel."""
         return self.progress >= FUNNEL.index(stage)
 
     def record(self) -> dict[str, Any]:
-        """What the metadata keep of the sample."""
+        """The metadata of the sample."""
         names = ("number", "set", "temperature", "reached", "cause", "detail", "edits", "reasked")
         return {name: getattr(self, name) for name in names} | {"files": sorted(self.files)}
 
 
 def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NONE) -> None:
-    """Takes the reply as far as it goes; `windows` are the lines that it was shown. Raises Ended where that is not a
-    patch."""
+    """Take the reply through all stages; `windows` are the lines that the model was shown. Raises Ended if it does not
+    become a patch."""
     texts = {path: lines_of(text) for path, text in checkout.texts(windows).items()}
     edits = parse_edits(reply)
     if not edits:

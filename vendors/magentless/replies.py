@@ -1,7 +1,6 @@
-"""What a model's reply to a localisation names: files, folders, elements and lines, of those that it was shown.
+"""What a localisation reply names: files, folders, elements and lines, of those that the model was shown.
 
-A reply is read as lines, those of its fenced blocks where it has any. Only what was on offer is believed: a reply is
-compared with it and otherwise not used.
+A reply is read line by line, in its fenced blocks if it has any. Only names that the prompt listed are accepted.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ Span = tuple[int, int]  # first and last line, from 1
 
 
 def named(reply: str, known: Collection[str]) -> tuple[list[str], list[str]]:
-    """The paths of `known` that the reply names, in its order; and what looks like a path and is none of them.
+    """The paths of `known` that the reply names, in its order; and other texts that look like paths.
 
-    A file in another folder than the reply says, or in none, is meant where one only is called so.
+    A file name with another folder, or none, stands for the file of that name if there is only one.
     """
     names = [name for line in _lines(reply) if (name := _path(line))]
     called = Counter(path.rpartition("/")[2] for path in known)
@@ -37,13 +36,13 @@ def named(reply: str, known: Collection[str]) -> tuple[list[str], list[str]]:
 
 
 def _only(name: str, called: Mapping[str, int], whole: Mapping[str, str]) -> str:
-    """The one path with this file's name; empty for several, none, and what has no ending."""
+    """The only path with this file name; empty if there are none or several, or if the name has no extension."""
     last = name.rpartition("/")[2]
     return whole[last] if "." in last and called[last] == 1 else ""
 
 
 def places(reply: str, files: Mapping[str, Sequence[Element]], lengths: Mapping[str, int]) -> dict[str, list[Span]]:
-    """The spans that the reply names under each path, by element or by line; none for a path that stands alone."""
+    """The spans that the reply names under each path, by element or by line; none for a path alone."""
     found: dict[str, list[Span]] = {}
     path = ""
     for line in _lines(reply):
@@ -58,7 +57,7 @@ def places(reply: str, files: Mapping[str, Sequence[Element]], lengths: Mapping[
 
 
 def _foreign(name: str) -> bool:
-    """Whether a word is a path that was not on offer, whose lines are nobody's."""
+    """Whether a word is a path that was not listed; lines below it are ignored."""
     return "/" in name and "." in name.rpartition("/")[2] and not name.startswith("<")
 
 
@@ -80,6 +79,6 @@ def _lines(reply: str) -> Iterator[str]:
 
 
 def _path(line: str) -> str:
-    """The path in a line, without bullet, number, quotes, `./`, a slash at its end, and what follows it."""
+    """The path in a line, without bullet, number, quotes, `./`, final slash, and following text."""
     words = BULLET.sub("", line).split()
     return words[0].strip("`'\"*,:").removeprefix("./").rstrip("/") if words else ""

@@ -1,6 +1,6 @@
-"""Retrieval: the files that are nearest to the issues, by vectors.
+"""Retrieval: the files nearest to the issues, by vectors.
 
-Kept apart from localize.py, since it imports numpy, which a run without retrieval does without.
+Separate from localize.py, since it imports numpy, which a run without retrieval does not need.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Retriever:
         self._index = Index(checkout, model, VectorCache(cache), chosen, preamble, count)
 
     def nearest(self, paths: Sequence[str]) -> list[str]:
-        """The files that can be read, the nearest first. Raises ProviderFailure."""
+        """The readable files, the nearest first. Raises ProviderFailure."""
         vectors = self._index.vectors(paths)
         if not vectors:
             return []

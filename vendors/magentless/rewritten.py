@@ -1,8 +1,8 @@
-"""Files and windows that a reply gives anew, as a whole, where edits were asked for: taken as their difference.
+"""Files and windows that a reply repeats in full instead of giving edits: turned into edits.
 
-A fenced block counts where it is plainly a piece of a file that was shown: most of the piece's lines are in it, in
-their order. Its file is the one that it names, else the one that it is like. A block in which something is left out
-(`...`, "rest of the file") is no piece, since it would delete what it does not say.
+A fenced block counts if it is clearly a piece of a file that was shown: it contains most of the piece's lines in order.
+Its file is the one that it names, else the most similar one. A block with omissions (`...`, "rest of the file") does
+not count, since it would delete what it omits.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from itertools import groupby
 from magentless.edits import EXAMPLE, Edit, path_of
 from magentless.replies import FENCED
 
-#: the way that is recorded
+#: the recorded way of matching
 WAY = "rewritten"
-#: of a piece's lines, those that come again at least
+#: the minimum share of a piece's lines that a block repeats
 LIKE = 0.6
 _COMMENT = r"(?://|/\*|<!--|#)"
 LEFT_OUT = re.compile(
@@ -31,13 +31,13 @@ Piece = tuple[str, ...]
 
 
 def pieces(lines: Sequence[str], shown: Sequence[int]) -> list[Piece]:
-    """The runs of lines of a file that were shown, by their indices."""
+    """The contiguous ranges of shown lines of a file, by index."""
     runs = groupby(enumerate(shown), key=lambda pair: pair[1] - pair[0])
     return [tuple(lines[index] for _, index in run) for _, run in runs]
 
 
 def rewritten(reply: str, shown: Mapping[str, Sequence[Piece]]) -> list[Edit]:
-    """An edit for each block that gives a piece anew, in the reply's order; `shown` has the pieces by path."""
+    """An edit for each block that repeats a piece, in the reply's order; `shown` has the pieces by path."""
     found: dict[tuple[str, Piece], Edit] = {}
     for path, block in _blocks(reply):
         offered = {path: shown[path]} if path in shown else {} if path else shown
@@ -49,7 +49,7 @@ def rewritten(reply: str, shown: Mapping[str, Sequence[Piece]]) -> list[Edit]:
 
 
 def _blocks(reply: str) -> Iterator[tuple[str, Piece]]:
-    """The fenced blocks, each with the path that stands above it, behind its fence or in its first line."""
+    """The fenced blocks, each with the path above it, after its fence or in its first line."""
     for match in FENCED.finditer(reply):
         lines = tuple(match[2].removesuffix("\n").split("\n"))
         above = [line for line in reply[: match.start()].splitlines() if line.strip()][-1:]
@@ -62,11 +62,11 @@ def _blocks(reply: str) -> Iterator[tuple[str, Piece]]:
 
 
 def _likeness(piece: Piece, block: Piece) -> float:
-    """Of the lines of a piece that are not blank, the share that the block has too, in their order."""
-    told, given = ([line.rstrip() for line in lines if line.strip()] for lines in (piece, block))
-    if not told or any(LEFT_OUT.match(line) for line in set(block) - set(piece)):
+    """The share of a piece's non-blank lines that the block contains in order."""
+    wanted, given = ([line.rstrip() for line in lines if line.strip()] for lines in (piece, block))
+    if not wanted or any(LEFT_OUT.match(line) for line in set(block) - set(piece)):
         return 0.0
-    if (Counter(told) & Counter(given)).total() < LIKE * len(told):
+    if (Counter(wanted) & Counter(given)).total() < LIKE * len(wanted):
         return 0.0
-    same = SequenceMatcher(None, told, given, autojunk=False).get_matching_blocks()
-    return sum(match.size for match in same) / len(told)
+    same = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
+    return sum(match.size for match in same) / len(wanted)

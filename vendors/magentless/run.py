@@ -1,7 +1,7 @@
-"""What came of a task, as `metadata.json` keeps it.
+"""The result of a task, as stored in `metadata.json`.
 
-The funnel counts files (located, shown), then samples. How a task ended is the cause that came furthest, of its sets
-and samples.
+The funnel counts files (located, shown), then samples. The outcome of a task is the furthest cause of its sets and
+samples.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from magentless.replies import Span
 
 @dataclass
 class FileSet:
-    """One sample of the edit locations: the files that were found, the places in them, and the files that a repair
-    prompt shows."""
+    """One sample of edit locations: the located files, the places in them, and the files in the repair prompt."""
 
     number: int
     located: tuple[str, ...] = ()
@@ -32,7 +31,7 @@ class FileSet:
 
 @dataclass
 class Run:
-    """What came of a task."""
+    """The result of a task."""
 
     sets: list[FileSet]
     localisation: Localisation = field(default_factory=Localisation)
@@ -41,25 +40,25 @@ class Run:
     selected: Sample | None = None
 
     def end(self, end: Ended) -> None:
-        """Localisation came to an end, and so did all sets."""
+        """End all sets, since localisation ended."""
         for files in self.sets:
             files.cause, files.detail = end.cause, end.detail
 
     @property
     def patches(self) -> list[bytes]:
-        """One patch of each group of samples that mean the same, by their votes: the selected one first."""
+        """One patch of each group of equivalent samples, sorted by votes: the selected one first."""
         by_number = {sample.number: sample.patch for sample in self.samples}
         return [by_number[group[0]] for group in self.votes]
 
     @property
     def outcome(self) -> Cause:
-        """How the task ended: of all sets and samples, the cause that came furthest."""
+        """The outcome of the task: the furthest cause of all sets and samples."""
         if self.selected:
             return Cause.SUCCESSFUL_PATCH
         return furthest(end.cause for end in (*self.sets, *self.samples) if end.cause)
 
     def funnel(self) -> dict[str, int]:
-        """How much came through each stage."""
+        """The number of files or samples that passed each stage."""
         samples = {stage: sum(sample.came_to(stage) for sample in self.samples) for stage in FUNNEL[2:-1]}
         return {
             "located": len({path for files in self.sets for path in files.located}),
@@ -69,7 +68,7 @@ class Run:
         }
 
     def record(self) -> dict[str, Any]:
-        """What the metadata keep of the run."""
+        """The metadata of the run."""
         return {
             "outcome": self.outcome,
             "funnel": self.funnel(),

@@ -1,7 +1,7 @@
 """Fourth step: the samples vote.
 
-Patches that make the same program vote together, whatever their formatting and comments; of the largest group the
-earliest sample is taken, and of groups of one size the one that began first. Not covered: running tests.
+Patches that result in the same program, apart from formatting and comments, vote together. The earliest sample of the
+largest group is selected; in a tie, the group with the earliest sample wins. Not covered: running tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from magentless.syntax import fingerprint
 
 
 def select(samples: Sequence[Sample], checkout: Checkout) -> tuple[Sample | None, list[list[int]]]:
-    """The selected sample, None without a valid one; and the groups by their samples' numbers, the largest first."""
+    """The selected sample (None without a valid one), and the groups of sample numbers, the largest first."""
     groups: defaultdict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         if sample.came_to("parses"):
@@ -26,7 +26,7 @@ def select(samples: Sequence[Sample], checkout: Checkout) -> tuple[Sample | None
 
 
 def ballot(sample: Sample, checkout: Checkout) -> str:
-    """A digest of what the sample makes of the files whose meaning it changes."""
+    """A digest of the resulting files whose meaning the sample changes."""
     digest = hashlib.sha256()
     for path, text in sorted(sample.files.items()):
         base, new = checkout.text(path), fingerprint(path, text)

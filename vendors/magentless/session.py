@@ -1,4 +1,4 @@
-"""What all steps of one task share, and how they ask the model."""
+"""What all steps of a task share, and how they ask the model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from magentless.provider import Ask, ChatModel, Messages
 
 @dataclass(frozen=True)
 class Session:
-    """One task in one checkout with one model. Threads share it."""
+    """One task in one checkout with one model. Safe to share between threads."""
 
     task: Task
     checkout: Checkout

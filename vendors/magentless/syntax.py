@@ -1,7 +1,7 @@
-"""What a file means apart from its form: its syntax tree without comments, white space, quotes and trailing commas.
+"""The meaning of a file: its syntax tree without comments, white space, quotes and trailing commas.
 
-Files without a grammar are compared as text with white space collapsed, and so are those that a grammar which is not
-strict cannot read; neither is ever found to have errors.
+Files without a grammar are compared as text with collapsed white space, and so are files that a grammar cannot parse
+and that is not strict. Neither ever has errors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CLOSING = {")", "]", "}", ">"}
 
 @lru_cache(maxsize=256)
 def fingerprint(path: str, text: str) -> str:
-    """A string that two texts share when they differ in form and comments only."""
+    """A string that two texts share if they differ only in formatting and comments."""
     found = trees(path, text)
     if not found or any(tree.root.has_error and not tree.strict for tree in found):
         return collapsed(text)
@@ -28,12 +28,12 @@ def fingerprint(path: str, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def errors(path: str, text: str) -> int:
-    """Number of places that are no syntax: what the grammar cannot read, and JSX closed under another name."""
+    """The number of syntax errors: what the grammar cannot parse, and JSX elements with a different closing tag."""
     return sum(_mistakes(tree) for tree in trees(path, text) if tree.strict)
 
 
 def collapsed(text: str) -> str:
-    """The text with each run of white space as one blank."""
+    """The text with all runs of white space as single blanks."""
     return " ".join(text.split())
 
 
@@ -64,7 +64,7 @@ def _meaning(root: Node) -> Iterator[str]:
 
 
 def _content(children: Sequence[Node]) -> list[Node]:
-    """The children that mean something, last first."""
+    """The children with a meaning, in reverse order."""
     return [child for child in reversed(children) if not _is_form(child)]
 
 

@@ -1,7 +1,7 @@
-"""The repository's tree as the prompts show it: pruned to the files that matter, folder by folder.
+"""The repository's tree in prompts: pruned to the relevant kinds of files, folder by folder.
 
-What is shown first is what shares most words with the issues, so that a prompt that is cut loses the rest. Not covered:
-what stands in the files.
+What shares most words with the issues comes first, so a shortened prompt loses the rest. Not covered: the content of
+files.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from fnmatch import translate
 from magentless.inputs import Files, Task
 from magentless.words import parts
 
-#: so many files are shown by their whole paths
+#: up to this number, files are shown with their full paths
 FEW = 200
 
 
 def offered(files: Iterable[str], settings: Files) -> list[str]:
-    """The files that the settings let through. Folders are compared as whole path segments, never as substrings."""
+    """The files that the settings admit. Folders are compared as whole path segments, never as substrings."""
     folders, names = _any(settings.excluded_folders), _any(settings.excluded_names)
     return [path for path in files if _is_offered(path.lower(), settings.extensions, folders, names)]
 
 
 def ranked(paths: Iterable[str], task: Task) -> list[str]:
-    """The paths, those first that share most words with the issues; otherwise in their order."""
+    """The paths, sorted by the number of words that they share with the issues, then in their order."""
     words = parts(task.prose)
     return sorted(paths, key=lambda path: -len(parts(path) & words))
 
 
 def branches(paths: Iterable[str]) -> dict[str, str]:
-    """For each folder, in the order of its first file: the folder's path and the names of the files right in it; of a
-    few files their whole paths, which small models do not put together themselves."""
+    """For each folder, in the order of its first file: its path and the names of the files directly in it. If there are
+    only a few files, their full paths, which small models cannot assemble themselves."""
     folders: defaultdict[str, list[str]] = defaultdict(list)
     paths = list(paths)
     for path in paths:
@@ -48,14 +48,14 @@ def branches(paths: Iterable[str]) -> dict[str, str]:
 
 
 def folders(paths: Iterable[str]) -> list[str]:
-    """All folders that files are below, in the order of the first of them, outer ones before inner ones."""
+    """All folders that contain files at any depth, in the order of their first file, outer ones before inner ones."""
     return list(
         dict.fromkeys("/".join(path.split("/")[:end]) for path in paths for end in range(1, path.count("/") + 1))
     )
 
 
 def below(path: str, folders: Iterable[str]) -> bool:
-    """Whether a file is in one of the folders, however deep."""
+    """Whether a file is in one of the folders, at any depth."""
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 
@@ -66,5 +66,5 @@ def _is_offered(path: str, extensions: Collection[str], folders: re.Pattern[str]
 
 
 def _any(patterns: Iterable[str]) -> re.Pattern[str]:
-    """What matches a name that one of the patterns matches."""
+    """A pattern that matches what any of the patterns matches."""
     return re.compile("|".join(map(translate, patterns)) or "(?!)")

@@ -1,7 +1,7 @@
-"""Vectors that are kept between the tasks of an experiment, by a digest of all that they depend on.
+"""Vectors, stored between the tasks of an experiment by a digest of everything that they depend on.
 
-Reads and writes `vectors.sqlite` in the cache folder, which processes share: what one has embedded no other embeds
-again. Vectors are unit vectors of 32-bit floats, so that a product of two is their cosine.
+Reads and writes `vectors.sqlite` in the cache folder. Processes share it, so nothing is embedded twice. Vectors are
+unit vectors of 32-bit floats, so the product of two is their cosine.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 from filelock import FileLock
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, rows INTEGER NOT NULL, data BLOB NOT NULL) STRICT"
-AT_ONCE = 500  # keys in one query, below SQLite's limit of parameters
-WAIT = 60  # seconds for another writer
+AT_ONCE = 500  # keys per query, below SQLite's limit of parameters
+WAIT = 60  # seconds to wait for another writer
 
 Matrix = np.ndarray
 
 
 class VectorCache:
-    """The kept vectors of one folder. Used by one thread."""
+    """The stored vectors of one folder. Not safe to share between threads."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ class VectorCache:
             self._db.execute(SCHEMA)
 
     def get(self, keys: Iterable[str]) -> dict[str, Matrix]:
-        """What is there of these keys: one row for each piece that was embedded."""
+        """The stored vectors of these keys: one row per embedded piece."""
         wanted, found = list(keys), {}
         for start in range(0, len(wanted), AT_ONCE):
             part = wanted[start : start + AT_ONCE]
@@ -44,14 +44,14 @@ class VectorCache:
         return found
 
     def put(self, made: Mapping[str, Matrix]) -> None:
-        """Keep these."""
+        """Store vectors."""
         rows = [(key, len(matrix), matrix.tobytes()) for key, matrix in made.items()]
         with self._db:
             self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     @contextmanager
     def filling(self) -> Iterator[None]:
-        """Only one process at a time embeds what is missing; the others wait, and find it."""
+        """A lock under which one process embeds what is missing; the others wait and then find it."""
         with self._lock:
             yield
 

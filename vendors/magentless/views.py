@@ -1,8 +1,8 @@
-"""What of a file a prompt shows: windows around the places that matter, or all of it.
+"""The part of a file that a prompt shows: windows around places, or the whole file.
 
-With places: `window` lines above and below each, and the beginning of the file, where the imports are. Without: a file
-up to `whole_file_lines` is shown whole, and of a longer one the lines that share a word with the issue are the places,
-those with the words that are rarest in the file first. Of one file at most `max_file_lines` are shown.
+With places: `window` lines above and below each, and the beginning of the file, with its imports. Without places: a
+file of up to `whole_file_lines` lines is shown whole; in a longer file, the lines that share a word with the issue are
+the places, those with the rarest words first. At most `max_file_lines` lines of a file are shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from magentless.inputs import Files
 from magentless.replies import Span
 from magentless.words import identifiers
 
-#: how much of an element's first line an outline shows
+#: characters of an element's first line in an outline
 HEAD_CHARS = 120
 
 
@@ -29,7 +29,7 @@ def view(path: str, text: str, spans: Sequence[Span], issue_words: set[str], set
 
 
 def window(text: str, spans: Sequence[Span], issue_words: set[str], settings: Files) -> list[int]:
-    """Indices of the lines of a file that are shown, ascending."""
+    """The indices of the shown lines of a file, ascending."""
     lines = lines_of(text)
     if not spans and len(lines) <= settings.whole_file_lines:
         return list(range(len(lines)))
@@ -37,7 +37,7 @@ def window(text: str, spans: Sequence[Span], issue_words: set[str], settings: Fi
 
 
 def numbered(path: str, text: str, spans: Sequence[Span], settings: Files) -> str:
-    """The places under the file's path, each line with its number; the whole file without places."""
+    """The places under the file's path, with line numbers; the whole file if there are no places."""
     lines = lines_of(text)
     wanted = {line for first, last in spans or [(1, len(lines))] for line in range(first, last + 1)}
     shown = sorted(wanted)[: settings.max_file_lines]
@@ -45,19 +45,19 @@ def numbered(path: str, text: str, spans: Sequence[Span], settings: Files) -> st
 
 
 def outline(path: str, text: str, elements: Iterable[Element]) -> str:
-    """The elements under the file's path, each with its lines and how it begins."""
+    """The elements under the file's path, each with its lines and the beginning of its first line."""
     lines = lines_of(text)
     rows = [f"{name} (lines {start}-{end}): {lines[start - 1].strip()[:HEAD_CHARS]}" for name, start, end in elements]
     return "\n".join([f"### {path} ({len(lines)} lines)", *(rows or ["(no elements)"])])
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text as git and editors count them: the end of the last one begins no other."""
+    """The lines of a text as git and editors count them: a final line end begins no further line."""
     return text.removesuffix("\n").split("\n")
 
 
 def shown_lines(lines: Sequence[str], spans: Iterable[Span], settings: Files) -> list[int]:
-    """Indices of the lines to show, ascending."""
+    """The indices of the lines to show, ascending."""
     shown = set(range(min(settings.window, settings.max_file_lines, len(lines))))
     for first, last in spans:
         around = range(max(0, first - 1 - settings.window), min(len(lines), last + settings.window))

@@ -1,7 +1,7 @@
-"""The only way out: one POST to the gateway, tried again where that may help, and the clock of the waiting.
+"""The only connection to the outside: a POST to the gateway, retried if that may help, and a clock for the waiting.
 
-The gateway tries again what a provider failed at, and then says that the client should not (`x-should-retry`); what is
-tried again here is a gateway that is not reached, or that says nothing. No key is in any message.
+The gateway retries provider failures, and then tells the client not to (`x-should-retry`). Retried here are an
+unreachable gateway, and replies without that header. No message contains a key.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 from magentless.causes import CAUSE_HEADER, CAUSES_TOLD, Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
 
-ERROR_TEXT_CHARS = 200  # the beginning tells the kind; further on a provider may quote the prompt
+ERROR_TEXT_CHARS = 200  # the beginning is enough; further on, a provider may quote the prompt
 TOO_MANY = 429
 WORTH_ANOTHER_TRY = (408, 409, 425, TOO_MANY, *range(500, 600))
 LONGEST_PAUSE = 60  # seconds
-CONNECTIONS = 64  # that are kept open; more are opened where they are needed
+CONNECTIONS = 64  # connections that are kept open; more are opened when needed
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where the models are reached, the key of the instance, and the key of what serves several instances."""
+    """The gateway's address, the instance's key, and the key for what serves several instances."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -37,7 +37,7 @@ class Endpoint:
 
 
 class Clock:
-    """How long at least one request was under way, in seconds. Threads share it."""
+    """The total time with at least one request under way, in seconds. Safe to share between threads."""
 
     def __init__(self) -> None:
         self.waited = 0.0
@@ -45,7 +45,7 @@ class Clock:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Counts as waiting for as long as the block."""
+        """Count the duration of the block as waiting."""
         self._step(+1)
         try:
             yield
@@ -61,17 +61,17 @@ class Clock:
 
 
 class Patience(Retry):
-    """Tries again unless the gateway says that this was done already."""
+    """Retries unless the gateway says that it has done so already."""
 
     def increment(self, *args: Any, response: Any = None, **more: Any) -> Retry:
-        """The patience that is left. Raises MaxRetryError, upon which the response stands."""
+        """The remaining retries. Raises MaxRetryError, so that the response is returned."""
         if response is not None and response.headers.get("x-should-retry") == "false":
             raise MaxRetryError(None, "", "the gateway says so")
         return super().increment(*args, response=response, **more)
 
 
 class Wire:
-    """Sends requests; threads share it. `sent` counts those that were answered."""
+    """Sends requests; safe to share between threads. `sent` counts the answered requests."""
 
     def __init__(self, endpoint: Endpoint, settings: Provider) -> None:
         self.clock, self.sent = Clock(), 0
@@ -88,7 +88,8 @@ class Wire:
         self._http = PoolManager(maxsize=CONNECTIONS, retries=patience, timeout=settings.timeout_seconds)
 
     def post(self, path: str, body: dict[str, Any], *, shared: bool = False) -> dict[str, Any]:
-        """The answer. Raises Ended where the request itself is refused, ProviderFailure where the provider fails."""
+        """Send a request; returns the answer. Raises Ended if the request is refused, ProviderFailure if the
+        provider fails."""
         key = self._endpoint.shared_key if shared else self._endpoint.api_key
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         try:
@@ -104,17 +105,17 @@ class Wire:
         return _document(reply)
 
     def _meaning(self, reply: HTTPResponse) -> Ended | ProviderFailure:
-        """What the gateway says of it; at an address that says nothing, a budget and too many requests are told."""
+        """The exception for a failed request, by the gateway's header; without the header, by the status."""
         error = _error(reply)
         message = self._clean(f"status {reply.status}: {error.get('message', '')}")
-        told = CAUSES_TOLD.get(reply.headers.get(CAUSE_HEADER, ""))
-        if isinstance(told, Cause):
-            return Ended(told, message)
+        cause = CAUSES_TOLD.get(reply.headers.get(CAUSE_HEADER, ""))
+        if isinstance(cause, Cause):
+            return Ended(cause, message)
         text = f"{error.get('code')} {error.get('type')} {message[:ERROR_TEXT_CHARS]}"
         if Fault.BUDGET_EXCEEDED in text:
             return ProviderFailure(Fault.BUDGET_EXCEEDED, message)
         passing = Fault.RATE_LIMITED if reply.status == TOO_MANY else Fault.PROVIDER_ERROR
-        return ProviderFailure(told or passing, message)
+        return ProviderFailure(cause or passing, message)
 
     def _clean(self, message: str) -> str:
         for key in (self._endpoint.api_key, self._endpoint.shared_key):
@@ -128,12 +129,12 @@ def _document(reply: HTTPResponse) -> dict[str, Any]:
     except ValueError:
         document = None
     if not isinstance(document, dict):
-        raise ProviderFailure(Fault.PROVIDER_ERROR, "the answer is no JSON object")
+        raise ProviderFailure(Fault.PROVIDER_ERROR, "the answer is not a JSON object")
     return document
 
 
 def _error(reply: HTTPResponse) -> dict[str, Any]:
-    """The error as the protocol has it, or the beginning of what came in its place."""
+    """The error object of OpenAI's API, or the beginning of the text that came instead."""
     try:
         error = json.loads(reply.data)["error"]
     except (ValueError, KeyError, TypeError):

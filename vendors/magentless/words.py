@@ -1,4 +1,4 @@
-"""Words of identifiers, paths and prose, split alike so that they can be compared: `getByRole` is get, by, role."""
+"""Words of identifiers, paths and prose, split in the same way to compare them: `getByRole` is get, by, role."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SHORTEST = 3
 
 
 def identifiers(text: str) -> set[str]:
-    """The identifiers of a text in lower case, whole, three characters and longer."""
+    """The identifiers of a text in lower case, not split, of at least three characters."""
     return {name.lower() for name in IDENTIFIER.findall(text) if len(name) >= SHORTEST}
 
 
 def parts(text: str) -> set[str]:
-    """The words that the identifiers of a text are made of, in lower case, three characters and longer."""
+    """The words in the identifiers of a text, in lower case, of at least three characters."""
     return {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}

@@ -1,9 +1,9 @@
 """Runs mini-swe-agent on one task, inside the container of its instance.
 
 Reads the prompt, the settings, and the gateway's address and key from OPENAI_BASE_URL and OPENAI_API_KEY, which the
-commands of the model do not see. Writes trajectory.json, and metadata.json or, when the provider failed, error.json
-(exit code 75). What it changes in the checkout is the answer. Runs in an environment of its own: mini-swe-agent and
-what that needs (requirements.txt), nothing of the pipeline.
+model's commands cannot see. Writes trajectory.json, and metadata.json or, if the provider failed, error.json (exit code
+75). The answer is what it changes in the checkout. Runs in an environment of its own with mini-swe-agent and its
+dependencies (requirements.txt), without the pipeline.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from minisweagent.environments.local import LocalEnvironment
 from minisweagent.exceptions import InterruptAgentFlow
 from minisweagent.models.openrouter_model import BASH_TOOL, OpenRouterModel
 
-#: sysexits.h: what failed was not the agent
+#: EX_TEMPFAIL of sysexits.h: the failure is not the agent's
 EX_TEMPFAIL = 75
-#: how mini-swe-agent ends -> the outcome; what it hands in is judged by its diff
+#: mini-swe-agent's exit status -> the outcome; a submission is judged by its diff
 OUTCOMES = {
     "Submitted": "",
     "LimitsExceeded": "STEP_LIMIT",
@@ -34,15 +34,15 @@ OUTCOMES = {
     "ContextOverflow": "CONTEXT_OVERFLOW",
     "Refused": "NO_MODEL_RESPONSE",
 }
-#: the header in which the gateway says why there is no answer, and of its words those that are the model's own end
+#: the header with the gateway's cause of a missing answer, and the causes that are an outcome of the model
 CAUSE = "x-a11y-bench-cause"
 OWN_ENDS = {"context": "ContextOverflow", "refused": "Refused"}
-#: the end of a picture's name -> its media type
+#: extension of a picture -> its media type
 MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 
 
 class ProviderFailure(Exception):
-    """No answer, by no fault of the model."""
+    """There is no answer, and the model is not to blame."""
 
     def __init__(self, cause: str, message: str) -> None:
         self.cause = cause
@@ -50,9 +50,9 @@ class ProviderFailure(Exception):
 
 
 class GatewayModel(OpenRouterModel):
-    """mini-swe-agent's plainest model class, which sends JSON and reads JSON, with the gateway's address."""
+    """mini-swe-agent's simplest model class, which sends and reads JSON, with the gateway's address."""
 
-    abort_exceptions = [Exception]  # the gateway tries again, nothing does so here
+    abort_exceptions = [Exception]  # retries are the gateway's
 
     def __init__(self, seconds: float, pictures: list[dict], **config: object) -> None:
         super().__init__(cost_tracking="ignore_errors", **config)
@@ -77,7 +77,7 @@ class GatewayModel(OpenRouterModel):
 
 
 def shown(messages: list[dict], pictures: list[dict]) -> list[dict]:
-    """The messages, the first of the user's with the pictures behind its text; what is kept of them has none."""
+    """The messages, with the pictures after the text of the first user message; stored messages have none."""
     first = next((index for index, one in enumerate(messages) if one["role"] == "user"), None)
     if first is None or not pictures:
         return messages
@@ -86,33 +86,37 @@ def shown(messages: list[dict], pictures: list[dict]) -> list[dict]:
 
 
 def load(folder: Path) -> list[dict]:
-    """The pictures of a folder, in the order of their numbers, as parts of a message."""
+    """The pictures in a folder, in the order of their numbers, as parts of a message."""
     paths = sorted(folder.iterdir(), key=lambda path: int(path.stem)) if folder.is_dir() else []
     addresses = (f"data:{MEDIA[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}" for path in paths)
     return [{"type": "image_url", "image_url": {"url": address}} for address in addresses]
 
 
 def _refused(answer: requests.Response) -> Exception:
-    said, told = f"{answer.status_code} {answer.text[:500]}", answer.headers.get(CAUSE, "provider")
-    if told in OWN_ENDS:
-        ended = {"exit_status": OWN_ENDS[told], "submission": ""}
-        return InterruptAgentFlow({"role": "exit", "content": said, "extra": ended})
-    return ProviderFailure("budget_exceeded" if "budget_exceeded" in said else told, said)
+    text, cause = f"{answer.status_code} {answer.text[:500]}", answer.headers.get(CAUSE, "provider")
+    if cause in OWN_ENDS:
+        ended = {"exit_status": OWN_ENDS[cause], "submission": ""}
+        return InterruptAgentFlow({"role": "exit", "content": text, "extra": ended})
+    return ProviderFailure("budget_exceeded" if "budget_exceeded" in text else cause, text)
 
 
-def run(told: argparse.Namespace) -> str:
+def run(arguments: argparse.Namespace) -> str:
     """Work on the task; returns how mini-swe-agent ended. Raises ProviderFailure."""
-    settings = tomllib.loads(told.settings.read_text(encoding="utf-8"))
+    settings = tomllib.loads(arguments.settings.read_text(encoding="utf-8"))
     config = yaml.safe_load((builtin_config_dir / settings["config"]).read_text(encoding="utf-8"))
     model = GatewayModel(
         settings["answer_seconds"],
-        load(told.pictures),
-        model_name=told.model,
+        load(arguments.pictures),
+        model_name=arguments.model,
         model_kwargs=settings["request"],
         observation_template=config["model"]["observation_template"],
         format_error_template=config["model"]["format_error_template"],
     )
-    places = {"cwd": str(told.checkout), "timeout": settings["command_seconds"], "env": config["environment"]["env"]}
+    places = {
+        "cwd": str(arguments.checkout),
+        "timeout": settings["command_seconds"],
+        "env": config["environment"]["env"],
+    }
     agent = DefaultAgent(
         model,
         LocalEnvironment(**places),
@@ -122,11 +126,11 @@ def run(told: argparse.Namespace) -> str:
         cost_limit=0,
         wall_time_limit_seconds=settings["seconds"],
     )
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # its time is over
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # its time limit
     try:
-        return agent.run(told.prompt.read_text(encoding="utf-8"))["exit_status"]
-    finally:  # once: given the path, it would write everything anew at each step
-        agent.save(told.out / "trajectory.json")
+        return agent.run(arguments.prompt.read_text(encoding="utf-8"))["exit_status"]
+    finally:  # written once: with the path, mini-swe-agent would write the whole file at each step
+        agent.save(arguments.out / "trajectory.json")
 
 
 def main() -> int:
@@ -134,14 +138,14 @@ def main() -> int:
     for name in ("prompt", "pictures", "checkout", "out", "settings"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--model", required=True)
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        outcome = OUTCOMES[run(told)]
+        outcome = OUTCOMES[run(arguments)]
     except ProviderFailure as failure:
-        _write(told.out / "error.json", {"cause": failure.cause, "message": str(failure)})
+        _write(arguments.out / "error.json", {"cause": failure.cause, "message": str(failure)})
         return EX_TEMPFAIL
     if outcome:
-        _write(told.out / "metadata.json", {"outcome": outcome})
+        _write(arguments.out / "metadata.json", {"outcome": outcome})
     return 0
 
 

@@ -1,7 +1,7 @@
-"""What Multi-SWE-bench makes of an export: loads every line as its `Dataset`, and judges its runs by its `Report`.
+"""Multi-SWE-bench's judgement of an export: loads every line as its `Dataset`, and judges the runs by its `Report`.
 
 Reads JSON Lines on stdin, writes JSON Lines on stdout: `id`, `valid`, `error` and the names of the tests of each class.
-Its parsers of test logs are not asked: they read text, and for several repositories they read it wrongly.
+Its parsers of test logs are not used: they parse text, and for several repositories they do so wrongly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ CLASSES = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests")
 
 
 def judge(line: str) -> dict[str, Any]:
-    """Its verdict on the three runs of one record. Raises what its classes raise for a record that they refuse."""
+    """Multi-SWE-bench's verdict on the three runs of one record. Raises what its classes raise for an invalid
+    record."""
     record = Dataset.from_json(line)
     report = Report(
         org=record.org,

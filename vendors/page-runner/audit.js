@@ -1,11 +1,11 @@
 "use strict";
-// axe-core in the isolated world of every frame of a page, which the page's scripts can not reach; closed shadow roots
-// are opened to that world. Rules about whole pages are for the page, not for the frames in it.
+// axe-core in the isolated world of every frame of a page, which the page's scripts cannot reach; closed shadow roots
+// are open to that world. Rules about whole pages apply to the page and not to its frames.
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
 
-// A script for the isolated world of each new document: axe-core is loaded by its first use, and its functions are made
-// usable for a case, unless it is an audit that comes first.
+// A script for the isolated world of each new document: axe-core is loaded at its first use, with its functions available
+// to the case, unless an audit comes first.
 const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
   delete globalThis.axe;
   (function () { ${source} }).call(globalThis);
@@ -13,7 +13,7 @@ const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configura
   return globalThis.axe;
 } });`;
 
-// Loads axe-core where no such script ran.
+// Loads axe-core if that script did not run.
 const injectAxe = async (frame, source) => {
   const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe");
   if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
@@ -35,7 +35,7 @@ const RUN = async ({ top, ofPages, most }) => {
   });
 };
 
-// From now on the world knows whether its document was touched. What is in frames and shadow roots it can not see.
+// From now on the world records whether its document was changed. It cannot see inside frames and shadow roots.
 const WATCH = () => {
   const touched = () => (globalThis.touched = true);
   const all = { subtree: true, childList: true, attributes: true, characterData: true };
@@ -44,11 +44,11 @@ const WATCH = () => {
   globalThis.touched = Boolean([...document.querySelectorAll("*")].some((one) => one.shadowRoot));
 };
 
-// Whether a page is as it was when it was audited first.
+// Whether a page is unchanged since its first audit.
 const isUntouched = async (page) =>
   page.frames().length === 1 && (await page.evaluate(() => globalThis.touched === false).catch(() => false));
 
-// A host shows its closed root to the isolated world, and to no other one.
+// A host's closed shadow root is visible to the isolated world only.
 const openRoots = async (page, devtools) => {
   const { root } = await devtools.send("DOM.getDocument", { depth: -1, pierce: true });
   const closed = [];
@@ -93,8 +93,8 @@ const audited = async ({ page, devtools }, source) => {
   return violations;
 };
 
-// {violations}, or why there are none to tell: {broken}. Violations are told by frame, from 0 for the page itself. A page
-// that is on its way to another document is asked again.
+// {violations}, or {broken} with the reason if the audit failed. Violations have the number of their frame; 0 is the page
+// itself. A page that is navigating is audited again.
 const audit = async (watched, source) => {
   for (let tries = 1; ; tries++) {
     try {

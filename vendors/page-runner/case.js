@@ -1,13 +1,13 @@
 "use strict";
-// A case's test.js: loaded anew for every page, and run with the helpers that it is promised.
-// `assert(name, fn, {type})` takes a boolean or {pass, message}; what throws or takes too long inside fails.
+// A case's test.js: loaded anew for every page, and run with its helpers.
+// `assert(name, fn, {type})` takes a boolean or {pass, message}; if `fn` throws or takes too long, it fails.
 const path = require("path");
 
 const TYPES = ["R", "BP"];
 const MOST = { assertions: 500, name: 300, message: 2000 };
 
 const cut = (text, most) => String(text).slice(0, most);
-// Without the colours and the call log of Playwright's messages.
+// Playwright's messages without colours and call log.
 const said = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
 
 const typed = (type) => {
@@ -22,7 +22,7 @@ const assertion = (name, pass, message, type) => ({
   type: typed(type),
 });
 
-// The exports of a test.js; throws what it throws.
+// The exports of a test.js; rethrows its errors.
 const load = (folder) => {
   const root = path.resolve(folder) + path.sep;
   for (const known of Object.keys(require.cache)) if (known.startsWith(root)) delete require.cache[known];
@@ -44,7 +44,7 @@ const within = async (seconds, work) => {
   }
 };
 
-// The helper that a case asserts with, and what it collects; `release` ends what a page does after its time.
+// The `assert` helper of a case, and the results that it collects; `release` ends assertions after the page's time.
 const asserting = (seconds, release) => {
   const collected = [];
   const pending = new Set();
@@ -78,7 +78,7 @@ const asserting = (seconds, release) => {
   return { assert, collected, settle };
 };
 
-// What `run` itself returned, in the older form.
+// The return value of `run`, in the older form.
 const returned = (found) =>
   Array.isArray(found && found.assertions)
     ? found.assertions.slice(0, MOST.assertions).map((one) => assertion(one.name, one.status === "pass", one.message, one.type))

@@ -1,7 +1,7 @@
 "use strict";
-// One page in a fresh context: fenced, watched, run through its case, audited, closed whatever it does.
-// All that a case evaluates "in the page" is evaluated in an isolated world: it has the document, and axe-core where the
-// case names it, but nothing that the page's own scripts define, so that a page can fake neither.
+// One page in a fresh context: isolated, watched, run through its case, audited, and closed in any case.
+// Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document, and axe-core if
+// the case names it, but nothing that the page's scripts define. A page can therefore fake neither.
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
 const { audit, isUntouched, lazily } = require("./audit.js");
 
@@ -16,16 +16,16 @@ const CONTEXT = {
   locale: "en-US",
   timezoneId: "UTC",
 };
-// Incidents of one kind that end a page, and how many of them are told.
+// The number of incidents of one kind that ends a page, and how many of them are reported.
 const MOST = { popup: 20, dialog: 100, reload: 50, navigation: 100, download: 20, network: 5000, console: 10000, error: 5000 };
 const TOLD = 10;
 const CONSOLE_TOLD = 50;
-// Seconds for what must not take any time: to close a page, to stop its script.
+// Seconds for what should take no time: closing a page, stopping its script.
 const PROMPTLY = 5;
-// A screenshot shows no more than this of a page.
+// The maximum size of a screenshot.
 const TALLEST = 4000;
 
-// What a page did that it was not asked for; too much of a kind ends it.
+// A page's unrequested actions; too many of one kind end it.
 class Incidents {
   constructor(trip) {
     this.counts = {};
@@ -41,7 +41,7 @@ class Incidents {
   }
 }
 
-// Playwright's "main" world becomes its isolated one: in the server part of the same process.
+// Makes Playwright use its isolated world instead of the main one, in the server part of the same process.
 let isolated = false;
 const isolate = (page) => {
   if (isolated) return;
@@ -85,7 +85,7 @@ class Watched {
     return watched;
   }
 
-  // Every new document costs the time to read axe-core's source: only where the case names it.
+  // Every new document has to parse axe-core's source, so it is offered only if the case names it.
   async _offerAxe(source) {
     const { utilityWorldName: worldName } = this.page._connection.toImpl(this.page).delegate;
     await this.devtools.send("Page.enable");
@@ -102,8 +102,8 @@ class Watched {
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
       this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
-      if (main && !this.used) this.trip("left"); // nobody has used it yet: it goes by itself
-      return route.abort(main ? "aborted" : "internetdisconnected"); // what is aborted leaves the page where it is
+      if (main && !this.used) this.trip("left"); // nothing has used it yet, so it leaves by itself
+      return route.abort(main ? "aborted" : "internetdisconnected"); // an aborted navigation leaves the page as it is
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
   }
@@ -144,7 +144,7 @@ class Watched {
     await this.page.goto(ORIGIN, { waitUntil: "load" });
   }
 
-  // Ends the script that runs now. A page that does not answer is left to its limits.
+  // Ends the running script. A page that does not respond runs into its limits.
   async release() {
     await within(PROMPTLY, this.devtools.send("Runtime.terminateExecution").catch(() => {}));
   }
@@ -158,14 +158,14 @@ class Watched {
     return picture.toString("base64");
   }
 
-  // Whether the browser did as it was told.
+  // Whether the browser closed the page.
   async close() {
     await this.release();
     return (await within(PROMPTLY, this.context.close().then(() => true, () => false))) === true;
   }
 }
 
-// Whether a page is about its case: what the case itself says, else what the case's prompt names.
+// Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt.
 const ON_TASK = ({ selectors, words }) => {
   const body = document.body;
   const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
@@ -184,7 +184,7 @@ const onTask = async (found, { page, utils, gate }) => {
   return empty || (pass ? "" : cut((told && told.message) || "the case says that the page is not about it", 300));
 };
 
-// All that is found out about a page, step by step, so that what there is stays when it is cut short.
+// Everything observed of a page, step by step, so that results remain if it is cut short.
 const steps = async (watched, job, tools, seen) => {
   const { page, limits } = watched;
   const timed = async (name, work) => {
@@ -243,7 +243,7 @@ const steps = async (watched, job, tools, seen) => {
   if (stray) seen.threw = seen.threw || said(stray);
 };
 
-// A violation that is known already gains the elements that are new.
+// A known violation gets the new elements.
 const add = (violations, one) => {
   const known = violations.find(({ id, frame }) => id === one.id && frame === one.frame);
   if (!known) return violations.push(one);
@@ -266,7 +266,7 @@ const runPage = async (browser, job, tools) => {
   seen.ended = await Promise.race([opened.tripped, late, working]);
   const done = JSON.parse(JSON.stringify(seen));
   if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
-  const sound = (await opened.close()) && seen.ended !== "time"; // what runs on would share the next page's processor
+  const sound = (await opened.close()) && seen.ended !== "time"; // a page that keeps running would slow down the next one
   const { counts, told: examples } = opened.incidents;
   done.seconds.total = (performance.now() - since) / 1000;
   done.seconds.waits = opened.waited / 1000;

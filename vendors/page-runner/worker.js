@@ -1,7 +1,7 @@
 "use strict";
-// A process that runs one page after the other, each in a fresh context of one browser, until its input ends.
-// Reads and writes one JSON line for each page, on the file descriptors that it is given, so that what a case prints is
-// nobody's. Knows nothing of data/. Arguments: descriptor in, descriptor out, settings as JSON.
+// A process that runs one page after another, each in a fresh context of one browser, until its input ends.
+// Reads and writes one JSON line per page, on given file descriptors, so that a case cannot write there by printing.
+// Independent of data/. Arguments: descriptor in, descriptor out, settings as JSON.
 const fs = require("fs");
 const readline = require("readline");
 const [input, output] = process.argv.slice(2, 4).map(Number);
@@ -25,13 +25,13 @@ const send = (message) => {
   }
 };
 
-// A case that ends the process says so; a process that is killed can not. Its folder goes with it, whoever is left.
+// Reports a case that ends the process; a killed process cannot. Its folder is removed with it.
 process.on("exit", (code) => {
   if (current) send({ left: code });
   fs.rmSync(settings.home, { recursive: true, force: true });
 });
 process.on("SIGPIPE", () => process.exit(1));
-// What a case never waited for: it belongs to the page under way, or to none any more.
+// A rejection that a case did not await: it belongs to the current page, or to none.
 for (const stray of ["unhandledRejection", "uncaughtException"]) {
   process.on(stray, (error) => current && current.stray(error));
 }

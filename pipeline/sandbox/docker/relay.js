@@ -1,8 +1,8 @@
-// The container's end of a way out; relay.py is the other. Its arguments are addresses of the container's own loopback
-// (ADDRESS:PORT). Every connection to one of them becomes frames on standard output, and frames on standard input become
-// what it receives. A frame is the number of a connection and a length (4 bytes each, big endian), then as many bytes;
-// none: the connection is over. The first bytes of a connection are its address, by its place among the arguments (2
-// bytes). Number 0 is a greeting, which is returned once all are open. For every Node from 4.5.
+// The container's end of a relay; relay.py is the other. The arguments are addresses on the container's loopback
+// (ADDRESS:PORT). Every connection to one of them becomes frames on standard output, and receives the frames on standard
+// input. A frame is the number of a connection and a length (4 bytes each, big endian), followed by the data; length 0
+// ends the connection. The first 2 bytes of a connection are the index of its address among the arguments. Number 0 is a
+// greeting, which is returned once all ports are open. For Node 4.5 and later.
 "use strict";
 const net = require("net");
 
@@ -19,7 +19,7 @@ function send(number, data) {
   process.stdout.write(Buffer.concat([head, data]));
 }
 
-// Numbers are given when a client first speaks, so that the other end sees them grow.
+// Numbers are assigned when a client first sends data, so they arrive at the other end in order.
 function serve(place) {
   const begin = Buffer.alloc(2);
   begin.writeUInt16BE(place, 0);

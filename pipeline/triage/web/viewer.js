@@ -1,10 +1,10 @@
-// Drafts that survive a reload and the end of the server, keys, how far models are, and a live preview. The pages work
-// without any of it.
+// Drafts that survive a reload and a restart of the server, shortcuts, progress of models, and a live preview. The pages
+// work without this script.
 (() => {
   "use strict";
   const form = document.getElementById("rate");
 
-  // -- drafts: what is in the form and not saved, in this browser -------------------------------------------------------
+  // -- drafts: unsaved values of the form, stored in this browser ---------------------------------------------------------
   if (form) {
     const key = `draft:${form.dataset.draft}`;
     const note = form.querySelector(".draft");
@@ -61,7 +61,7 @@
     if (!aim.matches("input[type=search]")) aim.click();
   });
 
-  // -- how far the models are that are asked -----------------------------------------------------------------------------
+  // -- the progress of models that are asked -----------------------------------------------------------------------------
   const asks = document.getElementById("asks");
   const busy = () => asks.querySelectorAll("[data-busy]").length;
   const look = async () => {

@@ -179,5 +179,5 @@ def test_vectors_come_in_the_order_of_the_texts():
 
 @pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]"])
 def test_an_answer_that_is_no_json_is_a_failure(text):
-    with answering(200, text) as way, pytest.raises(ProviderFailure, match="no JSON"):
+    with answering(200, text) as way, pytest.raises(ProviderFailure, match="not a JSON"):
         ask(way)
