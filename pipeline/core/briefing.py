@@ -1,15 +1,15 @@
-"""What an agent or a judge is told of a task, as text. All linked issues are in it, and nothing of the solution."""
+"""A task as text for an agent or a judge: all linked issues, and nothing of the solution."""
 
 from __future__ import annotations
 
 from pipeline.core.records import Issue, Task
 
-#: what a prompt's template says where the task's own text belongs
+#: the placeholder for the task's text in a prompt's template
 STATEMENT = "STATEMENT"
 
 
 def statement(task: Task) -> str:
-    """The issues one after the other, each with its title and labels, then the hints."""
+    """The issues in order, each with its title and labels, then the hints."""
     return "\n\n".join(filter(None, [*map(_issue, task.statement), task.hints.strip()])) + "\n"
 
 
