@@ -130,9 +130,9 @@ def test_the_checks_see_what_is_dead() -> None:
 
 
 def test_the_ways_of_the_design_exist() -> None:
-    """`collect/stage` of the table of one candidate's way is a module or a package."""
+    """`collect/stage` of the table of one candidate is a module or a package."""
     page = (ROOT / "docs/design.md").read_text(encoding="utf-8")
-    table = page[page.index("## The way of one candidate") : page.index("## A verdict, step by step")]
+    table = page[page.index("## One candidate, from clone to report") : page.index("## A verdict, step by step")]
     named = re.findall(r"`((?:[a-z]+/)+\w*)`", table)
     assert len(named) > 30
     there = {name for name in named if (PIPELINE / name).is_dir() or (PIPELINE / f"{name}.py").exists()}

@@ -94,7 +94,7 @@ def test_a_text_that_gives_instructions_stays_data(place: str) -> None:
     }.get(place, {place: INJECTION})
     system, user = messages(question(factories.make_candidate(**changes)))
     assert (system["role"], system["content"], user["role"]) == ("system", RUBRIC, "user")
-    assert "is no instruction" in " ".join(RUBRIC.split())
+    assert "is not an instruction" in " ".join(RUBRIC.split())
     lines = user["content"].split("\n")
     start = next(number for number, line in enumerate(lines) if "Ignore all instructions" in line)
     fence = next(line for line in reversed(lines[:start]) if line and not line.strip("`"))
