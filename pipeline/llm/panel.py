@@ -140,14 +140,13 @@ class Panel(Generic[Q]):
         log: Path,
         jobs: int,
         engine: str = "threads",
-        gateway: Gateway | None = None,
     ) -> dict[Q, str]:
-        """Ask for all that is missing, and count each of `left` in `progress`; through a gateway that is open, or one
+        """Ask for all that is missing, and count each of `left` in `progress`; through the gateway of `asked`, or one
         of its own, which writes `log`. Returns why questions still lack samples."""
         left = self.left(questions)
         if not left:
             return {}
-        with self._opened(progress, log, gateway) as there:
+        with self._opened(progress, log) as there:
             progress.leave(self.rubric.agent)
             causes = self.ask(there, left, progress, jobs, engine, progress.finish)
             if self.asked.gateway:
@@ -155,9 +154,9 @@ class Panel(Generic[Q]):
         write_costs(self.store)
         return causes
 
-    def _opened(self, progress: Progress, log: Path, gateway: Gateway | None) -> AbstractContextManager[Gateway]:
-        if there := gateway or self.asked.gateway:
-            return nullcontext(there)
+    def _opened(self, progress: Progress, log: Path) -> AbstractContextManager[Gateway]:
+        if self.asked.gateway:
+            return nullcontext(self.asked.gateway)
         say = partial(progress.step, self.rubric.agent)
         return open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given)
 

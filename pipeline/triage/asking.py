@@ -12,7 +12,6 @@ from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store, read_records
-from pipeline.llm.gateway import Gateway
 from pipeline.llm.panel import Asked
 from pipeline.triage import stage
 from pipeline.triage.raters.panel import AGENT, Estimate, Panel
@@ -51,6 +50,7 @@ class Asking:
 
     def __init__(self, store: Store, repo: Repo, asked: Asked, numbers: Sequence[int] = ()) -> None:
         self.store, self.repo, self.model = store, repo, asked.model
+        self.asked, self.numbers = asked, tuple(numbers)
         self._candidates = _candidates(store, repo, numbers)
         self._questions = [question(one) for one in self._candidates]
         self._panel = Panel(store, repo, asked)
@@ -68,16 +68,14 @@ class Asking:
         *,
         jobs: int = 2,
         engine: str = "threads",
-        gateway: Gateway | None = None,
         progress: Progress | None = None,
     ) -> Outcome:
-        """Ask about all candidates without an answer, through the given gateway or a new one, and append the
-        ratings."""
+        """Ask about all candidates without an answer, and append the ratings."""
         store, repo, panel, before = self.store, self.repo, self._panel, self.spent()
         counted = progress or Progress("rating", len(panel.left(self._questions)))
         log = store.root / "00_viewer" / "models" / f"{repo.slug}.log"
         with store.lock(AGENT, repo, self.model), counted:
-            owed = panel.complete(self._questions, counted, log, jobs, engine, gateway)
+            owed = panel.complete(self._questions, counted, log, jobs, engine)
             reviews, absent = panel.reviews(self._candidates)
             stage.add(store, repo, reviews)
         spent, causes = self.spent(), {one.instance_id: cause for one, cause in owed.items()}

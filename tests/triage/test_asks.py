@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -45,7 +46,8 @@ class Held:
             gateway = Direct(load_models(DEMO), ledger, GIVEN)
             gateway.base_url = model.url
             try:
-                return asking.run(jobs=1, gateway=gateway, progress=progress)
+                asked = replace(asking.asked, gateway=gateway)
+                return Asking(self.store, REPO, asked, asking.numbers).run(jobs=1, progress=progress)
             finally:
                 ledger.close()
 

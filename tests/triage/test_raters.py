@@ -42,9 +42,9 @@ def rated(store: Store, speaker: Speaker, *answers: Any, **how: Any) -> bool:
     ledger = Ledger(store.ledger)
     gateway = Direct(load_models(DEMO), ledger, GIVEN)
     gateway.base_url = speaker.url
-    asked = [Asked("scripted", 1, models=DEMO, given=GIVEN)]
+    asked = [Asked("scripted", 1, models=DEMO, given=GIVEN, gateway=gateway)]
     try:
-        return ask(store, REPO, asked, gateway=gateway, jobs=1, **{"numbers": (1,), **how})
+        return ask(store, REPO, asked, jobs=1, **{"numbers": (1,), **how})
     finally:
         ledger.close()
 
