@@ -101,17 +101,6 @@ class Checkout:
     def _folders(self) -> frozenset[str]:
         return frozenset(str(parent) for path in self._entries for parent in PurePosixPath(path).parents)
 
-    def _stage(self, path: str, text: str, env: Mapping[str, str]) -> None:
-        if not text:
-            self._git("update-index", "--force-remove", "--", path, env=env)
-            return
-        mode, _ = self._entries.get(path, (NEW_FILE_MODE, ""))
-        sha = self._git("hash-object", "-w", "--stdin", env=env, stdin=text.encode()).decode().strip()
-        try:
-            self._git("update-index", "--add", "--cacheinfo", f"{mode},{sha},{path}", env=env)
-        except subprocess.CalledProcessError as error:
-            raise Ended(Cause.INVALID_PATCH, error.stderr.decode(errors="replace").strip()) from None
-
     @cached_property
     def _index(self) -> bytes:
         """The index of HEAD, with which every diff begins."""
