@@ -108,6 +108,7 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "provider": model.provider,
             "price": model.price.described(),
             "most": max((_most(model, name) for name in LENGTHS), default=0),
+            "choices": model.choices,
         }
         for model in models.models.values()
     }

@@ -18,7 +18,7 @@ from pipeline.llm.config import configuration, environment
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import Ledger, key_hash
-from pipeline.llm.models import ModelList
+from pipeline.llm.models import Model, ModelList
 from pipeline.llm.process import running_proxy
 
 #: seconds for the proxy to book the last requests
@@ -36,6 +36,9 @@ class EmbeddedGateway(Gateway):
         key = f"sk-{secrets.token_urlsafe(32)}"
         self._issued.append(key_hash(key))
         return key
+
+    def choices(self, model: Model) -> int:
+        return model.choices
 
     def settle(self, experiment: Experiment | None = None) -> None:
         deadline = time.monotonic() + BOOKING_LIMIT

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pipeline.llm.policy import Refused, allowed
+from pipeline.llm.policy import SAMPLE, Refused, allowed
 from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
 
 #: the headers of a request that LiteLLM may see
-HEADERS = (b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection")
+HEADERS = (b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection", SAMPLE.encode())
 #: the routes that take a body, by what it is
 KINDS = {"/chat/completions": "chat", "/embeddings": "embedding"}
 

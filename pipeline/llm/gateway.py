@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import LOST, Key, Ledger, key_hash
-from pipeline.llm.models import ModelList
+from pipeline.llm.models import Model, ModelList
 
 #: ports of addresses that name none, and seconds for a connection
 PORTS, PATIENCE = {"http": 80, "https": 443}, 5
@@ -78,6 +78,10 @@ class Gateway(ABC):
     @abstractmethod
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
         """A key that the deployment will know, once it is in the ledger."""
+
+    def choices(self, model: Model) -> int:
+        """How many answers one request to a model may ask for here."""
+        return 1
 
     def exhausted(self, experiment: Experiment) -> bool:
         """Whether the experiment's budget is reached, by what is booked so far; what is lost counts at its worst."""

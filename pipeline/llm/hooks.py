@@ -21,7 +21,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
 from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Key, Ledger, key_hash
-from pipeline.llm.policy import Policy
+from pipeline.llm.policy import SAMPLE, Policy
 from pipeline.llm.prices import Price, Usage, usage_of
 
 #: what a request took that was answered from the cache, or not at all
@@ -34,12 +34,13 @@ ANSWER = "a11y_bench_answer"
 
 class Listed(NamedTuple):
     """What the hooks need of a model of the list: `kind` is `llm` or `embedding`, `most` the tokens that it answers at
-    most, 0 where nobody says."""
+    most, 0 where nobody says, `choices` how many answers one request may ask for."""
 
     kind: str
     provider: str
     price: Price
     most: int
+    choices: int
 
 
 @cache
@@ -51,7 +52,7 @@ def ledger() -> Ledger:
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
     return {
-        name: Listed(one["kind"], one["provider"], Price.read(one["price"]), one["most"])
+        name: Listed(one["kind"], one["provider"], Price.read(one["price"]), one["most"], one["choices"])
         for name, one in listed.items()
     }
 
@@ -101,6 +102,9 @@ def _opened_by(key: Key) -> list[str]:
 class Bookkeeper(Policy):
     """Opens and books one row per request. LiteLLM passes all arguments by these names."""
 
+    def choices(self, model: str) -> int:
+        return models()[model].choices
+
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
@@ -108,8 +112,9 @@ class Bookkeeper(Policy):
         if not isinstance(model, str) or model not in opened:
             raise HTTPException(403, f"no model '{model}' for this key; available: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
-        if "cache" in allowed:  # two attempts at one task must not share what one of them was told
-            allowed["cache"] = {**allowed["cache"], "namespace": user_api_key_dict.metadata.get(ANSWER, "")}
+        answer, sample = user_api_key_dict.metadata.get(ANSWER, ""), _sample(data)
+        if "cache" in allowed or (answer and sample):  # neither attempts nor samples share what one of them was told
+            allowed["cache"] = {"use-cache": True, "namespace": f"{answer} {sample}".strip()}
         listed = models()[model]
         row = ledger().open(user_api_key_dict.api_key, model, listed.kind, listed.price.worst(allowed, listed.most))
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
@@ -139,6 +144,12 @@ class Bookkeeper(Policy):
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         _book((request_data.get("metadata") or {}).get(ROW), str(status))
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+
+
+def _sample(data: dict[str, Any]) -> str:
+    """Which of several requests alike it is, where the client says so; nothing else of its headers counts."""
+    headers = (data.get("proxy_server_request") or {}).get("headers") or {}
+    return str(headers.get(SAMPLE, ""))[:100]
 
 
 def _note(opening: dict[str, Any] | None, answer: Any) -> None:

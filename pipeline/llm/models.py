@@ -44,6 +44,8 @@ _SHAPES_NOTHING = (
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
 #: fields of `litellm_params` that say what a provider bears: requests in flight, requests and tokens in a minute
 LIMITS = ("max_parallel_requests", "rpm", "tpm")
+#: the field of `model_info` that says how many answers one request may ask for
+CHOICES = "max_choices"
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 
 
@@ -76,6 +78,11 @@ class Model:
     def sees(self) -> bool:
         """Whether it takes pictures."""
         return self.entry["model_info"].get("supports_vision") is True
+
+    @property
+    def choices(self) -> int:
+        """How many answers one request may ask for (`n`), whose prompt is paid for once; 1 where the list is silent."""
+        return self.entry["model_info"].get(CHOICES, 1)
 
     @property
     def shaping(self) -> dict[str, Any]:
@@ -176,6 +183,9 @@ def _model(place: _Place, entry: Any) -> Model:
     found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in found if match)
     limits = {one: _limit(place, parameters, one) for one in LIMITS if parameters.get(one) is not None}
+    choices = info.get(CHOICES, 1)
+    if type(choices) is not int or choices < 1:
+        raise place.error(f"model_info.{CHOICES}", f"'{choices}' is no number of answers")
     return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limits, entry)
 
 

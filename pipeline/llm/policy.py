@@ -40,9 +40,9 @@ def _count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
-def _one(value: Any) -> bool:
-    """More answers to one request would cost more than its limit of tokens says."""
-    return value == 1
+def _choices(value: Any) -> bool:
+    """Answers to one request; how many a model may be asked for is looked at later (`Policy.choices`)."""
+    return type(value) is int and value >= 1
 
 
 def _object(value: Any) -> bool:
@@ -92,7 +92,7 @@ FIELDS: dict[str, dict[str, Check]] = {
         **dict.fromkeys(("reasoning_effort", "verbosity"), _text),
         **dict.fromkeys(("response_format", "logit_bias"), _object),
         "model": _text, "messages": _anything, "tools": _anything, "tool_choice": _anything, "stop": _texts,
-        "seed": _number, "n": _one,
+        "seed": _number, "n": _choices,
     },
     "chat.messages": {
         **dict.fromkeys(("name", "tool_call_id"), _text),
@@ -124,8 +124,9 @@ OF_THE_PROXY = (
     *("litellm_call_id", "litellm_logging_obj", "litellm_trace_id"),
 )
 
-#: the header that says why there is no answer
-CAUSE = "x-a11y-bench-cause"
+#: the header that says why there is no answer, and that of a request that says which of several alike it is: what was
+#: paid for is then not asked for again when an answer is begun anew
+CAUSE, SAMPLE = "x-a11y-bench-cause", "x-a11y-bench-sample"
 #: cause, LiteLLM's names of errors, what a refused request is told, statuses: the first row decides of which one fits
 CAUSES = (
     (
@@ -213,6 +214,11 @@ def _nested(place: str, value: Any, dropped: list[str]) -> Any:
 class Policy(CustomLogger):
     """LiteLLM passes all arguments by these names."""
 
+    def choices(self, model: str) -> int:
+        """How many answers one request to a model may ask for: several cost more than its limit of tokens says, which
+        only the embedded proxy reckons with."""
+        return 1
+
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
@@ -220,6 +226,8 @@ class Policy(CustomLogger):
         dropped: list[str] = []
         try:
             said = allowed("embedding" if "embedding" in call_type else "chat", _body(data), dropped)
+            if said.get("n", 1) > self.choices(said["model"]):
+                raise Refused(f"several answers ('n') to one request are not taken for '{said['model']}'")
         except Refused as error:
             raise HTTPException(400, str(error)) from None
         if dropped:

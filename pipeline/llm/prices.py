@@ -68,12 +68,12 @@ class Price(NamedTuple):
 
     def worst(self, request: Mapping[str, Any], most: int) -> Decimal:
         """USD that a request may cost at most: a token has a byte or more, and an answer no more tokens than it asks
-        for, else `most`, or as many as any model has."""
+        for, else `most`, or as many as any model has; there may be several answers (`n`)."""
         fields = {name: value for name, value in request.items() if name not in ("metadata", "proxy_server_request")}
         said = json.dumps(fields, default=str)
         tokens_in = len(said.encode()) + PICTURE * said.count("data:image/")
         asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
-        tokens_out = 0 if "input" in request else max(asked, default=most or ANY)
+        tokens_out = 0 if "input" in request else max(asked, default=most or ANY) * (request.get("n") or 1)
         every = [self, *(price for _, price in self.tiers)]
         costly = max(amount for one in every for amount in (one.input, one.cached, one.stored))
         said_out = max(amount for one in every for amount in (one.output, one.reasoning or Decimal(0)))

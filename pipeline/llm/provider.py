@@ -37,7 +37,7 @@ Reply = Callable[[str], Said]
 class Fault:
     """What is unusual about one answer: an HTTP status and what it `says`, a delay in seconds, an empty or a truncated
     reply, a stream that breaks off, a number of the prompt's tokens that the provider had in its cache, an id that
-    others have, or no word on what it took."""
+    others have, no word on what it took, or one answer (`single`) whatever number was asked for."""
 
     status: int = 200
     says: str = "a fault on command"
@@ -49,6 +49,7 @@ class Fault:
     cached: int = 0
     id: str = ""
     uncounted: bool = False
+    single: bool = False
 
 
 class Received(NamedTuple):
@@ -113,6 +114,7 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
     prompt = prompt_of(body)
     said = Said("") if fault.empty else reply(prompt)
     text = said.text[: len(said.text) // 2] if fault.truncated else said.text
+    several = 1 if fault.single else body.get("n") or 1
     message: Body = {"role": "assistant", "content": text}
     reason = "length" if fault.truncated else "stop"
     if said.tool:
@@ -123,8 +125,8 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
         "created": int(time.time()),
         "model": body.get("model", ""),
         "system_fingerprint": FINGERPRINT,
-        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": _usage(tokens(prompt), tokens(text + "".join(said.tool or ())), fault.cached),
+        "choices": [{"index": place, "message": message, "finish_reason": reason} for place in range(several)],
+        "usage": _usage(tokens(prompt), several * tokens(text + "".join(said.tool or ())), fault.cached),
     }
 
 

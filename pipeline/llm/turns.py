@@ -104,7 +104,8 @@ def asked(body: bytes) -> tuple[str, int]:
     except (ValueError, KeyError, TypeError):
         return "", 0
     said = [request[name] for name in LENGTHS if type(request.get(name)) is int]
-    return model, len(body) // CHARS_PER_TOKEN + max([0, *said])
+    several = request["n"] if type(request.get("n")) is int else 1
+    return model, len(body) // CHARS_PER_TOKEN + max([0, *said]) * several
 
 
 async def read_body(receive: Receive) -> bytes:

@@ -24,7 +24,9 @@ from pipeline.core.texts import read_toml
 from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
-EVERYWHERE = ("task", "pictures", "checkout", "out", "model", "contexts", "settings", "agent", "base_url", "key")
+EVERYWHERE = (
+    *("task", "pictures", "checkout", "out", "model", "contexts", "choices", "settings", "agent", "base_url", "key"),
+)
 PLACES = {
     False: (*EVERYWHERE, "python", "cache", "shared_key", "encodings"),
     True: (*EVERYWHERE, "prompt", "statement"),

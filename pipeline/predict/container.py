@@ -90,6 +90,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
         "out": out,
         "model": ask.model,
         "contexts": json.dumps(ask.contexts),
+        "choices": str(ask.choices),
         "agent": room.tools,
         "base_url": room.url,
         "key": ask.key,

@@ -59,6 +59,7 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
         "out": str(place / "out"),
         "model": ask.model,
         "contexts": json.dumps(ask.contexts),
+        "choices": str(ask.choices),
         "settings": str(ask.agent.settings.absolute()),
         "agent": str(ask.agent.folder),
         "base_url": ask.base_url,

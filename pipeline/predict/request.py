@@ -53,8 +53,8 @@ class Ask:
     """The request: a task, the commit it is about, the gateway and the keys of the task and of what serves several.
 
     `cache` is a folder in which an agent keeps what serves the run's other tasks: it can be made again, for the same
-    money. `contexts` are the tokens that the models take, where the list says it. `pictures` are the statement's, by
-    name, for a model that sees.
+    money. `contexts` are the tokens that the models take, where the list says it, `choices` the most answers to one
+    request. `pictures` are the statement's, by name, for a model that sees.
     """
 
     agent: Agent
@@ -70,6 +70,7 @@ class Ask:
     room: Room | None = None
     attempt: int = 1
     contexts: Mapping[str, int] = field(default_factory=dict)
+    choices: int = 1
 
     @property
     def name(self) -> str:

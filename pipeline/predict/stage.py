@@ -282,6 +282,7 @@ class Predictor:
             room=room,
             attempt=attempt,
             contexts={one.name: one.context for one in (self.model, *self.further) if one.context},
+            choices=gateway.choices(self.model),
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:

@@ -25,6 +25,9 @@ MODELS = f"""\
       input_cost_per_token: "0.00000027"
       output_cost_per_token: "0.0000011"
       cache_read_input_token_cost: "0.00000003"
+  - model_name: several
+    litellm_params: *upstream
+    model_info: {{mode: chat, max_choices: 4, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}}
   - model_name: other
     litellm_params: *upstream
     model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
@@ -69,8 +72,10 @@ class Bench:
         self.keys.append(self.gateway.issue_key(experiment, holder, **more))
         return self.keys[-1]
 
-    def post(self, key: str, path: str = "/chat/completions", **body: object) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {key}"}
+    def post(
+        self, key: str, path: str = "/chat/completions", sent_headers: dict[str, str] | None = None, **body: object
+    ) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {key}", **(sent_headers or {})}
         return httpx.post(f"{self.gateway.base_url}{path}", json=body, headers=headers, timeout=30)
 
     def chat(self, key: str, text: str = "hello", model: str = "scripted", **more: object) -> httpx.Response:

@@ -7,9 +7,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import openai
 import pytest
+from magentless.inputs import Provider
+from magentless.provider import Ask, ChatModel
+from magentless.wire import Endpoint, Wire
 
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
@@ -232,3 +236,84 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
         assert "budget_exceeded" in bench.chat(key).text
         assert bench.gateway.given_up(experiment, key) == "budget_exceeded"
     assert bench.chat(bench.key(experiment, answer="other", cap_usd=Decimal("1"))).status_code == 200
+
+
+# -- several answers to one request, and which of several requests alike one is ---------------------------------------
+def asked_for(bench: Bench, before: int) -> list[int]:
+    return [one.body.get("n", 1) for one in bench.upstream.requests[before:]]
+
+
+def test_several_answers_to_one_request_pay_for_its_prompt_once(bench: Bench, experiment: Experiment) -> None:
+    experiment = replace(experiment, model="several")
+    answer = bench.chat(bench.key(experiment), model="several", n=4)
+    assert [one["message"]["content"] for one in answer.json()["choices"]] == ["good day " * 9] * 4
+    (row,) = booked(bench, experiment)
+    assert (row.tokens_in, row.tokens_out) == (2, 84)
+    assert row.cost_usd == 2 * Decimal("0.00000027") + 84 * Decimal("0.0000011")
+
+
+@pytest.mark.trap("field-of-the-proxy")
+@pytest.mark.parametrize(("model", "several"), [("several", 5), ("scripted", 2)])
+def test_more_answers_than_the_list_says_are_refused(
+    bench: Bench, experiment: Experiment, model: str, several: int
+) -> None:
+    experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
+    answer = bench.chat(bench.key(experiment), model=model, n=several)
+    assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (400, "configuration")
+    assert booked(bench, experiment) == [] and asked_for(bench, before) == []
+
+
+def test_a_budget_counts_every_answer_that_a_request_may_have(bench: Bench, experiment: Experiment) -> None:
+    """A limit is a limit: what is open counts at the worst."""
+    ends = {}
+    for several in (1, 4):
+        one = replace(experiment, model="several", settings=f"{experiment.settings}{several}")
+        bench.upstream.fail(Fault(uncounted=True))
+        bench.chat(bench.key(one), model="several", n=several, max_tokens=1000)
+        bench.gateway.settle(one)
+        ends[several] = bench.gateway.ledger.committed(one.id)
+    assert ends[4] - ends[1] == 3 * 1000 * Decimal("0.0000011")
+
+
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [
+        (Fault(), [4, 3]),
+        (Fault(400, "n is not supported"), [4, *[1] * 7]),
+        (Fault(single=True), [4, *[1] * 6]),
+    ],
+    ids=["taken", "refused", "ignored"],
+)
+def test_an_agents_samples_are_few_requests_where_the_provider_takes_it(
+    bench: Bench, experiment: Experiment, fault: Fault, requests: list[int]
+) -> None:
+    """And single ones from then on, where it does not."""
+    experiment, before = replace(experiment, model="several"), len(bench.upstream.requests)
+    key = bench.key(experiment, answer=experiment.settings)
+    wire = Wire(Endpoint(bench.gateway.base_url, key, key), Provider(max_retries=0, timeout_seconds=30))
+    trajectory: list[dict[str, Any]] = []
+    model = ChatModel("several", wire, trajectory, choices=4)
+    bench.upstream.fail(fault)
+    question = Ask("repair", 1, 0.8, 100)
+    replies = model.ask_several(question, [{"role": "user", "content": "hello"}], range(1, 8))
+    assert replies == ["good day " * 9] * 7
+    assert [one["sample"] for one in trajectory] == list(range(1, 8))
+    assert asked_for(bench, before) == requests
+    paid = [row for row in booked(bench, experiment) if row.status == "ok"]
+    assert (
+        sum(row.tokens_out for row in paid)
+        == 7 * 21
+        == sum(one["usage"].get("completion_tokens", 0) for one in trajectory)
+    )
+
+
+def test_a_sample_is_paid_for_once_however_often_its_answer_is_begun(bench: Bench, experiment: Experiment) -> None:
+    """An agent that was killed asks for the same samples again. Two of one answer share nothing."""
+    before = len(bench.upstream.requests)
+    for answer, sample in (("one", "1"), ("one", "2"), ("one", "1"), ("other", "1"), ("one", "2"), ("one", "")):
+        key = bench.key(experiment, answer=f"{answer} of {experiment.settings}")
+        headers = {"x-a11y-bench-sample": sample} if sample else {}
+        bench.chat(key, temperature=0.8, sent_headers=headers)
+    statuses = [row.status for row in booked(bench, experiment)]
+    assert statuses == ["ok", "ok", "cached", "ok", "cached", "ok"]
+    assert len(bench.upstream.requests) - before == 4

@@ -301,6 +301,7 @@ def test_nor_does_a_header_or_the_query(bench: Bench, experiment: Experiment) ->
     "changes",
     [
         {"n": 50},
+        {"n": 2},
         {"messages": []},
         {"messages": "hello"},
         {"messages": [3]},

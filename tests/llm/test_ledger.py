@@ -172,6 +172,7 @@ def test_the_worst_of_a_request(ledger: Ledger) -> None:
     del short["max_tokens"]
     assert Decimal(50_000) < price.worst(short, 50) < Decimal(50_200)
     assert price.worst(short, 0) > Decimal(100_000_000)
+    assert price.worst({**short, "n": 4}, 50) > 4 * Decimal(50_000)
     assert price.worst({"model": "m", "input": "hello"}, 50) < 100
 
 

@@ -65,6 +65,7 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
         (b'{"model": "m"}', ("m", 3)),
         (b'{"model": "m", "max_tokens": 10}', ("m", 18)),
         (b'{"model": "m", "max_tokens": "10"}', ("m", 8)),
+        (b'{"model": "m", "max_tokens": 10, "n": 4}', ("m", 50)),
     ],
 )
 def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:

@@ -7,8 +7,9 @@ of a set, are requested in parallel; the gateway limits the requests to a provid
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
 
 from magentless.causes import MENDABLE, Ended
 from magentless.localize import Localisation, Nearest, localize
@@ -28,6 +29,7 @@ class Agent:
 
     def __init__(self, session: Session, nearest: Nearest | None) -> None:
         self._session, self._nearest, self._settings = session, nearest, session.settings
+        self._choices = session.model.choices
         self._words = identifiers(session.task.prose)
 
     def run(self) -> Run:
@@ -72,33 +74,57 @@ class Agent:
         return self._samples(files.number, prompt.text, windows)
 
     def _samples(self, number: int, prompt: str, windows: Windows) -> list[Sample]:
-        per_set = self._settings.samples.per_set
+        """The repairs of a set; those of one temperature are one request, where the model gives several answers."""
+        messages, per_set = [said("user", prompt)], self._settings.samples.per_set
+        heat = self._settings.samples.heat
+        samples = [Sample(number * per_set + index, number, heat(index)) for index in range(per_set)]
         with ThreadPoolExecutor(per_set) as threads:
-            return list(threads.map(lambda index: self._sample(number, index, prompt, windows), range(per_set)))
+            asked = [(group, threads.submit(self._firsts, group, messages)) for group in self._groups(samples)]
+            ends = [
+                threads.submit(self._sample, one, first, place, messages, windows)
+                for group, first in asked
+                for place, one in enumerate(group)
+            ]
+            return [one.result() for one in ends]
 
-    def _sample(self, number: int, index: int, prompt: str, windows: Windows) -> Sample:
-        """One repair. An unusable one is requested again with the reason; returns the attempt that came furthest."""
-        messages = [said("user", prompt)]
-        attempts: list[Sample] = []
-        for _ in range(1 + self._settings.samples.reasks):
+    def _groups(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
+        """Those that are asked for at once: of one temperature, as many as the model gives."""
+        alike = [list(group) for _, group in groupby(samples, key=lambda one: one.temperature)]
+        return [some[at : at + self._choices] for some in alike for at in range(0, len(some), self._choices)]
+
+    def _firsts(self, samples: Sequence[Sample], messages: Messages) -> list[str | Ended]:
+        numbers = [one.number for one in samples]
+        return self._session.several(REPAIR, messages, numbers, samples[0].temperature)
+
+    def _sample(
+        self, first: Sample, replies: Future[list[str | Ended]], place: int, messages: Messages, windows: Windows
+    ) -> Sample:
+        """One repair, asked for again with the reason while it cannot be used; of all attempts the furthest."""
+        messages = self._attempt(first, replies.result()[place], messages, windows)
+        attempts = [first]
+        while attempts[-1].cause in MENDABLE and len(attempts) <= self._settings.samples.reasks:
             reasked = [f"{one.cause}: {one.detail}" for one in attempts]
-            heat, place = self._settings.samples.heat(index), number * self._settings.samples.per_set + index
-            attempts.append(Sample(place, number, heat, reasked=reasked))
-            messages = self._attempt(attempts[-1], messages, windows)
-            if attempts[-1].cause not in MENDABLE:
-                break
+            attempts.append(Sample(first.number, first.set, first.temperature, reasked=reasked))
+            messages = self._attempt(attempts[-1], self._again(first, messages), messages, windows)
         return furthest(attempts)
 
-    def _attempt(self, sample: Sample, messages: Messages, windows: Windows) -> Messages:
-        """Fill in the sample; returns the messages that request it again."""
-        reply = ""
+    def _again(self, sample: Sample, messages: Messages) -> str | Ended:
         try:
-            reply = self._session.converse(REPAIR, messages, sample.number, sample.temperature)
+            return self._session.converse(REPAIR, messages, sample.number, sample.temperature)
+        except Ended as end:
+            return end
+
+    def _attempt(self, sample: Sample, reply: str | Ended, messages: Messages, windows: Windows) -> Messages:
+        """Fills in the sample; the messages with which it can be asked for again."""
+        try:
+            if isinstance(reply, Ended):
+                raise reply
             repair(sample, reply, self._session.checkout, windows)
         except Ended as end:
             sample.cause, sample.detail = end.cause, end.detail
         reason = template("reask").substitute(reason=sample.detail)
-        return [*messages, said("assistant", reply), said("user", reason)]
+        said_so = "" if isinstance(reply, Ended) else reply
+        return [*messages, said("assistant", said_so), said("user", reason)]
 
 
 def furthest(attempts: Iterable[Sample]) -> Sample:

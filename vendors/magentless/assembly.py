@@ -34,12 +34,13 @@ class Parts:
         endpoint: Endpoint,
         pictures: Sequence[str] = (),
         contexts: Contexts = MappingProxyType({}),
+        choices: int = 1,
         tables: Path | None = None,
     ) -> None:
         settings = settings.model_copy(update={"retrieval": settings.retrieval.of(model, contexts)})
         self.wire, self._tables = Wire(endpoint, settings.provider), tables
         self._trajectory: Trajectory = []
-        chat = ChatModel(model, self.wire, self._trajectory, pictures)
+        chat = ChatModel(model, self.wire, self._trajectory, pictures, choices)
         count = counter(model, settings.context.tokenizers, tables)
         limit = settings.context.limit(model, contexts) - PICTURE_TOKENS * len(pictures)
         prompter = Prompter(task, settings, limit, count, model)

@@ -64,6 +64,8 @@ MENDABLE = (
 
 # the header with the gateway's cause of a missing answer, and its values' meaning here
 CAUSE_HEADER = "x-a11y-bench-cause"
+# the header that tells the gateway which of several requests alike one is
+SAMPLE_HEADER = "x-a11y-bench-sample"
 CAUSES_TOLD: dict[str, Cause | Fault] = {
     "context": Cause.CONTEXT_OVERFLOW,
     "refused": Cause.NO_MODEL_RESPONSE,

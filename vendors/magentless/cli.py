@@ -51,7 +51,9 @@ def _work(args: argparse.Namespace) -> int:
     started = time.monotonic()
     task, settings, pictures = load_task(args.task), load_settings(args.settings), load_pictures(args.pictures)
     contexts, tables = read_contexts(args.contexts), Path(args.encodings) if args.encodings else None
-    parts = Parts(args.model, task, args.checkout, settings, _endpoint(), pictures, contexts, tables)
+    parts = Parts(
+        args.model, task, args.checkout, settings, _endpoint(), pictures, contexts, choices=args.choices, tables=tables
+    )
     outputs.clear(args.out)
     run = Agent(parts.session, parts.nearest(args.cache)).run()
     waited = parts.wire.clock.waited
@@ -86,5 +88,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", required=True, help="model name, sent unchanged")
     parser.add_argument("--contexts", default="{}", help="context sizes of models in tokens, as JSON by name")
     parser.add_argument("--encodings", default="", help="folder of encodings' tables; without it tokens are estimated")
+    parser.add_argument("--choices", type=int, default=1, help="answers that one request to the model may ask for")
     parser.add_argument("--settings", type=Path, required=True, help="TOML file with values other than the defaults")
     return parser

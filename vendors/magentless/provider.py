@@ -35,24 +35,73 @@ class Ask(NamedTuple):
 
 
 class ChatModel:
-    """A model that answers in text; safe to share between threads. The first message has the pictures; records do
-    not."""
+    """A model that answers in text. Threads share it. Its first question shows the pictures, which no record holds.
 
-    def __init__(self, name: str, wire: Wire, trajectory: Trajectory, pictures: Sequence[str] = ()) -> None:
-        self.name, self._wire, self._trajectory, self._pictures = name, wire, trajectory, pictures
+    `choices` is how many answers one request may ask for; a provider that refuses it, or gives fewer, is asked for one
+    at a time from then on.
+    """
+
+    def __init__(
+        self, name: str, wire: Wire, trajectory: Trajectory, pictures: Sequence[str] = (), choices: int = 1
+    ) -> None:
+        self.name, self.choices = name, choices
+        self._wire, self._trajectory, self._pictures = wire, trajectory, pictures
 
     def ask(self, question: Ask, messages: Messages) -> str:
-        """The text of the answer. Raises Ended if there is none, ProviderFailure if the provider failed."""
+        """The answer's text. Raises Ended when there is none, ProviderFailure when the provider failed."""
+        (answer,) = self._asked(question, messages, (question.sample,))
+        return self._text(question, *answer)
+
+    def ask_several(self, question: Ask, messages: Messages, samples: Sequence[int]) -> list[str | Ended]:
+        """An answer for each sample, of as few requests as the provider allows: the prompt of one is paid for once.
+
+        An answer that is none is its Ended. Raises ProviderFailure.
+        """
+        found: list[str | Ended] = []
+        while left := samples[len(found) :]:
+            some = left[: max(1, self.choices)]
+            try:
+                answers = self._asked(question, messages, some)
+            except Ended as end:
+                found.extend([end] * len(some))
+                continue
+            except ProviderFailure as failure:
+                if len(some) == 1 or failure.fault is not Fault.CONFIGURATION:
+                    raise
+                answers = []
+            if len(answers) < len(some):
+                self.choices = 1
+            found.extend(self._kept(question, answer) for answer in answers)
+        return found
+
+    def _asked(self, question: Ask, messages: Messages, samples: Sequence[int]) -> list[tuple[str, str | None]]:
+        """One request: a reply for each of the samples, or fewer, each with the reason for its end."""
         request = {
             "model": self.name,
             "messages": messages,
             "temperature": question.temperature,
             "max_tokens": question.max_tokens,
+            **({"n": len(samples)} if len(samples) > 1 else {}),
         }
-        answer = self._wire.post("/chat/completions", {**request, "messages": shown(messages, self._pictures)})
-        reply, finish = _first_choice(answer)
-        made = {"reply": reply, "finish_reason": finish, "usage": answer.get("usage") or {}}
-        self._trajectory.append({"step": question.step, "sample": question.sample, **request, **made})
+        name = f"{question.step} {' '.join(map(str, samples))}"
+        body = {**request, "messages": shown(messages, self._pictures)}
+        answer = self._wire.post("/chat/completions", body, sample=name)
+        replies = _choices(answer)[: len(samples)]
+        usage = answer.get("usage") or {}
+        for place, (sample, (reply, finish)) in enumerate(zip(samples, replies, strict=False)):
+            made = {"reply": reply, "finish_reason": finish, "usage": {} if place else usage}
+            self._trajectory.append({"step": question.step, "sample": sample, **request, **made})
+        return replies
+
+    def _kept(self, question: Ask, answer: tuple[str, str | None]) -> str | Ended:
+        try:
+            return self._text(question, *answer)
+        except Ended as end:
+            return end
+
+    @staticmethod
+    def _text(question: Ask, reply: str, finish: str | None) -> str:
+        """What of a reply counts. Raises Ended where nothing does."""
         text = spoken(reply, finish)
         if finish == FILTERED or not text.strip():
             detail = f"{question.step}: the answer is empty (finish reason: {finish})"
@@ -112,9 +161,11 @@ class EmbeddingModel:
         return [row["embedding"] for row in rows]
 
 
-def _first_choice(answer: dict[str, Any]) -> tuple[str, str | None]:
-    if not answer.get("choices"):
-        return "", None
-    choice = answer["choices"][0]
+def _choices(answer: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The replies, each with the reason for its end; an answer without any is an empty one."""
+    return [_choice(one) for one in answer.get("choices") or ({},)]
+
+
+def _choice(choice: dict[str, Any]) -> tuple[str, str | None]:
     text = (choice.get("message") or {}).get("content") or ""
     return text.encode("utf-8", "replace").decode("utf-8"), choice.get("finish_reason")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from magentless.causes import Ended
 from magentless.checkout import Checkout
 from magentless.inputs import Settings, Task
 from magentless.prompting import Prompter, Step
@@ -26,8 +28,15 @@ class Session:
 
     def converse(self, step: Step, messages: Messages, sample: int, temperature: float) -> str:
         """The answer to a conversation. Raises Ended and ProviderFailure."""
+        return self.model.ask(self._question(step, sample, temperature), messages)
+
+    def several(self, step: Step, messages: Messages, samples: Sequence[int], temperature: float) -> list[str | Ended]:
+        """An answer for each sample, or why there is none. Raises ProviderFailure."""
+        return self.model.ask_several(self._question(step, samples[0], temperature), messages, samples)
+
+    def _question(self, step: Step, sample: int, temperature: float) -> Ask:
         most = self.settings.output.of(step.part, self.model.name)
-        return self.model.ask(Ask(step.name, sample, temperature, most, step.part == "localize"), messages)
+        return Ask(step.name, sample, temperature, most, step.part == "localize")
 
 
 def said(role: str, text: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib3 import HTTPResponse, PoolManager, Retry
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from magentless.causes import CAUSE_HEADER, CAUSES_TOLD, Cause, Ended, Fault, ProviderFailure
+from magentless.causes import CAUSE_HEADER, CAUSES_TOLD, SAMPLE_HEADER, Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
 
 ERROR_TEXT_CHARS = 200  # the beginning is enough; further on, a provider may quote the prompt
@@ -87,11 +87,14 @@ class Wire:
         )
         self._http = PoolManager(maxsize=CONNECTIONS, retries=patience, timeout=settings.timeout_seconds)
 
-    def post(self, path: str, body: dict[str, Any], *, shared: bool = False) -> dict[str, Any]:
-        """Send a request; returns the answer. Raises Ended if the request is refused, ProviderFailure if the
-        provider fails."""
+    def post(self, path: str, body: dict[str, Any], *, shared: bool = False, sample: str = "") -> dict[str, Any]:
+        """The answer; `sample` says which of several requests alike it is, so that the gateway knows what was paid for.
+
+        Raises Ended where the request itself is refused, ProviderFailure where the provider fails.
+        """
         key = self._endpoint.shared_key if shared else self._endpoint.api_key
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        headers |= {SAMPLE_HEADER: sample} if sample else {}
         try:
             with self.clock.waiting():
                 reply = self._http.request(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from magentless.causes import Ended
 from magentless.checkout import Checkout
 from magentless.cli import main
 from magentless.inputs import Settings, Task, load_settings
@@ -83,6 +84,17 @@ class Answering:
 
     def __init__(self, answer: Callable[[str, str], str]) -> None:
         self._answer, self.asked, self.name = answer, [], "scripted"
+
+    choices = 1
+
+    def ask_several(self, question: Ask, messages: Messages, samples: Sequence[int]) -> list[str | Ended]:
+        return [self._or_end(question._replace(sample=sample), messages) for sample in samples]
+
+    def _or_end(self, question: Ask, messages: Messages) -> str | Ended:
+        try:
+            return self.ask(question, messages)
+        except Ended as end:
+            return end
 
     def ask(self, question: Ask, messages: Messages) -> str:
         self.asked.append((question, messages))
