@@ -65,6 +65,8 @@ class DeployedGateway(Gateway):
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
+        for name in (experiment.model, *self._embedding_models()):
+            require_unpaced(self.models.get(name))
         self._check(self.models.get(experiment.model))
         if experiment.id not in self._teams:
             self._find(experiment)
@@ -182,6 +184,14 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
         return Booking(error.get("error_code") or error.get("error_class") or "error", latency_ms=latency)
     usage = usage_of(about.get("usage_object"))
     return Booking(OK, usage, model.price.cost(usage), latency)
+
+
+def require_unpaced(model: Model) -> None:
+    """Raises UserError for a model whose requests or tokens in a minute are limited: LiteLLM does not let what is too
+    much wait."""
+    if paced := [name for name in ("rpm", "tpm") if name in model.limits]:
+        hint = f"unset {PROXY_URL} for the embedded proxy, which keeps it; or take it out of the list"
+        raise UserError(f"a proxy with a database does not keep '{paced[0]}' of model '{model.name}'", hint=hint)
 
 
 @contextmanager

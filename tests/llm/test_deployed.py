@@ -11,13 +11,13 @@ import pytest
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.admin import Admin
-from pipeline.llm.deployed import DeployedGateway
+from pipeline.llm.deployed import DeployedGateway, require_unpaced
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.provider import Fault
-from tests.llm.bench import Bench
+from tests.llm.bench import MODELS, Bench
 from tests.llm.conftest import DEPLOYED, Setting, opened
 from tests.llm.test_gateway import COST
 
@@ -117,3 +117,14 @@ def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exce
         open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", given=given),
     ):
         pass
+
+
+@pytest.mark.rule("provider-limit")
+@pytest.mark.parametrize("limit", ["rpm", "tpm"])
+def test_a_limit_that_is_not_kept_here_is_refused(tmp_path: Path, limit: str) -> None:
+    """It was taken silently, and the provider was asked as fast as it answered."""
+    (tmp_path / "models.yaml").write_text(MODELS.replace("api_key: none,", f"api_key: none, {limit}: 9,"))
+    models = load_models(tmp_path / "models.yaml").models
+    require_unpaced(models["scripted"])
+    with pytest.raises(UserError, match=f"does not keep '{limit}' of model 'narrow'"):
+        require_unpaced(models["narrow"])
