@@ -64,7 +64,8 @@ def configuration(models: ModelList, responses: Path | None = None) -> dict[str,
 
 
 def _cache(responses: Path | None) -> dict[str, Any]:
-    """The cache of responses: of chats that ask for it (policy.py), keyed by every parameter, a provider's own too."""
+    """The cache of responses: of chats that ask for it (policy.py, hooks.py), keyed by every parameter, a provider's
+    own too. LiteLLM finds no embedding again that only asks for it."""
     if responses is None:
         return {"cache": False}
     kept = {"type": "disk", "disk_cache_dir": str(responses), "mode": "default_off"}

@@ -25,7 +25,20 @@ from pipeline.core.vendors import VENDORS
 
 #: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
 EVERYWHERE = (
-    *("task", "pictures", "checkout", "out", "model", "contexts", "choices", "settings", "agent", "base_url", "key"),
+    *(
+        "task",
+        "pictures",
+        "checkout",
+        "out",
+        "model",
+        "contexts",
+        "choices",
+        "answer",
+        "settings",
+        "agent",
+        "base_url",
+        "key",
+    ),
 )
 PLACES = {
     False: (*EVERYWHERE, "python", "cache", "shared_key", "encodings"),

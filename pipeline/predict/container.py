@@ -91,6 +91,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
         "model": ask.model,
         "contexts": json.dumps(ask.contexts),
         "choices": str(ask.choices),
+        "answer": ask.answer,
         "agent": room.tools,
         "base_url": room.url,
         "key": ask.key,

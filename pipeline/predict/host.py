@@ -60,6 +60,7 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
         "model": ask.model,
         "contexts": json.dumps(ask.contexts),
         "choices": str(ask.choices),
+        "answer": ask.answer,
         "settings": str(ask.agent.settings.absolute()),
         "agent": str(ask.agent.folder),
         "base_url": ask.base_url,

@@ -54,7 +54,8 @@ class Ask:
 
     `cache` is a folder in which an agent keeps what serves the run's other tasks: it can be made again, for the same
     money. `contexts` are the tokens that the models take, where the list says it, `choices` the most answers to one
-    request. `pictures` are the statement's, by name, for a model that sees.
+    request, `answer` the name under which what is asked for is kept. `pictures` are the statement's, by name, for a
+    model that sees.
     """
 
     agent: Agent
@@ -71,6 +72,7 @@ class Ask:
     attempt: int = 1
     contexts: Mapping[str, int] = field(default_factory=dict)
     choices: int = 1
+    answer: str = ""
 
     @property
     def name(self) -> str:

@@ -283,6 +283,7 @@ class Predictor:
             attempt=attempt,
             contexts={one.name: one.context for one in (self.model, *self.further) if one.context},
             choices=gateway.choices(self.model),
+            answer=name,
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:

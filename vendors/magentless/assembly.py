@@ -46,8 +46,8 @@ class Parts:
         prompter = Prompter(task, settings, limit, count, model)
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
-    def nearest(self, cache: Path) -> Nearest | None:
-        """The ranking by retrieval; None if the settings switch it off."""
+    def nearest(self, cache: Path, answer: str = "") -> Nearest | None:
+        """The ranking by retrieval, None if the settings switch it off; `answer` names what this run is to make."""
         session, name = self.session, self.session.settings.retrieval.model
         if not name:
             return None
@@ -55,7 +55,7 @@ class Parts:
 
         model = EmbeddingModel(name, self.wire, self._trajectory)
         count = counter(name, session.settings.context.tokenizers, self._tables)
-        return Retriever(session.task, session.checkout, model, session.settings, cache, count).nearest
+        return Retriever(session.task, session.checkout, model, session.settings, cache, count, answer).nearest
 
     def ordered_trajectory(self) -> Trajectory:
         """A record of each answered request, by step and sample."""

@@ -55,7 +55,7 @@ def _work(args: argparse.Namespace) -> int:
         args.model, task, args.checkout, settings, _endpoint(), pictures, contexts, choices=args.choices, tables=tables
     )
     outputs.clear(args.out)
-    run = Agent(parts.session, parts.nearest(args.cache)).run()
+    run = Agent(parts.session, parts.nearest(args.cache, args.answer)).run()
     waited = parts.wire.clock.waited
     metadata = {
         "instance_id": task.instance_id,
@@ -85,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--checkout", type=Path, required=True, help="git working tree, which is not changed")
     parser.add_argument("--out", type=Path, required=True, help="folder for patch, metadata and trajectory")
     parser.add_argument("--cache", type=Path, required=True, help="folder that later tasks share, for vectors")
+    parser.add_argument("--answer", default="", help="its name: what is paid for is kept for it in the cache folder")
     parser.add_argument("--model", required=True, help="model name, sent unchanged")
     parser.add_argument("--contexts", default="{}", help="context sizes of models in tokens, as JSON by name")
     parser.add_argument("--encodings", default="", help="folder of encodings' tables; without it tokens are estimated")

@@ -45,16 +45,6 @@ def test_a_folder_inside_another_repository_is_no_checkout(make_checkout, run_ag
 def test_the_manifest_calls_the_program_with_all_that_it_needs():
     manifest = tomllib.loads((VENDORS / "magentless" / "agent.toml").read_text())
     options = {word for word in manifest["command"] if word.startswith("--")}
-    assert options == {
-        "--task",
-        "--pictures",
-        "--checkout",
-        "--out",
-        "--cache",
-        "--model",
-        "--contexts",
-        "--choices",
-        "--encodings",
-        "--settings",
-    }
+    places = {"--task", "--pictures", "--checkout", "--out", "--cache", "--encodings", "--settings"}
+    assert options == places | {"--model", "--contexts", "--choices", "--answer"}
     assert (VENDORS / "magentless" / manifest["settings"]) == DEFAULT_SETTINGS
