@@ -41,7 +41,7 @@ def instance_costs(frames: Frames) -> pd.DataFrame:
     """The cost of each instance and of `shared`, which serves several: their sum is the experiment's cost."""
     rows = frames.requests
     rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=rows["latency_ms"] / 1000)
-    groups = rows.groupby(["repo", *WHO, "holder"], sort=False)
+    groups = rows.groupby(["repo", *WHO, "holder"])
     sums = groups.agg(
         requests=("kind", "size"), tokens=("tokens", "sum"), cost_usd=("cost_usd", total), seconds=("seconds", "sum")
     )

@@ -52,7 +52,7 @@ def test_requests_and_tokens_with_totals(tables):
 def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
     """RULES, Money: per-instance costs, with `shared`, are the ledger's sum."""
     assert rows(tables, "instance_costs", "repository", "holder", "requests", "tokens", "cost USD", "seconds") == [
-        "acme/ui shared 1 110 0.01 0.5",
         "acme/ui acme__ui-1 2 220 0.10 1.0",
+        "acme/ui shared 1 110 0.01 0.5",
         "all – 3 330 0.11 1.5",
     ]
