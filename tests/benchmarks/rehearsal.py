@@ -1,148 +1,378 @@
-"""Rehearsal of stage 03: a model that knows the gold patches takes magentless through all of its steps, on real tasks.
+"""Rehearsal of a campaign: models that know the gold patches, two agents, two attempts; killed, and run to its end.
 
-`just bench rehearsal REPO --data DIR [--json FILE]`. What it does not solve is no model's fault: a file that the agent
-does not show, an edit that it cannot make. Writes DIR/03_predictions/repair/magentless/REPO/rehearsal, the ledger and
-costs.csv, so DIR should be a copy of a data directory; `just eval-run REPO rehearsal --data DIR` judges the patches.
-Embeddings are by words (provider.py), prices are made up.
+`just bench rehearsal [--repos REPO,REPO] [--data DIR] [--limit N] [--kills N] [--work FOLDER] [--json FILE]`. The same
+campaign runs twice on copies of DIR: one is left alone, the other is killed (SIGKILL) at points that are spread over
+all of its work, and resumed. Answers, records, tables and money must be the same. DIR is only read; without one, the
+demo is collected and built. Writes the two copies below FOLDER, where they stay, or in a temporary folder.
+
+What passes is not compared: times, durations, the names of runs, and how often a request was sent.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
-from collections.abc import Sequence
-from os.path import commonprefix
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import click
-import git
 
 from benchmarks.goals import Figure, report
+from benchmarks.knowing import SKILLS, Knowing, Known, known
+from pipeline.core import console
 from pipeline.core.dataset import read_dataset
-from pipeline.core.git import changed_files, show
-from pipeline.core.options import data_option, jobs_option, repo_argument
-from pipeline.core.patches import sections
-from pipeline.core.records import Instance, Prediction
+from pipeline.core.names import Repo, parse_repo
+from pipeline.core.store import Store, read_json
+from pipeline.core.subset import Subset
 from pipeline.execution.images import source
-from pipeline.llm.provider import Refusal, Said
-from pipeline.llm.scripted import ScriptedModel
+from pipeline.llm.costs import requests
 from pipeline.llm.spending import check, spending
-from pipeline.predict.stage import Predictor
 
-STEP = re.compile(r"^Step: (\w+)")
-SETTINGS = '[retrieval]\nmodel = "rehearsal-embedding"\n'
-MODELS = """\
-model_list:
-  - model_name: rehearsal
-    litellm_params: &upstream {model: openai/rehearsal, api_base: os.environ/REHEARSAL_URL, api_key: none}
-    model_info: {mode: chat, input_cost_per_token: "0.0000003", output_cost_per_token: "0.000001"}
-  - model_name: rehearsal-embedding
-    litellm_params: *upstream
-    model_info: {mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}
+ATTEMPTS = 2
+#: agents of the campaign, each a name with its settings: the agent's own, and one request for each step
+AGENTS = {
+    "rehearsed": '[retrieval]\nmodel = "rehearsal-embedding"\n',
+    "lean": 'samples = { sets = 1, per_set = 1, reasks = 0 }\nretrieval = { model = "" }\n',
+}
+ENTRY = """\
+  - model_name: {0}
+    litellm_params: {{model: openai/{0}, api_base: os.environ/REHEARSAL_{1}, api_key: none}}
+    model_info: {{mode: {2}, input_cost_per_token: "{3}", output_cost_per_token: "{4}"}}
 """
+#: made-up prices of the models, in USD per token in and out
+PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
+#: fields of records and columns of tables that pass
+PASSING = ("run", "started", "finished", "time", "duration_s")
+#: fields of stored results that pass: durations, and where a report lay
+RESULTS_PASSING = (*PASSING, "seconds", "place")
+SENT = ("requests", "req_llm", "req_emb")
+#: seconds between two looks at how far a campaign is
+LOOK_EVERY = 0.02
+
+#: the command that runs a campaign, of a data directory and the campaign's file
+Command = Callable[[Path, Path], list[str]]
 
 
-class Change(NamedTuple):
-    """One file before and after; None where there is none."""
+class Kill(NamedTuple):
+    """One interruption: at which unit, after how many seconds, units before and after, and what differed then."""
 
-    path: str
-    before: str | None
-    after: str | None
+    at: int
+    seconds: float
+    before: int
+    after: int
+    differs: tuple[str, ...]
 
     @property
-    def span(self) -> tuple[int, int]:
-        """The changed lines of the file before, from 0, the end excluded: as many as it takes to be there once."""
-        old, new = ((text or "").splitlines() for text in (self.before, self.after))
-        start, end = _common(old, new), len(old)
-        end -= min(_common(old[::-1], new[::-1]), end - start, len(new) - start)
-        while not _once(old, start, end) and end - start < len(old):
-            start, end = max(start - 1, 0), min(end + 1, len(old))
-        return start, end
+    def row(self) -> tuple[str, str, int, int, str]:
+        return f"unit {self.at}", f"{self.seconds:.1f}", self.before, self.after, ", ".join(self.differs) or "nothing"
+
+
+class Outcome(NamedTuple):
+    """The two campaigns' data, the interruptions, what differed at the end, and the requests of one more run."""
+
+    calm: Store
+    killed: Store
+    kills: list[Kill]
+    differs: list[str]
+    again: int
+
+
+def console_program(data: Path, file: Path) -> list[str]:
+    """The campaign as a user starts it."""
+    program = "from pipeline.cli import main; main()"
+    return [sys.executable, "-c", program, "campaign", str(file), "--data", str(data), "--trust-local"]
+
+
+class Bed:
+    """A campaign on a data directory of its own. `asked` is how many requests its models have heard."""
+
+    def __init__(self, store: Store, models: Sequence[Knowing], file: Path, command: Command) -> None:
+        self.store, self.models, self.said = store, models, file.parent / "said.txt"
+        self._words = command(store.root, file)
+        urls = {f"REHEARSAL_{model.skill.upper()}": model.url for model in models}
+        self._given = {**os.environ, **urls}
 
     @property
-    def edit(self) -> str:
-        old, new = ((text or "").splitlines() for text in (self.before, self.after))
-        start, end = self.span
-        put = new[start : len(new) - (len(old) - end)]
-        return "\n".join(
-            [f"### {self.path}", "<<<<<<< SEARCH", *old[start:end], "=======", *put, ">>>>>>> REPLACE", ""]
+    def asked(self) -> int:
+        return sum(len(model.requests) for model in self.models)
+
+    @property
+    def units(self) -> int:
+        """Answers and test runs that are finished."""
+        answers = self.store.root.glob("03_predictions/answers/*/*/*/manifest.json")
+        runs = self.store.root.glob("04_evaluation/runs/*/*/manifest.json")
+        return sum(1 for _ in answers) + sum(1 for _ in runs)
+
+    @contextmanager
+    def _running(self) -> Iterator[subprocess.Popen[bytes]]:
+        with self.said.open("ab") as output:
+            process = subprocess.Popen(self._words, env=self._given, stdout=output, stderr=output)
+            try:
+                yield process
+            finally:
+                process.kill()
+                process.wait()
+
+    def run(self) -> None:
+        """To its end. Raises RuntimeError with what it said where that is none."""
+        with self._running() as process:
+            if process.wait():
+                raise RuntimeError(self.said.read_text(encoding="utf-8")[-4000:])
+
+    def kill_at(self, units: int, further: int) -> tuple[float, int]:
+        """Kill it when so many units are done and, if it asks on, so many further requests are heard; seconds that it
+        ran, and the units at its end."""
+        began = time.monotonic()
+        with self._running() as process:
+            while self.units < units and process.poll() is None:
+                time.sleep(LOOK_EVERY)
+            heard, done = self.asked, self.units
+            while self.asked < heard + further and self.units == done and process.poll() is None:
+                time.sleep(LOOK_EVERY)
+        return time.monotonic() - began, self.units
+
+
+def rehearse(
+    folder: Path, data: Store, chosen: Mapping[Repo, int | None], kills: int, command: Command, **more: Any
+) -> Outcome:
+    """Both campaigns, on copies of `data` below `folder`. `chosen` says how many instances of each repository, None for
+    all; `more` are fields of the campaign's file. Raises RuntimeError where one does not come to its end."""
+    tasks = [
+        known(source(data, repo), one)
+        for repo, limit in chosen.items()
+        for one in Subset(limit=limit).of(read_dataset(data, repo))
+    ]
+    with ExitStack() as stack:
+        calm, killed = (
+            stack.enter_context(_bed(folder / name, data, chosen, tasks, command, more)) for name in ("calm", "killed")
         )
+        calm.run()
+        total = calm.units
+        done = [_kill(calm, killed, total * place // (kills + 1), place % 3) for place in range(1, kills + 1)]
+        killed.run()
+        differ, asked = differences(calm.store, killed.store), killed.asked
+        killed.run()
+        return Outcome(calm.store, killed.store, done, differ, killed.asked - asked)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the first on."""
-    return len(commonprefix([one, other]))
+def _kill(calm: Bed, killed: Bed, at: int, further: int) -> Kill:
+    before = killed.units
+    seconds, after = killed.kill_at(max(at, before + 1), further)
+    return Kill(at, seconds, before, after, tuple(unlike(calm.store, killed.store, _units, partly=True)))
 
 
-def _once(lines: list[str], start: int, end: int) -> bool:
-    wanted, most = lines[start:end], len(lines) - (end - start)
-    alike = sum(lines[place : place + len(wanted)] == wanted for place in range(most + 1))
-    return not lines or (any(map(str.strip, wanted)) and alike == 1)
+@contextmanager
+def _bed(
+    folder: Path,
+    data: Store,
+    chosen: Mapping[Repo, int | None],
+    tasks: Sequence[Known],
+    command: Command,
+    more: Mapping[str, Any],
+) -> Iterator[Bed]:
+    store = Store(folder / "data")
+    copied(data, store, list(chosen))
+    file = campaign_file(folder, chosen, more)
+    with ExitStack() as stack:
+        models = [stack.enter_context(Knowing(tasks, skill)) for skill in SKILLS]
+        yield Bed(store, models, file, command)
 
 
-def gold(clone: git.Repo, instance: Instance) -> list[Change]:
-    """What the gold patch changes, file by file."""
-    tests = {path for path, _ in sections(instance.test_patch)}
-    paths = [path for path in changed_files(clone, instance.base.sha, instance.merge_sha) if path not in tests]
-    return [Change(path, show(clone, instance.base.sha, path), show(clone, instance.merge_sha, path)) for path in paths]
+def copied(data: Store, store: Store, repos: Sequence[Repo]) -> None:
+    """What stages 00 to 02 wrote of these repositories; a clone among it is shared."""
+    store.begin()
+    for folder, repo in product(("00_viewer", "01_raw", "02_dataset"), repos):
+        place = data.root / folder
+        if (place / repo.slug).is_dir():
+            shutil.copytree(place / repo.slug, store.root / folder / repo.slug, ignore=shutil.ignore_patterns("clone"))
+        if (place / f"{repo.slug}.jsonl").exists():
+            (store.root / folder).mkdir(exist_ok=True)
+            shutil.copyfile(place / f"{repo.slug}.jsonl", store.root / folder / f"{repo.slug}.jsonl")
+        if (clone := place / repo.slug / "clone").is_dir():
+            (store.root / folder / repo.slug / "clone").symlink_to(clone.absolute())
 
 
-def answer(step: str, changes: Sequence[Change]) -> str:
-    """What magentless asks for in a step."""
-    there = [change for change in changes if change.before is not None]
-    if step == "repair":
-        return "\n".join(change.edit for change in changes)
-    if step == "lines":
-        return "\n".join(f"{one.path}\nline: {one.span[0] + 1}-{one.span[1]}" for one in there)
-    return "\n".join(change.path for change in there) if step != "folders" else ""
+def campaign_file(folder: Path, chosen: Mapping[Repo, int | None], more: Mapping[str, Any]) -> Path:
+    """The campaign's file, its list of models, and the settings of its agents."""
+    models = [ENTRY.format(name, name.upper(), "chat", *PRICES[name]) for name in SKILLS]
+    models.append(ENTRY.format("rehearsal-embedding", SKILLS[0].upper(), "embedding", "0.00000002", "0"))
+    (folder / "models.yaml").write_text("model_list:\n" + "".join(models), encoding="utf-8")
+    top = {"models": list(SKILLS), "model_list": "models.yaml", "attempts": ATTEMPTS, **more}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
+    for repo, limit in chosen.items():
+        lines += ["[[datasets]]", f'repo = "{repo}"', *([f"limit = {limit}"] if limit else [])]
+    for name, settings in AGENTS.items():
+        (folder / f"{name}.toml").write_text(settings, encoding="utf-8")
+        lines += ["[[agents]]", f'name = "{name}"', f'settings = "{name}.toml"']
+    path = folder / "campaign.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
-class Rehearsal(ScriptedModel):
-    """Knows the instance of a prompt by its issues, which are in every one."""
-
-    def __init__(self, clone: git.Repo, instances: Sequence[Instance]) -> None:
-        super().__init__([])
-        self.known = [(_markers(one), gold(clone, one)) for one in instances]
-
-    def reply(self, prompt: str) -> Said:
-        step = STEP.match(prompt)
-        found = [changes for markers, changes in self.known if all(marker in prompt for marker in markers)]
-        if not step or len(found) != 1:
-            raise Refusal(400, f"{len(found)} instances for a prompt that begins: {prompt[:200]}")
-        return Said(f"```\n{answer(step[1], found[0])}\n```")
+# -- what must be the same ------------------------------------------------------------------------------------------
+Content = dict[str, Any]
 
 
-def _markers(instance: Instance) -> list[str]:
-    return [f"Issue: {one.title}\n" for one in instance.task().statement]
+def differences(calm: Store, killed: Store) -> list[str]:
+    """Names of what is not the same in both, or only in one."""
+    found = [name for part in (_units, _records, _tables, _money) for name in unlike(calm, killed, part)]
+    for one in (calm, killed):
+        check(one, spending(one))
+    return found
 
 
+def unlike(calm: Store, killed: Store, part: Callable[[Store], Content], *, partly: bool = False) -> list[str]:
+    """The same of one part; `partly` where the second has not all yet."""
+    first, second = part(calm), part(killed)
+    names = second if partly else first | second
+    return sorted(name for name in names if name not in first or first[name] != second.get(name))
+
+
+def _units(store: Store) -> Content:
+    """The results of finished answers and of test runs, by the digest of all that shaped them."""
+    found = {}
+    for kind in ("03_predictions/answers", "04_evaluation/runs"):
+        for path in (store.root / kind).glob("**/manifest.json"):
+            found[_place(store, path.parent)] = _still(read_json(path), RESULTS_PASSING)
+    return found
+
+
+def _records(store: Store) -> Content:
+    """Predictions and verdicts by their folders, without the names of runs."""
+    found = {}
+    for name in ("predictions.jsonl", "verdicts.jsonl", "metadata.json"):
+        for path in store.root.glob(f"0[34]_*/repair/**/{name}"):
+            text = path.read_text(encoding="utf-8")
+            found[_place(store, path)] = [_still(json.loads(line)) for line in _documents(path, text)]
+    return found
+
+
+def _documents(path: Path, text: str) -> list[str]:
+    return text.splitlines() if path.suffix == ".jsonl" else [text]
+
+
+def _tables(store: Store) -> Content:
+    """Every table of the analysis, without columns that are seconds or count what was sent."""
+    described = _rows(store.analysis / "columns.csv") if (store.analysis / "columns.csv").exists() else []
+    passing = {one["name"] for one in described if one["unit"] in ("s", "seconds")} | {*SENT, *PASSING}
+    return {
+        _place(store, path): [{key: value for key, value in row.items() if key not in passing} for row in _rows(path)]
+        for path in (store.analysis / "tables").glob("*.csv")
+    }
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def _money(store: Store) -> Content:
+    """USD by agent, model and answer."""
+    found: Content = {}
+    for one in requests(store.ledger):
+        name = f"USD of {one.agent} {one.key_model} {one.answer}"
+        found[name] = found.get(name, Decimal(0)) + one.cost_usd
+    return {name: amount for name, amount in found.items() if amount}
+
+
+def _place(store: Store, path: Path) -> str:
+    """Where something is, without the name of a run."""
+    return "/".join(part for part in path.relative_to(store.root).parts if not re.fullmatch(r"\d{8}T\d+Z", part))
+
+
+def _still(value: Any, passing: Sequence[str] = PASSING) -> Any:
+    """The same without what passes."""
+    if isinstance(value, dict):
+        return {key: _still(one, passing) for key, one in value.items() if key not in passing}
+    return [_still(one, passing) for one in value] if isinstance(value, list) else value
+
+
+# -- the command ----------------------------------------------------------------------------------------------------
 @click.command()
-@repo_argument
-@jobs_option
-@data_option
+@click.option("--repos", default="", help="Repositories whose instances are asked for [default: the demo].")
+@click.option("--data", type=click.Path(path_type=Path, exists=True), help="A data directory that holds them.")
+@click.option("--limit", type=click.IntRange(1), help="The most instances of each repository.")
+@click.option("--kills", type=click.IntRange(0), default=10, show_default=True)
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True)
+@click.option("--sandbox", default="", help="Where tests run [default: docker, and local for the demo].")
+@click.option("--work", type=click.Path(path_type=Path), help="Where both copies are kept [default: nowhere].")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
-def main(repo: Any, jobs: int, store: Any, path: Path | None) -> None:
-    """Let magentless answer every instance of REPO with the model that knows."""
-    instances = read_dataset(store, repo)
-    with TemporaryDirectory() as made, Rehearsal(source(store, repo), instances) as model:
-        models, settings = Path(made, "models.yaml"), Path(made, "settings.toml")
-        models.write_text(MODELS)
-        settings.write_text(SETTINGS)
-        given = {**os.environ, "REHEARSAL_URL": model.url}
-        asked = {"models": models, "settings": settings, "jobs": jobs, "given": given}
-        predictions = Predictor(store, repo, "magentless", "rehearsal", **asked).predict()
-    check(store, spending(store))
-    report("rehearsal", _figures(instances, predictions), path)
+def main(
+    repos: str,
+    data: Path | None,
+    limit: int | None,
+    kills: int,
+    jobs: int,
+    sandbox: str,
+    work: Path | None,
+    path: Path | None,
+) -> None:
+    """Run a campaign that is left alone and one that is killed, and compare what comes of them."""
+    if bool(repos) != bool(data):
+        raise click.UsageError("--repos and --data belong together; without both, the demo is built and asked for")
+    with TemporaryDirectory() as made:
+        folder = work or Path(made)
+        store = Store(data) if data else demo(folder / "demo")
+        chosen = {parse_repo(one): limit for one in repos.split(",")} if repos else {_demo_repo(): limit}
+        place = sandbox or ("docker" if data else "local")
+        outcome = rehearse(folder, store, chosen, kills, console_program, jobs=jobs, sandbox=place)
+        header = ("killed at", "seconds", "units before", "units after", "differed")
+        console.table("a campaign that was killed and resumed", header, [one.row for one in outcome.kills])
+        for name in outcome.differs:
+            click.echo(f"differs: {name}", err=True)
+        report("rehearsal", figures(outcome), path)
 
 
-def _figures(instances: Sequence[Instance], predictions: Sequence[Prediction]) -> list[Figure]:
-    patched = sum(one.outcome == "SUCCESSFUL_PATCH" for one in predictions)
-    whole = len(instances)
+def _demo_repo() -> Repo:
+    from pipeline.demo.stage import REPO
+
+    return REPO
+
+
+def demo(folder: Path) -> Store:
+    """The embedded benchmark, collected and built here."""
+    from pipeline.build.qualify import Settings
+    from pipeline.build.stage import build
+    from pipeline.collect.stage import collect
+    from pipeline.core.cache import cache_root
+    from pipeline.core.trust import DEMO
+    from pipeline.demo.history import build_history
+    from pipeline.sandbox import open_sandbox
+
+    store, repo = Store(folder / "data"), _demo_repo()
+    build_history(DEMO, folder / "harbor-ui.git")
+    collect(store, repo, folder / "harbor-ui.git", DEMO / "issues.jsonl")
+    build(store, repo, Settings(open_sandbox("local", cache_root()), repeats=1))
+    return store
+
+
+def figures(outcome: Outcome) -> list[Figure]:
+    """What was found, with the goals that nothing differs and nothing is asked twice."""
+    early = sum(len(kill.differs) for kill in outcome.kills)
+    records = _records(outcome.killed)
+    predictions = [one for name, all_ in records.items() if name.endswith("predictions.jsonl") for one in all_]
+    verdicts = [one for name, all_ in records.items() if name.endswith("verdicts.jsonl") for one in all_]
+    knowing = [one for one in verdicts if one["model"] == SKILLS[0]]
     return [
-        Figure("instances with an answer", len(predictions), f"of {whole}", ("at least", whole)),
-        Figure("instances with a patch", patched, f"of {whole}", ("at least", whole)),
+        Figure("answers", len(predictions), "answers"),
+        Figure("answers with a patch", sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in predictions), "answers"),
+        Figure("resolved by the model that knows", sum(one["outcome"] == "resolved" for one in knowing), "answers"),
+        Figure("spent", float(sum(_money(outcome.killed).values())), "USD"),
+        Figure("interruptions", len(outcome.kills), "kills"),
+        Figure("differed at an interruption", early, "units", ("at most", 0)),
+        Figure("requests of one more run", outcome.again, "requests", ("at most", 0)),
+        Figure("differ at the end", len(outcome.differs), "units, records, tables, sums", ("at most", 0)),
     ]
 
 

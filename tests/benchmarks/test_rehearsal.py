@@ -6,7 +6,7 @@ import pytest
 from magentless.edits import parse_edits
 from magentless.matching import apply_edit
 
-from benchmarks.rehearsal import Change, answer
+from benchmarks.knowing import Change, answer
 
 ALIKE = "".join(f"<li>\n{'  <b/>' if place == 2 else ''}\n</li>\n" for place in range(4))
 
