@@ -43,6 +43,8 @@ MAKERS = {
     "outcomes": model.outcomes,
     "comparison": model.comparison,
     "pass_at_k": model.pass_at_k,
+    "attempts": model.each_attempt,
+    "instance_attempts": model.instance_attempts,
     "stages": model.stages,
     "causes": model.causes,
     "by_principle": model.by_principle,

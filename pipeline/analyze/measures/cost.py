@@ -38,11 +38,12 @@ def usage(frames: Frames) -> pd.DataFrame:
 
 
 def instance_costs(frames: Frames) -> pd.DataFrame:
-    """The cost of each instance and of `shared`, which serves several: their sum is the experiment's cost."""
+    """The cost of each attempt and of `shared`, which serves several: their sum is the experiment's cost."""
     rows = frames.requests
     rows = rows.assign(tokens=rows["tokens_in"] + rows["tokens_out"], seconds=rows["latency_ms"] / 1000)
-    groups = rows.groupby(["repo", *WHO, "holder"])
+    groups = rows.groupby(["repo", *WHO, "holder", "attempt"], dropna=False)
     sums = groups.agg(
         requests=("kind", "size"), tokens=("tokens", "sum"), cost_usd=("cost_usd", total), seconds=("seconds", "sum")
     )
-    return with_total(sums.reset_index(), "repo")
+    table = sums.reset_index()
+    return with_total(table.drop(columns="attempt"), "repo").assign(attempt=table["attempt"])

@@ -62,11 +62,26 @@ def incomplete(group: Group) -> bool:
 
 def attempts(group: Group) -> int | None:
     """The smallest number of verdicts on an instance, for one agent and model."""
+    counts = _samples(group).groupby("instance_id").size()
+    return int(counts.min()) if len(counts) else None
+
+
+def pass_at_all(group: Group) -> float | None:
+    """pass@k of as many attempts as there are at each instance; None where that is one."""
+    k = attempts(group)
+    if not k or k < 2:
+        return None
+    counts = _samples(group).groupby("instance_id")["resolved"].agg(["size", "sum"])
+    each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
+    return share(sum(each), instances(group))
+
+
+def _samples(group: Group) -> pd.DataFrame:
+    """The attempts of one agent and model at the group's instances."""
     samples = group.frames.samples
     for name in (name for name in ("agent", "model") if name in group.key):
         samples = samples[samples[name] == group.key[name]]
-    counts = samples[samples["instance_id"].isin(group.rows["instance_id"])].groupby("instance_id").size()
-    return int(counts.min()) if len(counts) else None
+    return samples[samples["instance_id"].isin(group.rows["instance_id"])]
 
 
 # -- patches -----------------------------------------------------------------------------------------------------------
@@ -142,6 +157,7 @@ METRICS: dict[str, Metric] = {
     "predicted": predicted,
     "evaluated": evaluated,
     "attempts": attempts,
+    "pass_at_all_pct": pass_at_all,
     "resolved": resolved,
     "resolved_pct": ratio(resolved, instances),
     "resolved_low": wilson("low"),

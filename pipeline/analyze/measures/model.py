@@ -11,7 +11,7 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
 from pipeline.analyze.measures.group import WHO, attempts
-from pipeline.analyze.measures.shares import percent
+from pipeline.analyze.measures.shares import known_total, percent
 from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
 
@@ -81,6 +81,39 @@ def _estimates(
             "pass_at_k_pct": 100 * sum(each) / len(each),
         }
         yield {**dict(zip(WHO, who, strict=True)), **row}
+
+
+def each_attempt(frames: Frames) -> pd.DataFrame:
+    """What came of the first attempts, of the second ones, and so on; nothing where there is one of each."""
+    rows = _of_several(frames)
+    asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO).size()
+    groups = rows.groupby([*WHO, "data", "attempt"], sort=False)
+    found = groups.agg(evaluated=("evaluated", "sum"), resolved=("resolved", "sum"), cost_usd=("cost_usd", known_total))
+    table = found.reset_index().merge(asked.rename("instances").reset_index(), on=WHO)
+    table = table.sort_values([*WHO, "data", "attempt"], kind="stable")
+    ends = [statistics.wilson(*pair) for pair in table[["resolved", "instances"]].itertuples(index=False)]
+    bounds = [(one and 100 * one.low, one and 100 * one.high) for one in ends]
+    table[["resolved_low", "resolved_high"]] = pd.DataFrame(bounds, index=table.index, columns=["low", "high"])
+    return table.assign(resolved_pct=percent(table["resolved"], table["instances"]))
+
+
+def instance_attempts(frames: Frames) -> pd.DataFrame:
+    """How each attempt at an instance ended; nothing where there is one of each."""
+    groups = _of_several(frames).groupby(["instance_id", *WHO])
+    return groups.agg(
+        attempts=("outcome", "size"),
+        resolved=("resolved", "sum"),
+        ends=("outcome", ", ".join),
+        cost_usd=("cost_usd", known_total),
+    ).reset_index()
+
+
+def _of_several(frames: Frames) -> pd.DataFrame:
+    """Attempts in their order, of the agents and models that have more than one at any instance; no references."""
+    models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
+    rows = frames.samples.merge(models, on=WHO)
+    several = rows.groupby([*WHO, "instance_id"])["attempt"].transform("size") > 1
+    return rows[several.groupby([rows[name] for name in WHO]).transform("any")].sort_values("attempt", kind="stable")
 
 
 def stages(frames: Frames) -> pd.DataFrame:

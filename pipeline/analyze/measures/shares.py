@@ -33,6 +33,12 @@ def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame([sums | {label: ALL}]).astype(object)], ignore_index=True)
 
 
+def known_total(column: pd.Series) -> object:
+    """The exact sum of what is known; None where nothing is."""
+    known = column.dropna()
+    return total(known) if len(known) else None
+
+
 def is_amount(column: pd.Series) -> bool:
     """Whether a column holds counts, rates or exact amounts (the only objects in a table)."""
     return column.dtype == object or (is_numeric_dtype(column) and not is_bool_dtype(column))

@@ -22,6 +22,7 @@ _NAMES = {
     "req_emb": "embedding requests",
     "tok_emb": "embedding tokens",
     "pass_at_k_pct": "pass@k %",
+    "pass_at_all_pct": "pass@attempts %",
 }
 
 

@@ -10,7 +10,7 @@
     assessed    04_evaluation: accessibility assessments of those patches
     spent       costs.csv and the ledger, of the repair track
     rechecked   ratings of patches by hand
-    sampled     verdicts on further attempts, here and in other data directories, for pass@k
+    sampled     verdicts on all attempts, here and in other data directories, for pass@k
     attempts    one row per agent, model and instance, from all of these
     provenance  versions, settings and prices of the runs that are shown
     checks      contradictions between records
@@ -72,10 +72,11 @@ def read(store: Store, wanted: Wanted) -> Rows:
         runs |= {(who, repo): run for who, run in answers.items()}
         verdicts |= judged.read(rows, store, repo, answers, known)
         assessments |= assessed.read(store, repo, answers, verdicts, known)
-    said = attempts.Said(verdicts, assessments, spent.read(rows, store, runs), rechecked.read(rows, store))
+    spending = spent.read(rows, store, runs)
+    said = attempts.Said(verdicts, assessments, spending, rechecked.read(rows, store))
     attempts.add(rows, runs, said, wanted.cutoffs)
     provenance.read(rows, runs, verdicts)
-    sampled.read(rows, store, runs, verdicts, wanted.samples)
+    sampled.read(rows, store, runs, verdicts, wanted.samples, spending)
     return rows
 
 

@@ -14,14 +14,14 @@ from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, each_record, read_json, shown_by, unique, whose_run
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_json, shown_by, unique, whose_run
 
 
 class Run(NamedTuple):
     """The newest run of an agent and model on one repository: predictions by instance, and why others have none.
 
-    `shown` names the instances that the run covers, None for all. `experiment` is the experiment that paid for the
-    answers, empty for runs that do not record it.
+    `shown` names the instances that it is about, None for all; `experiment` is whose money its answers cost, empty for
+    runs that do not say it; `answers` are the names of the answers by instance and attempt.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Run(NamedTuple):
     path: Path
     shown: frozenset[str] | None = None
     experiment: str = ""
+    answers: Mapping[tuple[str, int], str] = {}
 
     def is_about(self, instance: str) -> bool:
         return self.shown is None or instance in self.shown
@@ -75,7 +76,15 @@ def _run(records: list[Prediction], path: Path, places: Mapping[str, Path]) -> R
         path=path,
         shown=shown_by(path.parent),
         experiment=_optional(path.with_name("run.json")).get("experiment", ""),
+        answers={(one.instance_id, 1): one.answer for one in records} | dict(_further(path.parent)),
     )
+
+
+def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
+    """The names of further attempts' answers."""
+    for attempt in filter(lambda one: one > 1, attempts_in(folder, "predictions.jsonl")):
+        for one in each_record(of_attempt(folder, attempt) / "predictions.jsonl", Prediction):
+            yield (one.instance_id, attempt), one.answer
 
 
 def _add(rows: Rows, who: Who, run: Run, places: Mapping[str, Path]) -> None:

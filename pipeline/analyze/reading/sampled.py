@@ -1,13 +1,16 @@
-"""Further attempts at the same instances, from the same runs and from other data directories, for pass@k."""
+"""Every attempt at the instances, of the same runs and from other data directories: what pass@k needs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
 
 from pipeline.analyze.reading import judged
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rows import Rows, Who
+from pipeline.analyze.reading.spent import Spending
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Outcome, Verdict
@@ -15,29 +18,47 @@ from pipeline.core.store import Store
 
 
 def read(
-    rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts, stores: Iterable[Store]
+    rows: Rows,
+    store: Store,
+    runs: Mapping[tuple[Who, Repo], Run],
+    verdicts: Verdicts,
+    others: Iterable[Store],
+    spending: Spending,
 ) -> None:
     """Add `samples`: the current verdicts, those on further attempts, and those of other data directories.
 
     An attempt that was not evaluated counts as not resolved, as in the leaderboard. Raises UserError for verdicts on
     another image, since those are not the same instances.
     """
-    rows.extend("samples", (_row(verdict, store.root.name) for verdict in verdicts.values()))
+
+    def add(one: Verdict, data: Store, attempt: int = 1) -> None:
+        run = runs.get(((one.agent, one.model), rows.known[one.instance_id].repo)) if data is store else None
+        answer = run.answers.get((one.instance_id, attempt), "") if run else ""
+        rows.add(
+            "samples", Verdict=one, Context=_context(one, attempt, spending.on(answer)), **{"--samples": data.root.name}
+        )
+
+    for one in verdicts.values():
+        add(one, store)
     for repo in rows.repos:
-        for attempt, verdict in judged.further(store, repo, rows.known):
-            run, known = runs.get(((verdict.agent, verdict.model), repo)), rows.known[verdict.instance_id]
-            if run and (verdict.run, verdict.image) == (run.name, known.image):
-                rows.extend("samples", [_row(verdict, f"{store.root.name}, attempt {attempt}")])
-    for other in stores:
+        for attempt, one in judged.further(store, repo, rows.known):
+            run, known = runs.get(((one.agent, one.model), repo)), rows.known[one.instance_id]
+            if run and (one.run, one.image) == (run.name, known.image):
+                add(one, store, attempt)
+    for other in others:
         for repo in rows.repos:
-            for verdict in judged.verdicts(other, repo, rows.known):
-                _same_image(rows, other, verdict)
-                rows.extend("samples", [_row(verdict, other.root.name)])
+            for one in judged.verdicts(other, repo, rows.known):
+                _same_image(rows, other, one)
+                add(one, other)
 
 
-def _row(verdict: Verdict, attempt: str) -> tuple[str | bool, ...]:
-    who = verdict.agent, verdict.model, verdict.instance_id
-    return *who, attempt, verdict.outcome is Outcome.RESOLVED
+def _context(verdict: Verdict, attempt: int, cost: Decimal | None) -> dict[str, Any]:
+    return {
+        "attempt": attempt,
+        "evaluated": verdict.outcome is not Outcome.NOT_EVALUATED,
+        "resolved": verdict.outcome is Outcome.RESOLVED,
+        "cost_usd": cost,
+    }
 
 
 def _same_image(rows: Rows, other: Store, verdict: Verdict) -> None:

@@ -68,6 +68,10 @@ class Spending:
                 key = request.agent, request.key_model, request.holder
                 self.holders[key] = self.holders[key].plus(request)
 
+    def on(self, answer: str) -> Decimal | None:
+        """USD that an answer cost, every try at it; None where nothing is known."""
+        return self.answers[answer].cost_usd if answer in self.answers else None
+
     def of(self, who: Who, instance: str, prediction: Prediction | None) -> Spent | None:
         """The cost of an answer with all tries; None if it is unknown."""
         name = prediction.answer if prediction else ""
@@ -85,8 +89,10 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
     for whose in dict.fromkeys([*paid, *(key for key, run in runs.items() if run.experiment and requests)]):
         if row := _row(whose, paid.get(whose), runs.get(whose), requests):
             rows.add("costs", **row)
+    attempts = {answer: attempt for run in runs.values() for (_, attempt), answer in run.answers.items() if answer}
     for one in requests:
-        rows.add("requests", Request=one._replace(repo=str(parse_repo(one.repo))))
+        context = {"attempt": attempts.get(one.answer)}
+        rows.add("requests", Request=one._replace(repo=str(parse_repo(one.repo))), Context=context)
     for note in _notes(costs, requests):
         rows.note(note)
     return Spending(requests)

@@ -436,3 +436,44 @@ def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
     made = analyze.tables(analyze.load(store))
     assert made["pass_at_k"][["k", "attempts", "pass_at_k_pct"]].values.tolist() == [[1, 2, 50], [2, 2, 100]]
     assert made["resolution"]["resolved"].tolist() == [0]
+
+
+def test_every_attempt_has_its_row_its_outcome_and_its_cost(tmp_path: Path) -> None:
+    """Tables knew the number of attempts, and of the second ones neither the outcome nor the money."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    first, second = ([make_prediction(n, answer=f"{name}-{n}") for n in (1, 2)] for name in ("first", "second"))
+    run = add_run(store, UI, first)
+    write_records(of_attempt(run.parent, 2) / "predictions.jsonl", second)
+    write_json(run.with_name("run.json"), {"agent": "magentless", "model": "model-a", "experiment": "now"})
+    ends = (Outcome.UNRESOLVED, Outcome.TIMEOUT), (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
+    path = add_verdicts(store, UI, list(map(make_verdict, first, ends[0])))
+    write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", list(map(make_verdict, second, ends[1])))
+    for number, answer, cost in ((1, "first-1", "0.10"), (2, "first-2", "0.20"), (1, "second-1", "0.03"), (1, "", "1")):
+        ask_for(store, number, answer, cost)
+    write_costs(store)
+    made = analyze.tables(analyze.load(store))
+    columns = ["attempt", "instances", "evaluated", "resolved", "resolved_pct", "cost_usd"]
+    assert made["attempts"][columns].values.tolist() == [
+        [1, 2, 2, 0, 0, Decimal("0.30")],
+        [2, 2, 1, 1, 50, Decimal("0.03")],
+    ]
+    found = made["instance_attempts"].set_index("instance_id")
+    assert found["ends"].tolist() == ["unresolved, resolved", "timeout, not_evaluated"]
+    assert found["cost_usd"].tolist() == [Decimal("0.13"), Decimal("0.20")]
+    assert made["leaderboard"][["attempts", "resolved", "pass_at_all_pct"]].values.tolist() == [[2, 0, 50]]
+    assert made["costs"]["attempts"].tolist() == [2]
+    money = made["instance_costs"][["holder", "attempt", "cost_usd"]].astype(object)
+    assert money.where(money.notna(), None).values.tolist() == [
+        ["acme__ui-1", 1, Decimal("0.10")],
+        ["acme__ui-1", 2, Decimal("0.03")],
+        ["acme__ui-2", 1, Decimal("0.20")],
+        ["shared", None, Decimal("1")],
+        [None, None, Decimal("1.33")],
+    ]
+
+
+def test_one_attempt_has_no_table_of_attempts(store) -> None:
+    made = analyze.tables(analyze.load(store))
+    assert "attempts" not in made and "instance_attempts" not in made
+    assert made["leaderboard"]["pass_at_all_pct"].isna().all()
