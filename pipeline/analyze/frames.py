@@ -28,6 +28,7 @@ class Frames:
     transitions: pd.DataFrame
     results: pd.DataFrame
     stages: pd.DataFrame
+    replies: pd.DataFrame
     requests: pd.DataFrame
     costs: pd.DataFrame
     funnel: pd.DataFrame

@@ -106,7 +106,9 @@ class Agent:
             reasked = [f"{one.cause}: {one.detail}" for one in attempts]
             attempts.append(Sample(first.number, first.set, first.temperature, reasked=reasked))
             messages = self._attempt(attempts[-1], self._again(first, messages), messages, windows)
-        return furthest(attempts)
+        best = furthest(attempts)
+        best.replies = [one.reply() for one in attempts]
+        return best
 
     def _again(self, sample: Sample, messages: Messages) -> str | Ended:
         try:

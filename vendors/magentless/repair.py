@@ -26,7 +26,7 @@ NONE: Windows = MappingProxyType({})
 @dataclass
 class Sample:
     """One sample of a patch. `files` are the patched texts (empty: removed), `reached` is the last stage of the funnel
-    that it passed, `reasked` has the reasons for which it was requested again."""
+    that it passed, `reasked` has the reasons for which it was requested again, `replies` the outcome of each reply."""
 
     number: int
     set: int
@@ -38,6 +38,7 @@ class Sample:
     files: dict[str, str] = field(default_factory=dict)
     patch: bytes = b""
     reasked: list[str] = field(default_factory=list)
+    replies: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def progress(self) -> int:
@@ -48,9 +49,13 @@ class Sample:
         """Whether the sample passed this stage of the funnel."""
         return self.progress >= FUNNEL.index(stage)
 
+    def reply(self) -> dict[str, Any]:
+        """What became of the reply that this was made of."""
+        return {"reached": self.reached, "cause": self.cause, "edits": self.edits}
+
     def record(self) -> dict[str, Any]:
         """The metadata of the sample."""
-        names = ("number", "set", "temperature", "reached", "cause", "detail", "edits", "reasked")
+        names = ("number", "set", "temperature", "reached", "cause", "detail", "edits", "reasked", "replies")
         return {name: getattr(self, name) for name in names} | {"files": sorted(self.files)}
 
 

@@ -46,6 +46,7 @@ MAKERS = {
     "attempts": model.each_attempt,
     "instance_attempts": model.instance_attempts,
     "stages": model.stages,
+    "replies": model.replies,
     "causes": model.causes,
     "by_principle": model.by_principle,
     "together": repository.together,

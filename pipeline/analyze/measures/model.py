@@ -11,9 +11,12 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
 from pipeline.analyze.measures.group import WHO, attempts
-from pipeline.analyze.measures.shares import known_total, percent
+from pipeline.analyze.measures.shares import known_total, percent, share
 from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
+
+#: how an agent calls a reply that was cut at its limit of tokens
+CUT = "CUT_ANSWER"
 
 
 def outcomes(frames: Frames) -> pd.DataFrame:
@@ -143,6 +146,28 @@ def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
     counts = {"tests run": ran.sum(), "resolved": rows["resolved"].sum()}
     found = pd.DataFrame([(place + n, *one) for n, one in enumerate(counts.items(), 1)])
     return found.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])
+
+
+#: column of the table of replies -> what it is the share of
+_SHARES = {
+    "reply_edits_pct": lambda rows: rows["edited"],
+    "reply_matches_pct": lambda rows: rows["matched"],
+    "reply_applies_pct": lambda rows: rows["applied"],
+    "reply_parses_pct": lambda rows: rows["parses"],
+    "verbatim_pct": lambda rows: rows["verbatim"].fillna(False),
+    "cut_pct": lambda rows: rows["ended"].fillna("") == CUT,
+    "again_pct": lambda rows: rows["reply"] > 1,
+}
+
+
+def replies(frames: Frames) -> pd.DataFrame:
+    """How many replies came how far, by agent and model."""
+    groups = _by_model(frames.replies)
+    return pd.DataFrame(
+        {"agent": who[0], "model": who[1], "replies": len(rows)}
+        | {name: share(int(of(rows).sum()), len(rows)) for name, of in _SHARES.items()}
+        for who, rows in groups
+    )
 
 
 def causes(frames: Frames) -> pd.DataFrame:

@@ -6,6 +6,7 @@
     built       02_dataset: instances and their transitions
     audited     02_dataset: audits of our verdicts
     answered    03_predictions: the newest run of each agent and model, with the agent's own metadata
+    replied     what became of each reply that an agent records
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: accessibility assessments of those patches
     spent       costs.csv and the ledger, of the repair track

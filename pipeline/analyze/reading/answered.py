@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.analyze.reading import checks
+from pipeline.analyze.reading import checks, replied
 from pipeline.analyze.reading.rows import Known, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
@@ -47,6 +47,7 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, Known]) -> di
             places = {one.instance_id: _metadata(store, repo, one, path) for one in records}
             runs[who] = _run(records, path, places)
             _add(rows, who, runs[who], places)
+            _add_replies(rows, store, repo, who, runs[who], places)
     return runs
 
 
@@ -85,6 +86,15 @@ def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
     for attempt in filter(lambda one: one > 1, attempts_in(folder, "predictions.jsonl")):
         for one in each_record(of_attempt(folder, attempt) / "predictions.jsonl", Prediction):
             yield (one.instance_id, attempt), one.answer
+
+
+def _add_replies(rows: Rows, store: Store, repo: Repo, who: Who, run: Run, places: Mapping[str, Path]) -> None:
+    """Add `replies`, of every attempt."""
+    for (name, attempt), answer in run.answers.items():
+        kept = store.answers(repo, name, answer) / "metadata.json"
+        path = places[name] if attempt == 1 else kept
+        metadata = run.metadata[name] if attempt == 1 else _optional(path)
+        rows.extend("replies", ((*who, name, attempt, *one) for one in replied.replies(metadata, path)))
 
 
 def _add(rows: Rows, who: Who, run: Run, places: Mapping[str, Path]) -> None:

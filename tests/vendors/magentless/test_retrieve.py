@@ -25,6 +25,6 @@ def test_an_answer_that_is_begun_anew_pays_for_its_question_once(checkout, make_
     """And no other answer profits: what each costs does not depend on which one was first."""
     model, settings = Embedding(), make_settings('retrieval = {model = "embedder"}')
     for answer, asked in (("one", 1), ("one", 1), ("other", 2), ("", 3), ("", 4)):
-        retriever = Retriever(make_task(), checkout, model, settings, tmp_path / "cache", answer)
+        retriever = Retriever(make_task(), checkout, model, settings, tmp_path / "cache", len, answer)
         assert retriever.nearest(["src/theme.css"]) == ["src/theme.css"]
         assert model.asked == asked

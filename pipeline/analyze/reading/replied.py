@@ -1,0 +1,48 @@
+"""What became of each of an agent's replies, of every attempt: whether it could be read, matched, applied and parsed.
+
+Reads `samples` of an agent's `metadata.json`, where there are any: each says how far its replies came, by the stages of
+the agent's own funnel. Does not read trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.errors import UserError
+
+#: stages of a funnel that a reply goes through, in their order
+STAGES = ("edited", "matched", "applied", "parses")
+#: how an edit matches that stands in the file as it was written, or makes a file
+VERBATIM = ("exact", "new file")
+
+
+def replies(
+    metadata: Mapping[str, Any], path: Path
+) -> Iterator[tuple[int, int, bool, bool, bool, bool, bool | None, str]]:
+    """Sample, number of the reply from 1, the stages that it came through, whether every edit matched as it stood (None
+    where it did not match), and why it ended.
+
+    Raises UserError for samples that do not say it. A record without `replies` tells of the one that counted.
+    """
+    funnel = set(metadata.get("funnel", ()))
+    if not funnel.issuperset(STAGES):
+        return
+    try:
+        for sample in metadata.get("samples", ()):
+            for number, reply in enumerate(sample.get("replies") or [sample], 1):
+                yield sample["number"], number, *_reply(funnel, reply)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        hint = "a sample says its number, and of each reply what it reached; correct it, or predict again"
+        raise UserError("samples that do not say how far they came", path=path, field="samples", hint=hint) from None
+
+
+def _reply(funnel: Set[str], reply: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, bool | None, str]:
+    reached = reply["reached"]
+    if reached not in funnel:
+        raise ValueError(reached)
+    came_to = STAGES[: STAGES.index(reached) + 1] if reached in STAGES else ()
+    edited, matched, applied, parses = (stage in came_to for stage in STAGES)
+    verbatim = all(edit["match"] in VERBATIM for edit in reply.get("edits", ())) if matched else None
+    return edited, matched, applied, parses, verbatim, reply.get("cause") or ""
