@@ -48,8 +48,10 @@ AGENTS = {
 ENTRY = """\
   - model_name: {0}
     litellm_params: {{model: openai/{0}, api_base: os.environ/REHEARSAL_{1}, api_key: none}}
-    model_info: {{mode: {2}, input_cost_per_token: "{3}", output_cost_per_token: "{4}"}}
+    model_info: {{mode: {2}, max_choices: {5}, input_cost_per_token: "{3}", output_cost_per_token: "{4}"}}
 """
+#: how many answers one request to each model may ask for
+CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
 #: made-up prices of the models, in USD per token in and out
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
 #: fields of records and columns of tables that pass
@@ -205,8 +207,8 @@ def copied(data: Store, store: Store, repos: Sequence[Repo]) -> None:
 
 def campaign_file(folder: Path, chosen: Mapping[Repo, int | None], more: Mapping[str, Any]) -> Path:
     """The campaign's file, its list of models, and the settings of its agents."""
-    models = [ENTRY.format(name, name.upper(), "chat", *PRICES[name]) for name in SKILLS]
-    models.append(ENTRY.format("rehearsal-embedding", SKILLS[0].upper(), "embedding", "0.00000002", "0"))
+    models = [ENTRY.format(name, name.upper(), "chat", *PRICES[name], CHOICES[name]) for name in SKILLS]
+    models.append(ENTRY.format("rehearsal-embedding", SKILLS[0].upper(), "embedding", "0.00000002", "0", 1))
     (folder / "models.yaml").write_text("model_list:\n" + "".join(models), encoding="utf-8")
     top = {"models": list(SKILLS), "model_list": "models.yaml", "attempts": ATTEMPTS, **more}
     lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
