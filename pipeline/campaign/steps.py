@@ -28,7 +28,8 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     say_stage("04 evaluate", model)
     for subject in attempts(store, Subject(repo, agent, model)):
         verdicts = evaluate(store, subject, sandbox, **how)
-        say(f"{model}: {summary(verdicts)}")
+        which = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
+        say(f"{model}{which}: {summary(verdicts)}")
         chosen = [one for one in verdicts if one.cause != NOT_CHOSEN]
         unresolved = [one.instance_id for one in chosen if one.outcome is not Outcome.RESOLVED]
         if model == "oracle" and unresolved:

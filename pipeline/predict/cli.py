@@ -119,10 +119,13 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
 
     experiment = predictor.experiment
     run = predictor.resume()
-    rows = [(one.instance_id, one.outcome, len(one.model_patch.splitlines())) for one in predictions]
-    table(
-        f"{experiment.label} with {experiment.model} on {experiment.repo}", ("instance", "outcome", "patch lines"), rows
-    )
+    rows = [
+        (one.instance_id, attempt, one.outcome, len(one.model_patch.splitlines()))
+        for attempt in range(1, run.attempts + 1)
+        for one in (predictions if attempt == 1 else run.predictions(attempt))
+    ]
+    header = ("instance", "attempt", "outcome", "patch lines")
+    table(f"{experiment.label} with {experiment.model} on {experiment.repo}", header, rows)
     answered = {one.instance_id for one in predictions}
     owed = run.owed()
     unanswered = [one.instance_id for one in run.instances if one.instance_id not in answered]

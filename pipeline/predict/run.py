@@ -18,8 +18,8 @@ from pipeline import __version__
 from pipeline.core.cache import cache_root
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
-from pipeline.core.records import Instance
-from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_field, read_json, write_json
+from pipeline.core.records import Instance, Prediction
+from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_field, read_json, read_records, write_json
 from pipeline.core.subset import ALL, Subset
 from pipeline.llm.experiment import Experiment
 
@@ -104,6 +104,10 @@ class Run:
     def view(self, attempt: int) -> Path:
         """Where the records of an attempt stand."""
         return of_attempt(self.folder, attempt)
+
+    def predictions(self, attempt: int) -> list[Prediction]:
+        """The answers of an attempt, as they were collected last."""
+        return read_records(self.view(attempt) / "predictions.jsonl", Prediction)
 
 
 def run_digest(experiment: Experiment, chooses: bool = False) -> str:
