@@ -30,7 +30,7 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
     from pipeline.campaign.stage import Conduct, described
     from pipeline.core.console import say
 
-    conduct = Conduct(store, file, trust_local)
+    conduct = Conduct(store, file, trust_local, only_plans=only_plan or as_json)
     steps = conduct.plan()
     if as_json:
         click.echo(json.dumps(described(steps), indent=2))
@@ -73,6 +73,8 @@ def _show_the_rest(conduct: Any, steps: list[Any], space: Any) -> None:
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")
+    for name, models in conduct.lacking().items():
+        click.echo(f"set before you run it: {name}, for {', '.join(models)}")
     for one in conduct.campaign.pages:
         models = ", ".join(one.models or conduct.campaign.models)
         click.echo(f"pages: {one.cases or 'our cases'}, {one.samples} samples of {models}")

@@ -43,6 +43,7 @@ from pipeline.sandbox.base import Limits, Sandbox
 class Conduct:
     """A campaign on a data directory. Raises UserError at once for what cannot be asked: every model that an agent or
     a set of cases names is looked at before the first paid request. `place` is where tests run, if it is open already.
+    `only_plans` does without the variables of the models, which `lacking` names.
     """
 
     store: Store
@@ -50,11 +51,15 @@ class Conduct:
     trust_local: bool = False
     place: Sandbox | None = None
     given: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    only_plans: bool = False
 
     def __post_init__(self) -> None:
         self.failed: list[str] = []
         self.models = self.campaign.model_list or SHIPPED
-        listed = load_models(self.models)
+        listed, self._set = load_models(self.models), self.given
+        if self.only_plans:
+            unset = [name for model in listed.models.values() for name in model.missing(self.given)]
+            self.given = {**self.given, **dict.fromkeys(unset, "unset")}
         for name in sorted({name for one in self.campaign.pages for name in one.models or self.campaign.models}):
             listed.ready(name, self.given, "chat")
         if self.campaign.evaluate.judge:
@@ -112,6 +117,19 @@ class Conduct:
     def unbuilt(self) -> list[Repo]:
         """Repositories whose list has not been rebuilt yet: their instances are not known before."""
         return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
+
+    def lacking(self) -> dict[str, list[str]]:
+        """The variables that are not set and are needed, each with the models that need it; of a plan alone."""
+        predictors = [one for one, _ in self.predictors() if not one.reference]
+        asked = [model for one in predictors for model in (one.model, *one.further)]
+        listed = load_models(self.models)
+        asked += [listed.get(name) for one in self.campaign.pages for name in one.models or self.campaign.models]
+        asked += [listed.get(self.campaign.evaluate.judge)] if self.campaign.evaluate.judge else []
+        found: dict[str, list[str]] = {}
+        for model in {one.name: one for one in asked}.values():
+            for name in model.missing(self._set):
+                found.setdefault(name, []).append(model.name)
+        return found
 
     def plan(self) -> list[Step]:
         """Existing and missing answers by experiment, for datasets that are built."""

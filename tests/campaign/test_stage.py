@@ -68,6 +68,17 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     assert "what is there, and what will be asked" in plan(bench, tmp_path).stdout
 
 
+def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path) -> None:
+    """Whoever asks what it would cost has no key yet. Without --plan a missing one is an error as before."""
+    words = [str(tmp_path / "campaign.toml"), "--data", str(bench.store.root)]
+    bare = dict.fromkeys(GIVEN)
+    said = CliRunner().invoke(command, [*words, "--plan"], env=bare, catch_exceptions=False)
+    assert said.exit_code == 0 and "set before you run it: A11Y_BENCH_SCRIPTED_URL, for scripted" in said.output
+    assert "set before" not in plan(bench, tmp_path).output
+    refused = CliRunner().invoke(command, words, env=bare)
+    assert "needs the environment variable A11Y_BENCH_SCRIPTED_" in str(refused.exception)
+
+
 def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: Path) -> None:
     """The dataset's check comes first; a gateway would need the model, which is not there."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
