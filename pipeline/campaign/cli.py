@@ -55,10 +55,10 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     for repo in conduct.unbuilt():
         click.echo(f"{repo}: its list is rebuilt first; then --plan shows the plan", err=True)
     rows = [
-        (str(pages.repo) if pages.repo.org else "", pages.label, pages.model, pages.wanted, pages.there, pages.asked)
-        + (_usd(pages.spent), _usd(pages.likely, "unknown") if pages.asked else "0", _usd(pages.worst, "no limit"))
-        + ("unknown" if pages.seconds is None else clock(pages.seconds),)
-        for pages in [*steps, *([sums(steps)] if len(steps) > 1 else [])]
+        (str(step.repo) if step.repo.org else "", step.label, step.model, step.wanted, step.there, step.asked)
+        + (_usd(step.spent), _usd(step.likely, "unknown") if step.asked else "0", _usd(step.worst, "no limit"))
+        + ("unknown" if step.seconds is None else clock(step.seconds),)
+        for step in [*steps, *([sums(steps, conduct.campaign.budget)] if len(steps) > 1 else [])]
     ]
     asked = ("repository", "agent", "model", "answers", "there", "to ask")
     header = (*asked, "spent USD", "likely USD", "worst USD", "time")

@@ -100,12 +100,15 @@ def _size(folders: Iterable[Path]) -> int:
     return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
-def sums(steps: Sequence[Step]) -> Step:
-    """The sums of all steps; a value that is unknown for one step is unknown in total."""
+def sums(steps: Sequence[Step], budget: Decimal | None = None) -> Step:
+    """The sums of all steps; a value that is unknown for one step is unknown in total. `budget` is the most that they
+    may spend together, in USD."""
     likely = None if any(one.likely is None for one in steps) else total(one.likely or Decimal(0) for one in steps)
     seconds = None if any(one.seconds is None for one in steps) else sum(one.seconds or 0 for one in steps)
     limits = [one.spent + one.worst if one.worst is not None else None for one in steps]
     limit = None if None in limits else total(one for one in limits if one is not None)
     spent = total(one.spent for one in steps)
+    if budget is not None:
+        limit = max(spent, budget if limit is None else min(budget, limit))
     counts = sum(one.wanted for one in steps), sum(one.there for one in steps)
     return Step(Repo("", ""), "all", "", *counts, spent, limit, likely, seconds)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from factories import REPO
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.campaign.cli import command
+from pipeline.campaign.plan import Step, sums
 from pipeline.campaign.stage import Conduct
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
@@ -128,3 +131,13 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
 
 def _lock(bench: Bench) -> dict[str, object]:
     return lock(bench.instance("menu")).model_dump(mode="json")
+
+
+def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
+    """Each may spend the whole budget; the sum said that all of them would."""
+    steps = [Step(REPO, "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
+    assert sums(steps).worst == 6
+    assert sums(steps, Decimal(5)).worst == 3
+    assert sums(steps, Decimal(50)).worst == 6
+    assert sums([one._replace(limit=None) for one in steps], Decimal(5)).worst == 3
+    assert sums(steps, Decimal(1)).worst == 0
