@@ -22,7 +22,8 @@ def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
 
 def missing(store: Store, repo: Repo) -> UserError:
     """The error for a repository without instances."""
-    there = ", ".join(str(one) for one in store.repositories("02_dataset")) or "none"
+    repos = store.repositories("02_dataset")
+    there = ", ".join(str(one) for one in repos if _holds_any(store.dataset(one))) or "none"
     return UserError(f"{repo} has no dataset", hint=f"built: {there}; run: just build-run {repo}")
 
 
