@@ -92,7 +92,8 @@ def guess(place: int) -> list[Change]:
 
 
 class Knowing(ScriptedModel):
-    """Knows the instance of a prompt by its issues, which are in every one. `skill` is one of SKILLS."""
+    """Knows the instance of a prompt by its issues, which are in every one: of several that fit, the first of those
+    with the most issues. `skill` is one of SKILLS."""
 
     def __init__(self, tasks: Sequence[Known], skill: str = "knows") -> None:
         super().__init__([])
@@ -101,9 +102,9 @@ class Knowing(ScriptedModel):
     def reply(self, prompt: str) -> Said:
         step = STEP.match(prompt)
         found = [place for place, one in enumerate(self.tasks) if all(marker in prompt for marker in one.markers)]
-        if not step or len(found) != 1:
-            raise Refusal(400, f"{len(found)} instances for a prompt that begins: {prompt[:200]}")
-        return Said(self._said(step[1], found[0]))
+        if not step or not found:
+            raise Refusal(400, f"no instance for a prompt that begins: {prompt[:200]}")
+        return Said(self._said(step[1], max(found, key=lambda place: len(self.tasks[place].markers))))
 
     def _said(self, step: str, place: int) -> str:
         changes = self.tasks[place].changes

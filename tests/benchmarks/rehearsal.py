@@ -323,6 +323,8 @@ def main(
     """Run a campaign that is left alone and one that is killed, and compare what comes of them."""
     if bool(repos) != bool(data):
         raise click.UsageError("--repos and --data belong together; without both, the demo is built and asked for")
+    if work and any((work / name).exists() for name in ("calm", "killed")):
+        raise click.UsageError(f"{work} holds an earlier rehearsal: remove it, or name another folder")
     with TemporaryDirectory() as made:
         folder = work or Path(made)
         store = Store(data) if data else demo(folder / "demo")
