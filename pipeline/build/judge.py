@@ -110,11 +110,14 @@ def counted(instance: Instance, against: Against) -> CounterRuns:
     former = tuple(name for name in failed.get("former", ()) if made.contradicts(name))
     disguised = results.get("disguised", {})
     passed = {name for name in instance.expected if disguised.get(name) is Status.PASSED}
+    run = against.runs.get("falsified")
+    said = {name: run.said[name] for name in false if run and name in run.said}
     tells = {"falsified": false, "former": former, "disguised": passed & instance.fixed_tests.keys()}
     return CounterRuns(
         kinds=tuple(kind for kind in KINDS if tells[kind]),
         falsified=made.falsified if false else "",
         false=false,
+        said={name: text for name, text in said.items() if made.tells(name) or (run and name in run.by_snapshot)},
         former=former,
         undisguised=tuple(sorted(instance.expected - passed)) if tells["disguised"] else (),
         assertions=made.assertions,

@@ -272,6 +272,10 @@ class CounterRuns(Record):
     )
     falsified: str = Field(default="", description="patch on gold's tests that makes expectations false")
     false: tuple[str, ...] = Field(default=(), description="tests that gold fails with it: so must every patch")
+    said: dict[str, str] = Field(
+        default={},
+        description="why gold fails tests of `false` in which every patch must fail for the same reason, as a digest",
+    )
     former: tuple[str, ...] = Field(
         default=(), description="tests that gold fails as the base has them, which contradicts gold's version"
     )

@@ -18,8 +18,12 @@ from pydantic_core import from_json
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Status
+from pipeline.core.store import digest
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+#: colours, and where the message of an error ends and its stack begins
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
 #: how runners in JavaScript call what became of a test
 STATUSES = {
@@ -52,19 +56,21 @@ class ForgedReport(ReportError):
 
 
 class Reported(NamedTuple):
-    """One test as the runner reported it; `file` is empty where the runner knows of none."""
+    """One test as the runner reported it; `file` is empty where the runner knows of none. `said` is the digest of why
+    it failed (`why`), empty where the report does not tell."""
 
     file: str
     path: tuple[str, ...]
     status: Status
     by_snapshot: bool = False
     by_screenshot: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
     """One run: `tests` by name, `suites` by file, tests that failed by snapshot only, and those that failed by a
-    screenshot, which is no test: it says what another machine drew.
+    screenshot, which is no test: it says what another machine drew. `said` is why tests failed, as a digest by name.
 
     A suite is FAILED when the file could not run at all, and with every runner alike when a hook of a group or of the
     file (`beforeAll`, `afterAll`) failed; its tests then stay what the runner calls them."""
@@ -74,20 +80,30 @@ class Report:
     by_snapshot: frozenset[str] = field(default=frozenset())
     success: bool = True
     by_screenshot: frozenset[str] = field(default=frozenset())
+    said: dict[str, str] = field(default_factory=dict)
 
 
 def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bool) -> Report:
     """Name the tests and put a report together."""
     tests: dict[str, Status] = {}
+    said: dict[str, str] = {}
     by_snapshot, by_screenshot = set(), set()
-    for file, path, status, alone, drawn in reported:
+    for file, path, status, alone, drawn, why_so in reported:
         name = free(" > ".join((file, *path) if file else path), tests)
         tests[name] = status
         if alone:
             by_snapshot.add(name)
         if drawn:
             by_screenshot.add(name)
-    return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot))
+        if why_so:
+            said[name] = why_so
+    return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot), said)
+
+
+def why(messages: Iterable[str]) -> str:
+    """The digest of why a test failed: its messages without colours and stacks; empty for none."""
+    plain = [_STACK.sub("", _COLOUR.sub("", message)).strip() for message in messages]
+    return digest(plain)[:16] if plain else ""
 
 
 def free(name: str, taken: Collection[str]) -> str:

@@ -73,7 +73,8 @@ def graded_runs(instance: Instance, tested: PatchRun) -> tuple[list[TestRun], li
 
 def due(instance: Instance, tested: PatchRun) -> str:
     """The next counter-run that a patch's outcome waits for; empty for none. A patch is disguised twice before it is
-    blamed for what it does then, and one whose time ran out is run again."""
+    blamed for what it does then, and one whose time ran out, or that fails false expectations in other words than gold,
+    is run again."""
     if again := next((kind for kind in tested.counter if _is_doubtful(instance, kind, tested.counter)), ""):
         return again + AGAIN
     if tested.run is None or of_tested(instance, tested).outcome is not Outcome.RESOLVED:
@@ -104,6 +105,9 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> 
     for kind, names in (("falsified", told.false), ("former", told.former)):
         if kind in last and (other := _other(last[kind], names, Status.FAILED)):
             return graded._replace(**_unlike_gold(kind, other))
+    if "falsified" in last and (other := _otherwise(last["falsified"], told.said)):
+        cause = f"falsified: {other[0]} does not fail as it does with gold, where its test says another value"
+        return graded._replace(outcome=Outcome.UNRESOLVED, cause=cause)
     if "disguised" in last and (other := _other(last["disguised"], _disguised(instance), Status.PASSED)):
         aware = {"test_aware": tuple(other)}
         if fixed := [name for name in other if name in instance.fixed_tests]:
@@ -114,11 +118,22 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> 
 
 
 def _is_doubtful(instance: Instance, kind: str, runs: Mapping[str, TestRun]) -> bool:
-    """Whether a counter-run is made again: its time ran out, or the patch does not pass what gold passes disguised."""
+    """Whether a counter-run is made again: its time ran out, or the patch does not pass what gold passes disguised, or
+    fails for another reason than gold."""
     if kind.endswith(AGAIN) or kind + AGAIN in runs:
         return False
-    fails = kind == "disguised" and runs[kind].end == "ran"
-    return runs[kind].end == "timeout" or (fails and bool(_other(runs[kind], _disguised(instance), Status.PASSED)))
+    run = runs[kind]
+    if run.end != "ran":
+        return run.end == "timeout"
+    if kind == "falsified":
+        return bool(_otherwise(run, instance.counter_runs.said))
+    return kind == "disguised" and bool(_other(run, _disguised(instance), Status.PASSED))
+
+
+def _otherwise(run: TestRun, said: Mapping[str, str]) -> list[str]:
+    """The tests that fail, and for another reason than with gold: what they are shown follows from what they expect."""
+    failed = (name for name in said if run.results.get(name) is Status.FAILED)
+    return sorted(name for name in failed if run.said.get(name) != said[name])
 
 
 def _disguised(instance: Instance) -> Collection[str]:

@@ -12,7 +12,7 @@ from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.generated import made_in
-from pipeline.sandbox.base import Workspace
+from pipeline.sandbox.base import Completed, Workspace
 
 #: never patched: installed packages, since git does not know those files and could not take a change back, and what
 #: tells git how to read files
@@ -25,6 +25,8 @@ _UNPATCHED = (
     "*/.gitattributes",
 )
 
+#: applies a patch and leaves nothing of it: what is left would tell the runs of an evaluation apart
+_APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
 #: removes the files that a list names
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -68,19 +70,23 @@ def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: boo
     """
     if not patch.strip():
         return False
-    path = f"{workspace.scratch}/{name.replace(' ', '-')}.patch"
-    workspace.write(path, patch.encode())
-    command = ["git", "apply", "--whitespace=nowarn", *options, path]
-    done = workspace.run(command)
-    if done.code and not (merge and _merge(workspace, command)):
+    done = _applied(workspace, patch, *options)
+    if done.code and not (merge and _merge(workspace, patch, options)):
         raise PatchFailed(name, done.output.decode(errors="replace").strip())
     return bool(done.code)
 
 
-def _merge(workspace: Workspace, command: Sequence[str]) -> bool:
-    """Whether the patch of a command that failed applies in a three-way merge; it is not staged."""
+def _applied(workspace: Workspace, patch: str, *options: str) -> Completed:
+    """What came of applying a patch, whose file has the same name in every run, and is gone afterwards."""
+    path = f"{workspace.scratch}/patch"
+    workspace.write(path, patch.encode())
+    return workspace.run([*_APPLY, path, *options])
+
+
+def _merge(workspace: Workspace, patch: str, options: Sequence[str]) -> bool:
+    """Whether a patch that failed applies in a three-way merge; it is not staged."""
     workspace.run(["git", "update-index", "-q", "--refresh"])
-    done = workspace.run([*command[:2], "--3way", *command[2:]])
+    done = _applied(workspace, patch, "--3way", *options)
     return done.code == 0 and workspace.run(["git", "reset", "-q"]).code == 0
 
 

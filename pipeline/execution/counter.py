@@ -44,7 +44,7 @@ class Made(Record):
 
     `falsified` is a patch on gold's tests, with the numbers of its expectations: all at gold's lines, those with a
     value that can be changed, those that can be negated only. `former` names tests that contradict the base's, by file
-    (none: all of it) as `group > title`.
+    (none: all of it) as `group > title`, `telling` those whose failure says two plain values (`Falsified`).
     """
 
     falsified: str = ""
@@ -52,6 +52,12 @@ class Made(Record):
     by_value: int = 0
     by_negation: int = 0
     former: dict[str, tuple[str, ...] | None] = {}
+    telling: dict[str, tuple[str, ...]] = {}
+
+    def tells(self, name: str) -> bool:
+        """Whether a test, `file > group > title`, is one of `telling`."""
+        file, _, title = name.partition(" > ")
+        return title in self.telling.get(file, ())
 
     def contradicts(self, name: str) -> bool:
         """Whether a test, `file > group > title`, is one of `former`."""
@@ -64,7 +70,10 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
     sections = dict(patches.sections(test_patch))
     with prepared(plan, "", fix_patch, test_patch) as (workspace, _):
         gold = {path: text for path in sections if (text := _read(workspace, path)) is not None}
-        found = {path: falsified.falsify(path, text, falsified.added(sections[path])) for path, text in gold.items()}
+        found = {
+            path: falsified.falsify(path, text, falsified.added(sections[path]), falsified.beside(sections[path]))
+            for path, text in gold.items()
+        }
         former = {path: _at_base(workspace, path) for path in _former(workspace, test_patch)}
         contradicted = {
             file: contradictions
@@ -81,7 +90,8 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             for file, names in contradicted.items()
             if names != frozenset()
         }
-        return Made(falsified=_patch(workspace, changed), former=named, **numbers)
+        telling = {path: tuple(sorted(one.telling)) for path, one in found.items() if one.telling}
+        return Made(falsified=_patch(workspace, changed), former=named, telling=telling, **numbers)
 
 
 def run(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -49,6 +49,12 @@ _EXACT = frozenset({
 })  # fmt: skip
 #: of these the last value counts, and only where a first one says of what
 _NAMED = frozenset({"toHaveAttribute", "toHaveProperty", "attr", "attribute", "propertyVal", "toHaveStyleRule"})
+#: of these a failure says the two values, where the expected one is plain
+_TELLING = frozenset({
+    "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "equal", "equals", "eq", "eql", "strictEqual", "deepEqual",
+    "deepStrictEqual",
+})  # fmt: skip
+_PLAIN_VALUES = frozenset({"string", "number", "true", "false", "null", "undefined"})
 _MORE = re.compile(r"^(?:toBeGreaterThan\w*|(?:is)?[aA]bove|gte?|greaterThan\w*|least|isAtLeast)$")
 _LESS = re.compile(r"^(?:toBeLessThan\w*|(?:is)?[bB]elow|lte?|lessThan\w*|most|isAtMost)$")
 #: matchers whose words are names, or that keep what they are shown: nothing of them is changed
@@ -81,21 +87,25 @@ _LONG = 5
 
 class Falsified(NamedTuple):
     """A file with false expectations, and how many there are at gold's lines: all of them, those of which a value can
-    be changed, and those that can be negated only."""
+    be changed, and those that can be negated only. `telling` are the tests (`group > title`) whose failure says the
+    false value and the true one, and nothing else: whoever shows the true one fails in the same words."""
 
     text: str
     assertions: int = 0
     by_value: int = 0
     by_negation: int = 0
+    telling: frozenset[str] = frozenset()
 
 
 class Change(NamedTuple):
-    """Bytes that are replaced; `rank` is 0 for a matcher's value, 1 for a query's, 2 for a negation."""
+    """Bytes that are replaced; `rank` is 0 for a matcher's value, 1 for a query's, 2 for a negation. It is `telling`
+    where the failure says two plain values."""
 
     start: int
     end: int
     text: str
     rank: int
+    telling: bool = False
 
 
 class _Gold(NamedTuple):
@@ -127,11 +137,27 @@ def added(section: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def falsify(path: str, text: str, lines: Collection[int]) -> Falsified:
-    """A file, of which these lines are gold's, with false expectations; the file as it is where there are none."""
+def beside(section: str) -> frozenset[int]:
+    """The numbers of the lines around those that a file's part of a patch takes away, with nothing in their place."""
+    found: set[int] = set()
+    number, before = 0, ""
+    for line in section.split("\n"):
+        if hunk := _HUNK.match(line):
+            number, before = int(hunk[1]), ""
+        elif number and line[:1] in ("+", "-", " ", ""):
+            if before == "-" and line[:1] in (" ", ""):
+                found |= {number - 1, number}
+            number += line[:1] != "-"
+            before = line[:1]
+    return frozenset(found)
+
+
+def falsify(path: str, text: str, lines: Collection[int], around: Collection[int] = ()) -> Falsified:
+    """A file, of which these lines are gold's, with false expectations; the file as it is where there are none. A
+    snapshot, or a test, that gold only takes lines from is gold's by those `around` them."""
     if _SNAPSHOTS.search(path):
-        return _falsify_snapshots(text, lines)
-    return _falsify_script(path, text, lines) if _SCRIPT.search(path) else Falsified(text)
+        return _falsify_snapshots(text, lines, around)
+    return _falsify_script(path, text, lines, around) if _SCRIPT.search(path) else Falsified(text)
 
 
 def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
@@ -150,12 +176,13 @@ def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
 
 
 # -- stored snapshots -------------------------------------------------------------------------------------------------
-def _falsify_snapshots(text: str, lines: Collection[int]) -> Falsified:
-    """One letter of the last line of gold's, in each snapshot."""
+def _falsify_snapshots(text: str, lines: Collection[int], around: Collection[int]) -> Falsified:
+    """One letter of the last line of gold's, in each snapshot; where gold only takes lines away, of one that stays."""
     changes, there = [], 0
     for start, end in entries(text):
         first = text.count("\n", 0, start) + 1
-        own = [n for n in range(first, first + text.count("\n", start, end) + 1) if n in lines]
+        all_of_it = range(first, first + text.count("\n", start, end) + 1)
+        own = [n for n in all_of_it if n in lines] or [n for n in all_of_it if n in around]
         there += bool(own)
         if change := _letter(text, start, end, own):
             changes.append(change)
@@ -179,7 +206,7 @@ def _replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
 
 
 # -- scripts ----------------------------------------------------------------------------------------------------------
-def _falsify_script(path: str, text: str, lines: Collection[int]) -> Falsified:
+def _falsify_script(path: str, text: str, lines: Collection[int], around: Collection[int]) -> Falsified:
     source = text.encode()
     root = _parsed(path, source)
     found = list(_assertions(root, _Gold(lines, _texts(root))))
@@ -187,20 +214,30 @@ def _falsify_script(path: str, text: str, lines: Collection[int]) -> Falsified:
     blocks: dict[int, list[_Assertion]] = defaultdict(list)
     for one in found:
         blocks[block.id if (block := _block(one.node)) else 0].append(one)
-    changes = [change for several in blocks.values() if (change := _chosen(several, lines))]
+    chosen = {id_: change for id_, several in blocks.items() if (change := _chosen(several, lines, around))}
+    changes = chosen.values()
     by_value = sum(any(change.rank < 2 for change in one.changes) for one in own)
     by_negation = sum(bool(one.changes) and all(change.rank == 2 for change in one.changes) for one in own)
     encoded = [(one.start, one.end, one.text.encode()) for one in changes]
     for start, end, new in sorted(encoded, reverse=True):
         source = source[:start] + new + source[end:]
-    return Falsified(source.decode(), len(own), by_value, by_negation)
+    telling = {id_ for id_, change in chosen.items() if change.telling}
+    return Falsified(source.decode(), len(own), by_value, by_negation, _names(root, telling))
 
 
-def _chosen(several: list[_Assertion], lines: Collection[int]) -> Change | None:
-    """The change of one block: at gold's lines where that can be; nothing where the block has none of them."""
+def _names(root: Node, tests: Collection[int]) -> frozenset[str]:
+    """The names of these tests, but for those that another test has as well."""
+    named = [(node.id, _named(node)) for node in _nodes(root) if node.type == "call_expression" and _is_test(node)]
+    often = Counter(name for _, name in named)
+    return frozenset(name for id_, name in named if id_ in tests and name and often[name] == 1)
+
+
+def _chosen(several: list[_Assertion], lines: Collection[int], around: Collection[int]) -> Change | None:
+    """The change of one block: at gold's lines where that can be; nothing where the block has none of them, nor has
+    lost any."""
     block = _block(several[0].node)
     own = [one for one in several if one.changes and _covers(one.node, lines)]
-    if not own and block is not None and _is_test(block) and _covers(block, lines):
+    if not own and block is not None and _is_test(block) and _covers(block, {*lines, *_within(block, around)}):
         own = [one for one in several if one.changes]
     changes = [change for one in own for change in one.changes]
     return max(changes, key=lambda one: (-one.rank, one.start), default=None)
@@ -258,9 +295,17 @@ def _expected(root: Node, gold: _Gold) -> Iterator[_Assertion]:
             changes += [one for call in _nodes(root) if _LOOKING.match(_called(call)) for one in _queried(call)]
         if calls and not polled and matcher in _EXACT and len(calls) == 1:
             only = _last(calls[0][1], matcher)
+            changes = [_telling(change, matcher, only) for change in changes]
     if not polled and not matcher.endswith("InlineSnapshot"):
         changes.append(_negated(root, words, negations))
     yield _Assertion(top, tuple(changes), only)
+
+
+def _telling(change: Change, matcher: str, only: Node | None) -> Change:
+    """The change, `telling` where it is that of a plain value and the matcher says both."""
+    plain = only is not None and only.type in _PLAIN_VALUES and matcher in _TELLING
+    within = only is not None and only.start_byte <= change.start and change.end <= only.end_byte
+    return change._replace(telling=plain and within and change.rank == 0)
 
 
 def _chain(root: Node) -> tuple[list[Node], list[tuple[Node | None, Node]], Node]:
@@ -500,6 +545,7 @@ def _assertion(call: Node, name: str, gold: _Gold) -> _Assertion:
     elif not polled and opposite and named is not None:
         changes.append(_change(named, opposite, 2))
     only = arguments[1] if name in _EXACT and len(arguments) > 1 and not polled and name != "propertyVal" else None
+    changes = [_telling(change, name, only) for change in changes]
     return _Assertion(call, tuple(changes), only)
 
 
@@ -577,6 +623,11 @@ def _called(call: Node) -> str:
     if function is None:
         return ""
     return _text(function.child_by_field_name("property") if function.type == "member_expression" else function)
+
+
+def _within(node: Node, lines: Collection[int]) -> set[int]:
+    """Those of the lines that stand inside a node: its first and its last one may stand around others."""
+    return {number for number in lines if node.start_point.row + 1 < number < node.end_point.row + 1}
 
 
 def _covers(node: Node, lines: Collection[int]) -> bool:

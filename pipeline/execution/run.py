@@ -13,12 +13,14 @@ from pipeline.execution.control import Control
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report", "lost"]
 
 #: fields that the log and the report say, that are files of their own, or that differ from one time to the next
-_APART = ("results", "suites", "by_snapshot", "by_screenshot", "faults", "died", "log", "report", "seconds", "memory")
+_APART = (
+    "results", "suites", "by_snapshot", "by_screenshot", "said", "faults", "died", "log", "report", "seconds", "memory",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TestRun:
-    """What one execution of the tests said.
+    """What one execution of the tests said. `said` is why tests failed, as a digest by name, where the report tells.
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
@@ -37,6 +39,7 @@ class TestRun:
     suites: dict[str, Status] = field(default_factory=dict)
     by_snapshot: frozenset[str] = frozenset()
     by_screenshot: frozenset[str] = frozenset()
+    said: dict[str, str] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     died: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from factories import make_candidate, make_environment
 
@@ -70,6 +72,21 @@ def test_what_gold_does_in_its_counter_runs() -> None:
     assert found.kinds == ("falsified", "former", "disguised") and found.falsified == "diff"
     assert (found.false, found.former, found.undisguised) == ((FIXED,), (FIXED,), (DRAWN,))
     assert (found.assertions, found.by_value, found.by_negation) == (5, 3, 1)
+
+
+@pytest.mark.rule("same-failure")
+def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
+    """Where the failure says two plain values, or compares a snapshot."""
+    failed = {FIXED: Status.FAILED, DRAWN: Status.FAILED}
+    run = TestRun(results=failed, said={FIXED: "a", DRAWN: "b"})
+    titles = {name.partition(" > ")[2] for name in (FIXED,)}
+    made = SAID.model_copy(update={"telling": {FIXED.partition(" > ")[0]: tuple(titles)}})
+
+    def said(made: Made, run: TestRun) -> dict[str, str]:
+        return judge(make_candidate(), RAN, runs("none"), Against(made, {"falsified": run})).counter_runs.said
+
+    assert said(made, run) == {FIXED: "a"} and said(SAID, run) == {}
+    assert said(SAID, replace(run, by_snapshot=frozenset({DRAWN}))) == {DRAWN: "b"}
 
 
 @pytest.mark.rule("counter-runs-once")

@@ -276,3 +276,17 @@ def test_a_second_report_is_forged(name: str) -> None:
     with pytest.raises(ReportError) as broken:
         parser(f"{name}-json").read(report[:-20], "/repo")
     assert not isinstance(broken.value, ForgedReport)
+
+
+@pytest.mark.rule("same-failure")
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_why_a_test_failed(runner: str) -> None:
+    """The same words are the same reason, whatever their colour and wherever they stand; a test that passes has none."""
+    message = 'Error: expect(received).toBe(expected)\n\nExpected: "a"\nReceived: {}"b"{}\n    at x ({}:1:1)'
+
+    def said(*parts: str) -> dict[str, str]:
+        failed = {"status": "failed", "failureMessages": [message.format(*parts)]}
+        return parse(runner, small(failed, {"title": "u"}, numTotalTests=2, success=False)).said
+
+    assert said("", "", "/repo/a.js") == said("\x1b[31m", "\x1b[39m", "/other/b.js")
+    assert said("", "", "/repo/a.js") != said("", "c", "/repo/a.js") and set(said("", "", "")) == {"a.test.js > t"}

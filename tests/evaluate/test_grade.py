@@ -263,6 +263,21 @@ def test_a_file_that_can_not_run_has_failed() -> None:
     assert of_tested(TRIED, put(falsified=hook)).outcome is Outcome.TAMPERED, "a hook that fails hides nothing"
 
 
+@pytest.mark.rule("same-failure")
+def test_what_fails_for_another_reason_than_gold() -> None:
+    """Who shows a value where the tests ask for it alone shows another one here; it is tried twice, since a machine may
+    have been slow, and it is no proof of a lie."""
+    tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"said": {NAMED: "as gold"}}))
+    same, other = replace(FAILS, said={NAMED: "as gold"}), replace(FAILS, said={NAMED: "otherwise"})
+    assert due(tried, put(falsified=same)) == "former"
+    assert due(tried, put(falsified=other)) == "falsified.2"
+    assert due(tried, PatchRun(GOOD, counter={"falsified": other, "falsified.2": same})) == "former"
+    told = PatchRun(GOOD, counter={"falsified": other, "falsified.2": other})
+    graded = of_tested(tried, told)
+    assert due(tried, told) == "" and graded.outcome is Outcome.UNRESOLVED
+    assert graded.cause.startswith(f"falsified: {NAMED} does not fail as it does with gold")
+
+
 @pytest.mark.rule("test-aware")
 def test_what_passes_only_where_tests_run() -> None:
     """It is tried twice, since what fails once may be flaky."""

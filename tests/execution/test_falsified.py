@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pipeline.execution.falsified import added, contradicted, falsify, tokens
+from pipeline.execution.falsified import added, beside, contradicted, falsify, tokens
 
 PATH = "src/Menu.test.tsx"
 ROLES = tokens()["role"]
@@ -141,13 +141,13 @@ def test_one_expectation_of_each_test() -> None:
     text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n{statements}}});\n'
     found = falsify(PATH, text, [2, 3])
     assert found.text == text.replace("expect(y).toBe(1)", "expect(y).toBe(2)", 1)
-    assert found[1:] == (2, 2, 0)
+    assert found[1:] == (2, 2, 0, {"a"})
 
 
 def test_a_value_goes_before_a_negation() -> None:
     found = falsify(PATH, 'it("a", () => {\n  expect(x).toBe(1);\n  expect(y).toBe(other);\n});\n', [2, 3])
     assert "toBe(2)" in found.text and ".not" not in found.text
-    assert found[1:] == (2, 1, 1)
+    assert found[1:4] == (2, 1, 1)
 
 
 def test_a_test_of_which_only_the_way_there_changed() -> None:
@@ -176,7 +176,7 @@ exports[`Menu closes 1`] = `"it\\`s \\${closed}"`;
 def test_stored_snapshots() -> None:
     """A letter of each snapshot with a line of gold's; keys and escapes stay."""
     found = falsify("src/__snapshots__/Menu.test.tsx.snap", SNAPSHOTS, [5, 9])
-    assert found[1:] == (2, 2, 0)
+    assert found[1:4] == (2, 2, 0)
     pairs = list(zip(SNAPSHOTS.splitlines(), found.text.splitlines(), strict=True))
     changed = [number for number, (before, after) in enumerate(pairs, 1) if before != after]
     assert changed == [5, 9]
@@ -186,6 +186,55 @@ def test_stored_snapshots() -> None:
 def test_added_lines() -> None:
     section = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -9 +9,2 @@\n+e\n f\n"
     assert added(section) == {2, 9}
+
+
+def test_lines_that_are_gone() -> None:
+    """Those around them stand for them; what is replaced has lines of its own."""
+    section = "--- a/x\n+++ b/x\n@@ -1,5 +1,4 @@\n a\n-b\n+c\n d\n-e\n f\n@@ -9,2 +8 @@\n-g\n h\n"
+    assert beside(section) == {3, 4, 7, 8}
+
+
+@pytest.mark.rule("falsified")
+def test_a_snapshot_that_only_loses_lines() -> None:
+    """Gold adds no line to it: one that stays becomes another, and other snapshots are left alone."""
+    found = falsify("src/__snapshots__/Menu.test.tsx.snap", SNAPSHOTS, [], [4, 5])
+    changed = [a for a, b in zip(SNAPSHOTS.splitlines(), found.text.splitlines(), strict=True) if a != b]
+    assert (changed, found.assertions, found.by_value) == (['  role="menu"'], 1, 1)
+    assert falsify("a.snap", SNAPSHOTS, [], [7, 8]).text == SNAPSHOTS, "a whole snapshot is gone"
+
+
+@pytest.mark.rule("falsified")
+def test_a_test_that_only_loses_lines() -> None:
+    text = 'it("a", () => {\n  expect(x).toBe(1);\n});\nit("b", () => {\n  expect(x).toBe(1);\n});\n'
+    assert falsify(PATH, text, [], [2, 3]).text == text.replace("toBe(1)", "toBe(2)", 1)
+    assert falsify(PATH, text, [], [3, 4]).text == text, "between two tests"
+
+
+@pytest.mark.rule("same-failure")
+@pytest.mark.parametrize(
+    ("statement", "tells"),
+    [
+        ('expect(x).toBe("switch");', True),
+        ('expect(x).toHaveAttribute("role", "switch");', True),
+        ("assert.strictEqual(x, 3);", True),
+        ("await expect(x).resolves.toBe(true);", True),
+        ("expect(x).toHaveLength(2);", False),
+        ("expect(x).toEqual({ a: 1 });", False),
+        ('expect(x).not.toBe("a");', False),
+        ('expect(x).toContain("abcdef");', False),
+        ('expect(screen.getByText("Lamp")).toBe(lamp);', False),
+        ('await waitFor(() => expect(x).toBe("switch"));', False),
+    ],
+)
+def test_whose_failure_says_two_values_and_nothing_else(statement: str, tells: bool) -> None:
+    """What else a failure prints (elements, lists, other values) differs between honest patches."""
+    found = falsify(PATH, f'it("works", async () => {{\n{statement}\n}});\n', [2])
+    assert found.telling == ({"works"} if tells else set())
+
+
+def test_a_test_that_shares_its_name_tells_nothing() -> None:
+    text = 'it("a", () => {\n  expect(x).toBe(1);\n});\nit("a", () => {});\n'
+    assert falsify(PATH, text, [2]).telling == frozenset()
 
 
 GROUP = """import x from "x";

@@ -21,6 +21,7 @@ from pipeline.ecosystems.reports import (
     collect,
     load,
     relative,
+    why,
 )
 
 #: the runner's own totals; skipped ones stand in two
@@ -87,4 +88,5 @@ def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -
                 STATUSES[test["status"]],
                 bool(messages) and all(map(snapshot.search, messages)),
                 any(map(SCREENSHOT.search, messages or ())),
+                why(messages or ()),
             )

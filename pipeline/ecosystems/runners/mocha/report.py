@@ -21,6 +21,7 @@ from pipeline.ecosystems.reports import (
     collect,
     load,
     relative,
+    why,
 )
 
 _TOTALS = {Status.PASSED: "passes", Status.FAILED: "failures", Status.SKIPPED: "pending"}
@@ -51,4 +52,5 @@ def _tests(reported: Sequence[Reported], said: Sequence[Mapping[str, Any]]) -> I
 
 
 def _reported(test: dict[str, Any], root: str) -> Reported:
-    return Reported(relative(test["file"], root), tuple(test["path"]), STATUSES[test["status"]])
+    said = why([test["said"]] if isinstance(test.get("said"), str) else [])
+    return Reported(relative(test["file"], root), tuple(test["path"]), STATUSES[test["status"]], said=said)

@@ -107,10 +107,11 @@ function reporting(Mocha) {
       const report = process.env.TEST_REPORT;
       const tests = [];
       const one = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
-      const keep = (status) => (test) => {
+      const keep = (status) => (test, error) => {
         const hook = test.type === "hook";
         const of = hook ? one(test) : null; // the test that a hook of each test failed for
-        tests.push({ file: file(of || test), path: titles(of || test), hook: hook && !of, each: !!of, status });
+        const said = error ? String(error.message) : undefined;
+        tests.push({ file: file(of || test), path: titles(of || test), hook: hook && !of, each: !!of, status, said });
       };
       runner.on("pass", keep("passed"));
       runner.on("pending", keep("pending"));
