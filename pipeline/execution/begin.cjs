@@ -1,7 +1,14 @@
 // What a test file loads first in a disguised run: nothing tells any more that tests run, and nothing can be replaced that
-// assertions read an element or a value by. What the runner and its set-up files did before stays as it is.
+// assertions read an element or a value by. What the runner and its set-up files did before stays as it is. Gives a
+// function that a test file hands its own path to: it is no longer there.
 "use strict";
-const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_WORKER_ID", "TEST"];
+const fs = require("fs");
+const path = require("path");
+const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
+//: what takes the path of a file first
+const READING =
+  "access accessSync createReadStream exists existsSync lstat lstatSync open openSync opendir opendirSync readFile " +
+  "readFileSync readdir readlink readlinkSync realpath realpathSync stat statSync";
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
@@ -68,7 +75,9 @@ function keepElements() {
 
 /** Tests are defined when they begin to run, and the runner knows its report: nobody needs these any more. */
 function hideWords() {
-  delete process.env.TEST_REPORT;
+  processes.forEach(function (one) {
+    delete one.env.TEST_REPORT;
+  });
   define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
   ["describe", "context", "it", "test", "specify", "suite"].forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(globalThis, name);
@@ -76,14 +85,84 @@ function hideWords() {
   });
 }
 
+/** What it was started with, which the system knows by its title, too. */
+function hideProcess(own) {
+  VARIABLES.forEach(function (name) {
+    delete own.env[name];
+  });
+  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require=(?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
+  if (options) own.env.NODE_OPTIONS = options;
+  else delete own.env.NODE_OPTIONS;
+  own.argv = own.argv.slice(0, 1);
+  own.execArgv = [];
+  try {
+    own.title = "node";
+  } catch (error) {
+    return; // a thread has no title of its own
+  }
+}
+
+/** Who asked for a module, and which ones are there already; runners with modules of their own tell neither. */
+function hideModules() {
+  const Module = module.constructor;
+  if (!Module._cache || Module._cache !== require.cache) return;
+  Object.keys(Module._cache).forEach(function (name) {
+    define(Module._cache, name, { enumerable: false });
+  });
+  const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
+  const { load } = Module.prototype;
+  Module.prototype.load = function (...words) {
+    this.parent = parent;
+    return load.apply(this, words);
+  };
+}
+
+/** The files of tests that have begun, and what the system tells of processes, are not there. */
+function hideFiles() {
+  const elsewhere = function (file) {
+    let name = file;
+    if (file && file.protocol === "file:") name = file.pathname;
+    if (typeof name !== "string" && !Buffer.isBuffer(name)) return file;
+    name = path.resolve(String(name));
+    return hidden.has(name) || /^\/proc(?:\/|$)/.test(name) ? `${name}~` : file;
+  };
+  const passing = (real) =>
+    Object.assign(function (file, ...words) {
+      return real.call(this, elsewhere(file), ...words);
+    }, real);
+  const readdirSync = fs.readdirSync;
+  [fs, fs.promises].forEach(function (owner) {
+    READING.split(" ").forEach(function (name) {
+      if (owner && typeof owner[name] === "function") owner[name] = passing(owner[name]);
+    });
+  });
+  fs.readdirSync = function (folder, ...words) {
+    const found = readdirSync.call(this, elsewhere(folder), ...words);
+    return found.filter((one) => !hidden.has(path.resolve(String(folder), String(one.name || one))));
+  };
+  const { syncBuiltinESMExports } = require("module");
+  if (syncBuiltinESMExports) syncBuiltinESMExports();
+}
+
+/** A document that no browser shows says whose it is. */
+function hideEngine() {
+  const owner = globalThis.Navigator && globalThis.Navigator.prototype;
+  const own = owner && Object.getOwnPropertyDescriptor(owner, "userAgent");
+  if (!own || !own.get || !own.configurable) return;
+  const told = function () {
+    return own.get.call(this).replace(/(?:jsdom|HappyDOM)\/\S+/, "Chrome/126.0.0.0 Safari/537.36");
+  };
+  define(owner, "userAgent", { configurable: false, enumerable: own.enumerable, get: told });
+}
+
 const define = Object.defineProperty;
-VARIABLES.forEach(function (name) {
-  delete process.env[name];
-});
-const options = (process.env.NODE_OPTIONS || "").replace(/ *--require=(?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
-if (options) process.env.NODE_OPTIONS = options;
-else delete process.env.NODE_OPTIONS;
-process.argv = process.argv.slice(0, 1);
+const hidden = new Set();
+//: a runner may give tests a copy of the process
+const processes = Array.from(new Set([process, fs.readFileSync.constructor("return process")()]));
+processes.forEach(hideProcess);
+hideModules();
+hideFiles();
+hideEngine();
 if (require.main) Object.assign(require.main, { filename: "", id: ".", path: "" });
 Error.stackTraceLimit = 0;
 const known = globalThis[Symbol.for("$$jest-matchers-object")];
@@ -94,3 +173,8 @@ keepElements();
 keepAll(OF_VALUES, true);
 const first = globalThis.beforeAll || globalThis.before;
 if (first) first(hideWords);
+
+module.exports = function (file) {
+  hidden.add(file);
+  hidden.add(path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`));
+};

@@ -2,8 +2,8 @@
 
     falsified   gold's test files with false expectations (`falsified`): what gold fails there, a patch must fail
     former      the base's own versions of the test files: what contradicts gold's, a patch must fail
-    disguised   variables, arguments and stacks do not say that tests run, and what assertions read values and elements
-                by cannot be replaced (`begin.cjs`): what gold passes so, a patch must pass
+    disguised   variables, arguments, stacks and files do not say that tests run, and what assertions read values and
+                elements by cannot be replaced (`begin.cjs`): what gold passes so, a patch must pass
 
 Command, titles, control and files that run are those of the run before. What is made of an instance is made once, with
 gold (`made`), and stands in its record, so that nothing is parsed when a patch is evaluated. What the runs mean is
@@ -13,6 +13,7 @@ repository's path.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -185,11 +186,13 @@ def _disguised(environment: Environment) -> Environment:
 
 def _disguise(workspace: Workspace, tests: Collection[str]) -> None:
     """Let every test file begin by taking back what the runner told."""
-    module = f"{workspace.scratch}/begin.cjs"
-    workspace.write(module, files(__package__).joinpath("begin.cjs").read_bytes())
-    for path in tests:
+    folder = f"{workspace.scratch}/begin"
+    workspace.write(f"{folder}/begin.cjs", files(__package__).joinpath("begin.cjs").read_bytes())
+    for number, path in enumerate(sorted(tests)):
         if _SCRIPT.search(path) and (text := _read(workspace, path)) is not None:
-            workspace.write(f"{workspace.root}/{path}", _begun(path, text, module).encode())
+            module, place = f"{folder}/{number}.cjs", f"{workspace.root}/{path}"
+            workspace.write(module, f'require("./begin.cjs")({json.dumps(place)});\n'.encode())
+            workspace.write(place, _begun(path, text, module).encode())
 
 
 def _begun(path: str, text: str, module: str) -> str:

@@ -95,3 +95,33 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
         env = {**os.environ, "NODE_OPTIONS": f"{own}--require={json.dumps(str(hooks))}"}
         done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
         assert done.stdout == f"{said}\n"
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize(
+    "told",
+    [
+        'fs.existsSync(__dirname + "/Menu.test.cjs")',
+        'fs.readdirSync(__dirname).includes("Menu.test.cjs")',
+        'fs.existsSync(new URL("file://" + __dirname + "/Menu.test.cjs"))',
+        'fs.existsSync(__dirname + "/__snapshots__/Menu.test.cjs.snap")',
+        'fs.existsSync("/proc/self/environ")',
+        "/test/.test(process.title + process.argv + process.execArgv)",
+        "/Menu.test/.test(module.parent.filename)",
+        "Object.keys(require.cache).some((name) => /Menu.test/.test(name))",
+    ],
+)
+def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, told: str) -> None:
+    """A component that asks for it is told so by a plain test file, and not by one that begins as in the disguise."""
+    begin, test = Path(counter.__file__).with_name("begin.cjs"), tmp_path / "Menu.test.cjs"
+    (tmp_path / "__snapshots__").mkdir()
+    (tmp_path / "__snapshots__" / "Menu.test.cjs.snap").touch()
+    (tmp_path / "menu.cjs").write_text(f'const fs = require("fs"); module.exports = () => {told};')
+    start = tmp_path / "start.cjs"
+    start.write_text('require("./Menu.test.cjs");')
+    hides = f"require({json.dumps(str(begin))})(__filename);"
+    for first, said in (("", "true"), (hides, "false")):
+        test.write_text(f'{first} console.log(require("./menu.cjs")());')
+        command = ["node", "--title=test", str(start)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{said}\n", done.stderr
