@@ -10,6 +10,7 @@ fenced, program           Chromium in its own sandbox, unprivileged and without 
 tab                       one page, with our scripts in an isolated world
 axe                       axe-core in one version
 outline                   the browser's own accessibility tree as text
+spoken                    what a screen reader says, by a virtual one
 """
 
 from pipeline.browser.page import Markup, Node, Page, Seen, Served, Trees

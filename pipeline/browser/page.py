@@ -13,8 +13,8 @@ SECONDS = 30
 
 #: an element is [tag, attributes, children], a text a string, markup for the browser's own parser {"html": text}
 Node = str | list[Any] | dict[str, str]
-#: axe-core's violations, both accessibility trees, a PNG of the whole page
-Want = Literal["axe", "trees", "screenshot"]
+#: axe-core's violations, both accessibility trees, what a screen reader says, a PNG of the whole page
+Want = Literal["axe", "trees", "spoken", "screenshot"]
 
 
 class Markup(NamedTuple):
@@ -63,10 +63,12 @@ class Trees(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What was wanted of a page, or the `cause` why there is nothing. `violations` are rows of `audit.js`."""
+    """What was wanted of a page, or the `cause` why there is nothing. `violations` are rows of `audit.js`, `spoken` are
+    phrases in their order."""
 
     page: str
     cause: str = ""
     violations: tuple[dict[str, Any], ...] | None = None
     trees: Trees | None = None
+    spoken: tuple[str, ...] | None = None
     screenshot: bytes | None = None

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from pipeline.browser import axe
+from pipeline.browser import axe, spoken
 from pipeline.browser.outline import outline
 from pipeline.browser.page import Markup, Page, Seen, Served, Trees
 
@@ -122,6 +122,10 @@ class Tab:
         document = (await self._devtools.send("DOM.getDocument", {"depth": -1}))["root"]
         return Trees(aria, outline(tree, document))
 
+    async def _spoken(self, world: World) -> tuple[str, ...]:
+        await world.load(spoken.source())
+        return tuple(await world.call(spoken.function(), spoken.MOST))
+
     async def _screenshot(self, _world: World) -> bytes:
         return await self._page.screenshot(full_page=True, animations="disabled", timeout=0)
 
@@ -130,6 +134,7 @@ class Tab:
 _LOOKS = {
     "axe": ("violations", Tab._audited),
     "trees": ("trees", Tab._trees),
+    "spoken": ("spoken", Tab._spoken),
     "screenshot": ("screenshot", Tab._screenshot),
 }
 

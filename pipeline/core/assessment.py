@@ -12,12 +12,23 @@ from pipeline.core.records import Record, Versioned
 Likeness = Literal["cosmetic", "a11y-different", "unparsable"]
 
 
+class Spoken(Record):
+    """What a virtual screen reader says of what a test shows, phrase by phrase; nothing of what is no markup."""
+
+    base: tuple[str, ...] = Field(default=(), description="without any patch")
+    gold: tuple[str, ...] = ()
+    patch: tuple[str, ...] = ()
+
+
 class SnapshotVerdict(Record):
     """How the snapshots that a patch makes compare with gold's, for every expected test that failed."""
 
     likeness: Likeness = Field(description="of all tests: the worst")
     tests: dict[str, Likeness]
     reasons: dict[str, str] = Field(default={}, description="what differs, or why nothing can be said, by test")
+    spoken: dict[str, Spoken] = Field(
+        default={}, description="what a screen reader would say of base, gold and patch, by test; decides nothing"
+    )
 
 
 class Violation(Record):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,23 @@ def _beside(seen: Any, gold: Any, attempt: int) -> None:
     for kind in ("unfixed", "broken") if verdict else ():
         for test, status in getattr(verdict, kind).items():
             click.echo(f"{kind}: {test} ({status})")
+    assessed = seen.assessments(attempt).get(gold.instance_id)
+    for test, said in (assessed.snapshot.spoken if assessed and assessed.snapshot else {}).items():
+        _hear(test, said)
+
+
+def _hear(test: str, said: Any) -> None:
+    """What a screen reader says of a test's snapshots in the base, with gold and with the answer, side by side."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    grid = Table(title=escape(f"a screen reader on {test}"), title_justify="left", expand=True)
+    for title in ("base", "gold", "patch"):
+        grid.add_column(title, ratio=1, overflow="fold")
+    for row in zip_longest(said.base, said.gold, said.patch, fillvalue=""):
+        grid.add_row(*map(escape, row))
+    Console().print(grid)
 
 
 def _say(folder: Path) -> None:

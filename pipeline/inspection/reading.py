@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR, Outcome, Prediction, Verdict
@@ -55,6 +56,12 @@ class Seen:
         """Those on this run; none where another one was evaluated since."""
         path = of_attempt(self.store.evaluation(self.repo, self.agent, self.model), attempt) / "verdicts.jsonl"
         return {one.instance_id: one for one in read_records(path, Verdict) if one.run == self.name}
+
+    def assessments(self, attempt: int = 1) -> dict[str, Assessment]:
+        """Those of its verdicts; none where nobody assessed it."""
+        path = of_attempt(self.store.evaluation(self.repo, self.agent, self.model), attempt) / "assessments.jsonl"
+        found = read_records(path, Assessment) if path.exists() else []
+        return {one.instance_id: one for one in found if one.run == self.name}
 
     def outcomes(self, attempt: int = 1) -> dict[str, str]:
         """How each instance ended that was answered or evaluated."""

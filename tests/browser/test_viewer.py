@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from pipeline import browser
-from pipeline.browser import Browser, Markup, Page, Served
+from pipeline.browser import Browser, Markup, Node, Page, Served
 from pipeline.core.errors import InfrastructureError, UserError
 
 pytestmark = pytest.mark.engine("browser")
@@ -55,6 +55,20 @@ def test_everything_that_may_be_wanted_of_markup(viewer: Browser) -> None:
     seen = viewer.look(Page("markup", markup, ("axe", "trees", "screenshot")))
     assert sorted(row["rule"] for row in seen.violations) == ["color-contrast", "image-alt"]
     assert "paragraph: pale" in seen.trees.aria and seen.screenshot.startswith(b"\x89PNG")
+
+
+@pytest.mark.engine("browser", "npm")
+def test_what_a_screen_reader_says(viewer: Browser) -> None:
+    """In a page that had another text before, in which no script runs; of an empty page it says nothing."""
+
+    def said(*nodes: Node) -> tuple[str, ...] | None:
+        return viewer.look(Page("spoken", Markup("", list(nodes)), ("spoken",))).spoken
+
+    switch = ["button", {"role": "switch", "aria-checked": "true"}, ["Lamp"]]
+    assert said(switch) == ("document", "switch, Lamp, checked", "end of document")
+    assert said(["p", {"class": "a"}, ["On"]]) == ("document", "paragraph", "On", "end of paragraph", "end of document")
+    assert said() == said(["p", {"aria-hidden": "true"}, ["On"]]) == ()
+    assert "button, One" in (viewer.look(site(GOOD, "page", "spoken")).spoken or ())
 
 
 def test_colours_are_seen_and_elements_told_by_roles_and_names(viewer: Browser) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from factories import REPO, make_instance, make_prediction, make_verdict
 
+from pipeline.core.assessment import Assessment, SnapshotVerdict, Spoken
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_bytes, write_json, write_records
@@ -96,3 +97,15 @@ def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
         said(report.command, store, "--print")
     write_bytes(store.analysis / "report.html", b"<html>")
     assert said(report.command, store, "--print").strip() == str(store.analysis / "report.html")
+
+
+def test_what_a_screen_reader_says_is_shown(store: Store) -> None:
+    """Of base, gold and answer, where the run was assessed."""
+    spoken = Spoken(base=("button, Lamp",), gold=("switch, Lamp",), patch=("[checkbox], Lamp", "off"))
+    seen = SnapshotVerdict(likeness="a11y-different", tests={}, spoken={"shows [x]": spoken})
+    whose = {"agent": "magentless", "model": "model-a", "run": TIME, "patch_digest": "", "image": ""}
+    about = {"instance_id": make_instance(1).instance_id, "resolved": False, "resolved_equivalent": False, **whose}
+    path = store.evaluation(REPO, "magentless", "model-a") / "assessments.jsonl"
+    write_records(path, [Assessment(**about, snapshot=seen)])
+    shown = said(instance.command, store, str(make_instance(1).instance_id), "--agent", "magentless")
+    assert "shows [x]" in shown and all(phrase in shown for phrase in (*spoken.base, *spoken.gold, *spoken.patch))

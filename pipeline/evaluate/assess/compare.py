@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
@@ -34,6 +34,17 @@ def trees(browser: Browser, name: str, shown: Markup) -> Trees:
     if seen.trees is None:
         raise Unparsable(f"the browser does not show the snapshot of {name}: {seen.cause}")
     return seen.trees
+
+
+def spoken(browser: Browser, name: str, shown: Iterable[Markup]) -> tuple[str, ...]:
+    """What a screen reader says of snapshots, one after the other. Raises Unparsable."""
+    phrases: list[str] = []
+    for one in shown:
+        seen = browser.look(Page(name, one, ("spoken",)))
+        if seen.spoken is None:
+            raise Unparsable(f"the browser does not read the snapshot of {name}: {seen.cause}")
+        phrases += seen.spoken
+    return tuple(phrases)
 
 
 def differ(gold: Trees, new: Trees) -> Compared:

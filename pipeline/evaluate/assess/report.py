@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import click
 
-from pipeline.core.assessment import Assessment, AxeDelta
+from pipeline.core.assessment import Assessment, AxeDelta, Spoken
 from pipeline.core.console import table
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.score import VALUES
@@ -20,6 +21,24 @@ def report(subject: Subject, assessments: Sequence[Assessment]) -> None:
     table(f"{subject.agent} with {subject.model} on {subject.repo}", HEAD, [_row(one) for one in assessments])
     for line in filter(None, (summary(assessments), judged(assessments))):
         click.echo(line)
+    for one in assessments:
+        for line in told(one):
+            click.echo(line)
+
+
+def told(one: Assessment) -> Iterator[str]:
+    """What a screen reader would say otherwise than with gold, test by test, as a unified diff."""
+    for test, said in (one.snapshot.spoken if one.snapshot else {}).items():
+        if lines := list(difflib.unified_diff(said.gold, said.patch, "gold", "patch", n=1, lineterm="")):
+            yield f"{one.instance_id}, a screen reader on {test}:"
+            yield from (f"  {line}" for line in [*lines, *_base(said)])
+
+
+def _base(said: Spoken) -> list[str]:
+    """What it says without any patch, where that is not what it says with this one."""
+    if said.base == said.patch:
+        return ["(as without any patch)"]
+    return list(difflib.unified_diff(said.base, said.patch, "base", "patch", n=1, lineterm=""))
 
 
 def _row(one: Assessment) -> tuple[str, ...]:

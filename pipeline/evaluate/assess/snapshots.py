@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.browser import Browser
-from pipeline.core.assessment import SnapshotVerdict
+from pipeline.core.assessment import SnapshotVerdict, Spoken
 from pipeline.core.records import Outcome, Status, Verdict
 from pipeline.ecosystems import parser as named
-from pipeline.evaluate.assess import markup
-from pipeline.evaluate.assess.compare import Compared, compare, dressed
+from pipeline.evaluate.assess import compare, markup
+from pipeline.evaluate.assess.compare import Compared, dressed
 from pipeline.evaluate.assess.markup import Unparsable
 from pipeline.evaluate.assess.updated import Updated, is_of
 from pipeline.execution.runs import TestRun
@@ -57,6 +57,30 @@ def look(browser: Browser, names: tuple[str, ...], updated: Updated) -> Snapshot
     )
 
 
+def spoken(browser: Browser, names: tuple[str, ...], updated: Updated, base: Updated | None) -> dict[str, Spoken]:
+    """What a screen reader says of the snapshots of these tests, of those that are markup: evidence for people."""
+    sides = {"base": base and base.new, "gold": updated.gold, "patch": updated.new}
+    said = {
+        name: {
+            side: phrases
+            for side, files in sides.items()
+            if files and (phrases := _spoken(browser, side, _snapshots(updated.parser, name, files)))
+        }
+        for name in names
+    }
+    return {name: Spoken(**phrases) for name, phrases in said.items() if phrases}
+
+
+def _spoken(browser: Browser, side: str, of_test: Snapshots) -> tuple[str, ...]:
+    """Nothing where the snapshots of a test cannot be shown."""
+    try:
+        return compare.spoken(
+            browser, side, dressed([key for key in of_test if markup.shows(of_test[key])], of_test).values()
+        )
+    except Unparsable:
+        return ()
+
+
 def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
     """Whether none of these tests, which gold fixes, tells the base from gold: then equality says nothing."""
     passed = [name for name in names if base.results.get(name) == Status.PASSED]
@@ -85,7 +109,7 @@ def _compared(browser: Browser, gold: Snapshots, new: Snapshots) -> Compared:
     before, after = dressed(keys, gold), dressed(keys, new)
     if before.keys() != after.keys():
         return Compared("a11y-different", "one snapshot holds styles only")
-    compared = (compare(browser, before[key], after[key]) for key in before if before[key] != after[key])
+    compared = (compare.compare(browser, before[key], after[key]) for key in before if before[key] != after[key])
     return next((one for one in compared if one.likeness != "cosmetic"), Compared("cosmetic"))
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline import browser
-from pipeline.browser import Browser
+from pipeline.browser import Browser, spoken
 from pipeline.core.assessment import Assessment, AxeDelta, SnapshotVerdict
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
@@ -28,7 +28,7 @@ from pipeline.evaluate.assess.axe.findings import delta
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
 from pipeline.evaluate.assess.request import Assessed, Evidence, Examine, Examined, Find
-from pipeline.evaluate.assess.said import beside
+from pipeline.evaluate.assess.said import NOTHING, Said, beside
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import SHIPPED, load_settings
 from pipeline.evaluate.assess.stories import part as stories
@@ -149,6 +149,15 @@ def _seen(found: Evidence, viewer: Browser, updated: Updated) -> SnapshotVerdict
     return seen
 
 
+def _heard(found: Evidence, viewer: Browser, updated: Updated) -> Said:
+    """What a screen reader says of the tests that fail, where there is one."""
+    try:
+        spoken.source()
+    except InfrastructureError as error:
+        return Said(note=f"not read aloud: {error}")
+    return Said(snapshots.spoken(viewer, snapshots.failing(found.verdict), updated, found.base))
+
+
 def _compared(base: Audit, gold: Audit, patch: Audit) -> AxeDelta:
     return delta(base.violations, gold.violations, patch.violations, patch.tests)
 
@@ -156,6 +165,9 @@ def _compared(base: Audit, gold: Audit, patch: Audit) -> AxeDelta:
 def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
     verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
     seen = _seen(found, viewer, found.updated) if viewer and found.updated else None
+    heard = _heard(found, viewer, found.updated) if viewer and found.updated else NOTHING
+    if seen and heard.value:
+        seen = seen.model_copy(update={"spoken": heard.value})
     who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
     assessment = Assessment(
         **who,
@@ -163,7 +175,7 @@ def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
         resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
         snapshot=seen,
         axe=_compared(*found.audits) if found.audits else None,
-        notes=found.notes,
+        notes=found.notes | ({"spoken": heard.note} if heard.note else {}),
         browser=viewer.version if viewer and seen else found.browser,
     )
     return beside(assessment, "stories", found.stories)

@@ -7,10 +7,10 @@ from typing import Any
 import factories
 import pytest
 
-from pipeline.core.assessment import Assessment, AxeDelta, Judgement, Violation
+from pipeline.core.assessment import Assessment, AxeDelta, Judgement, SnapshotVerdict, Spoken, Violation
 from pipeline.core.records import Outcome
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.report import judged, report, summary
+from pipeline.evaluate.assess.report import judged, report, summary, told
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import load_settings
 
@@ -50,3 +50,16 @@ def test_what_a_judge_said_is_summed_up() -> None:
     assert judged(ASSESSED) == "judged: 2 of 3; pairs of ratings that agree: 67%; samples without a rating: 1"
     assert judged([assessed(1, Outcome.EMPTY)]) == ""
     assert summary(ASSESSED[1:]) == "resolved: 0 of 2; resolved or equivalent: 0"
+
+
+def test_what_sounds_otherwise_than_gold_is_told() -> None:
+    """Beside what the base says: whether the patch changed anything for those who listen."""
+    phrases = {"base": ("button, Lamp",), "gold": ("switch, Lamp",), "patch": ("button, Lamp",)}
+
+    def lines(**said: tuple[str, ...]) -> list[str]:
+        seen = SnapshotVerdict(likeness="a11y-different", tests={}, spoken={"shows": Spoken(**phrases | said)})
+        return list(told(assessed(1, Outcome.UNRESOLVED, snapshot=seen)))
+
+    assert lines()[0].endswith("a screen reader on shows:") and lines()[-1] == "  (as without any patch)"
+    assert {"  -switch, Lamp", "  +button, Lamp"} <= set(lines())
+    assert lines(patch=("switch, Lamp",)) == [] and "  -button, Lamp" in lines(patch=("Lamp",))

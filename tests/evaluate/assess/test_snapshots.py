@@ -121,3 +121,16 @@ def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, pas
     made = updated(entry('<p\n  class="a"\n/>'), base)
     made.results[SHOWS] = Status.PASSED if passes else Status.FAILED
     assert snapshots.is_blind(viewer, (SHOWS,), made) is blind
+
+
+@pytest.mark.engine("browser", "npm")
+@pytest.mark.rule("assessment-beside-the-verdict")
+def test_what_a_screen_reader_says_of_base_gold_and_patch(viewer):
+    """Of what is markup; it decides nothing."""
+    lamp = entry('<button\n  role="switch"\n>\n  Lamp\n</button>') + entry("[Error: a]", 2)
+    base = updated(lamp, entry("<button>\n  Lamp\n</button>"))
+    made = updated(lamp, entry('<button\n  role="checkbox"\n>\n  Lamp\n</button>'))
+    said = snapshots.spoken(viewer, (SHOWS,), made, base)[SHOWS]
+    assert said.base[1:-1] == ("button, Lamp",)
+    assert said.gold[1:-1] == ("switch, Lamp, not checked",) and said.patch[1:-1] == ("checkbox, Lamp, not checked",)
+    assert snapshots.spoken(viewer, (SHOWS,), updated(entry("1"), entry("2")), None) == {}

@@ -12,14 +12,9 @@ from typing import Any
 import pytest
 from viewer_bench import Server
 
-from pipeline.core.npm_package import NpmPackage
+from pipeline.browser.spoken import READER
 
 pytestmark = pytest.mark.engine("browser", "npm")
-READER = NpmPackage(
-    "@guidepup/virtual-screen-reader@0.33.0",
-    "sha512-CXMkIx19oFZ7BS7TcvDibXn6A2RsEs8nVX9IijHW7HQ0qTGHgc2WErkaMi12YPQi1Zypxr36NfRYWgBxUNvMtQ==",
-    "lib/esm/index.browser.js",
-)
 #: goes through the whole page, and a bit of the next round, so that its end is seen
 READ = """async (address) => {
   const { virtual } = await import(address);

@@ -1,0 +1,42 @@
+"""What a screen reader would say of a page: the spoken log of a virtual one, in one version, as JavaScript.
+
+Reads `@guidepup/virtual-screen-reader` from npm, pinned, once. It walks the document's accessibility tree as such a
+program does; people use other ones, and how those behave in a browser is not covered.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from pipeline.core.npm_package import NpmPackage
+
+READER = NpmPackage(
+    "@guidepup/virtual-screen-reader@0.33.0",
+    "sha512-CXMkIx19oFZ7BS7TcvDibXn6A2RsEs8nVX9IijHW7HQ0qTGHgc2WErkaMi12YPQi1Zypxr36NfRYWgBxUNvMtQ==",
+    "lib/esm/index.browser.js",
+)
+#: phrases after which nobody listens any more
+MOST = 500
+
+_EXPORT = re.compile(r"\bexport\s*\{([^}]*)\};?")
+
+
+@cache
+def source() -> str:
+    """The reader as a script, which leaves it as `screenReader`. Raises InfrastructureError where npm cannot get it."""
+    text = READER.file().read_text(encoding="utf-8")
+    return f'(() => {{ "use strict";\n{_EXPORT.sub(_left, text)}\n}})();'
+
+
+def _left(export: re.Match[str]) -> str:
+    """What a module exports, left in the world."""
+    pairs = (pair.split(" as ") for pair in export[1].split(","))
+    return "globalThis.screenReader = {" + ", ".join(f"{pair[-1].strip()}: {pair[0].strip()}" for pair in pairs) + "};"
+
+
+@cache
+def function() -> str:
+    """The reading as a function expression of the most phrases; it gives a list of them."""
+    return files(__package__).joinpath("spoken.js").read_text(encoding="utf-8")
