@@ -163,6 +163,8 @@ def cases(kind: str, runner: str) -> dict[str, dict[str, Any]]:
 
 def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
     """What a case does to the base."""
+    if "patch" in case:
+        return case["patch"].lstrip()
     files: dict[str, Content] = dict(case.get("files", {}))
     if "code" in case or "body" in case:
         files[SOURCE] = component(bench.runner, case.get("body", ""), case.get("code", ""))

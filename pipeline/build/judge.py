@@ -50,10 +50,18 @@ class Ran(Record):
 
 
 class Against(NamedTuple):
-    """Gold's counter-runs: what they were made of, and the runs by kind."""
+    """Gold's counter-runs: what they were made of, the runs by kind, and whether the disguised one was moved."""
 
     made: Made
     runs: Mapping[str, TestRun]
+    moved: bool = False
+
+
+def passes(instance: Instance, disguised: TestRun) -> bool:
+    """Whether gold passes all that is expected in a disguised run."""
+    results = disguised.with_files(disguised.suites).results
+    trusted = disguised.end == "ran" and not disguised.doubts
+    return trusted and all(results.get(name) is Status.PASSED for name in instance.expected)
 
 
 def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = None) -> Instance:
@@ -120,6 +128,7 @@ def counted(instance: Instance, against: Against) -> CounterRuns:
         said={name: text for name, text in said.items() if made.tells(name) or (run and name in run.by_snapshot)},
         former=former,
         undisguised=tuple(sorted(instance.expected - passed)) if tells["disguised"] else (),
+        moved=against.moved and bool(tells["disguised"]),
         assertions=made.assertions,
         by_value=made.by_value,
         by_negation=made.by_negation,

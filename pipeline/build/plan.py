@@ -112,7 +112,7 @@ def _against(stored: Mapping[str, Any] | None, ran: Ran, files: Mapping[str, byt
         kind: read(parser, unpack(fields, f"counter.{kind}", files.__getitem__))
         for kind, fields in stored["runs"].items()
     }
-    return Against(Made.model_validate(stored["made"]), runs)
+    return Against(Made.model_validate(stored["made"]), runs, stored.get("moved", False))
 
 
 def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:

@@ -20,7 +20,7 @@ from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
 from pipeline.build.installed import as_installed
-from pipeline.build.judge import RUNS, Against, Ran, judge, require_health, require_trust
+from pipeline.build.judge import RUNS, Against, Ran, judge, passes, require_health, require_trust
 from pipeline.build.learned import Learned
 from pipeline.build.proposals import given
 from pipeline.build.reasons import Rejected
@@ -408,18 +408,22 @@ class _Qualification:
         wanted = {"falsified": bool(parts.falsified), "former": bool(parts.former), "disguised": True}
         ran: dict[str, TestRun] = {}
         fields: dict[str, Any] = {}
+        moved = True
         for kind in (one for one in counter.KINDS if wanted[one]):
             self.say(f"gold against {kind} expectations" if kind != "disguised" else "gold disguised")
-            tests = instance.expected_files
+            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, parts.falsified)
             try:
-                ran[kind] = counter.run(kind, plan, instance.fix_patch, *gold, tests, parts.falsified)
+                ran[kind] = counter.run(*words, moved=kind == "disguised")
+                if kind == "disguised" and not passes(instance, ran[kind]):
+                    self.say("gold disguised, in its own folder")
+                    ran[kind], moved = counter.run(*words), False
             except PatchFailed as failed:  # ours: the candidate is not to blame
                 self.say(f"no such run: {failed}")
                 continue
             fields[kind], files = pack(ran[kind], f"counter.{kind}")
             self.files |= files
-        self.stored["counter"] = {"made": parts.model_dump(mode="json"), "runs": fields}
-        return Against(parts, ran)
+        self.stored["counter"] = {"made": parts.model_dump(mode="json"), "runs": fields, "moved": moved}
+        return Against(parts, ran, moved)
 
     def _ran(self, made: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
         return Ran(

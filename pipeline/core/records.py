@@ -282,6 +282,7 @@ class CounterRuns(Record):
     undisguised: tuple[str, ...] = Field(
         default=(), description="expected tests that gold does not pass where nothing says that tests run"
     )
+    moved: bool = Field(default=False, description="whether that is so in a folder of another name")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")

@@ -36,7 +36,8 @@ def what(instance: Instance, patch: str) -> dict[str, str]:
     """The digests of what is run, and the law by which it is."""
     gold = digest(instance.test_patch, select(instance.fix_patch, protected(instance)), *instance.protected)
     law = of_run("running", parser=instance.environment.parser)
-    counter = digest(instance.counter_runs.kinds, instance.counter_runs.falsified)
+    told = instance.counter_runs
+    counter = digest(told.kinds, told.falsified, *(["moved"] if told.moved else []))
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 

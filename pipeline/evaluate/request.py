@@ -79,7 +79,8 @@ class RunPatch:
             tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
         while kind := due(instance, tested):
             tell(Event(self.name, f"counter-run: {kind}"))
-            run = counter.run(counter.kind_of(kind), *words, instance.counter_runs.falsified)
+            told = instance.counter_runs
+            run = counter.run(counter.kind_of(kind), *words, told.falsified, moved=told.moved)
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
 

@@ -5,10 +5,11 @@
     disguised   variables, arguments, stacks and files do not say that tests run, and what assertions read values and
                 elements by cannot be replaced (`begin.cjs`): what gold passes so, a patch must pass
 
-Command, titles, control and files that run are those of the run before. What is made of an instance is made once, with
+The disguised run is in a folder of another name, where gold passes there, too. Command, titles, control and files that
+run are those of the run before. What is made of an instance is made once, with
 gold (`made`), and stands in its record, so that nothing is parsed when a patch is evaluated. What the runs mean is
-`build.judge`'s and `evaluate.grade`'s. Does not cover the globals of a runner, which tests themselves need, and the
-repository's path.
+`build.judge`'s and `evaluate.grade`'s. Does not cover the globals of a runner, which tests themselves need, where
+packages are installed, and what the disguise itself leaves behind.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ Kind = Literal["falsified", "former", "disguised"]
 KINDS: tuple[Kind, ...] = ("falsified", "former", "disguised")
 
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
+#: copies a repository to a new folder and says which
+_MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: what may stand before the first statement of a file, and files whose statements are modules'
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -96,10 +99,18 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
 
 
 def run(
-    kind: Kind, plan: Plan, patch: str, fix_patch: str, test_patch: str, tests: Collection[str], false: str = ""
+    kind: Kind,
+    plan: Plan,
+    patch: str,
+    fix_patch: str,
+    test_patch: str,
+    tests: Collection[str],
+    false: str = "",
+    *,
+    moved: bool = False,
 ) -> TestRun:
     """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch of falsified
-    expectations. Raises PatchFailed."""
+    expectations. The disguised run is `moved` to a folder of another name. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind == "falsified":
@@ -109,6 +120,8 @@ def run(
                 workspace, "git", "--literal-pathspecs", "checkout", "-q", "HEAD", "--", *_former(workspace, test_patch)
             )
         else:
+            if moved:
+                _move(workspace)
             _disguise(workspace, tests)
 
     if kind == "disguised":
@@ -182,6 +195,12 @@ def _disguised(environment: Environment) -> Environment:
     told = environment.test_env.get("NODE_ENV", "test")
     variables = {"BABEL_ENV": told, **environment.test_env, "NODE_ENV": "development"}
     return environment.model_copy(update={"test_env": variables})
+
+
+def _move(workspace: Workspace) -> None:
+    """Let the repository be in a folder of another name: its own files there are copies, what is installed are links,
+    and links among its packages stay such."""
+    workspace.root = must(workspace, *_MOVE, workspace.root).decode().strip().splitlines()[-1]
 
 
 def _disguise(workspace: Workspace, tests: Collection[str]) -> None:

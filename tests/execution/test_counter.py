@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from pipeline.core.records import Status
 from pipeline.execution import counter
 from pipeline.execution.counter import Made, made, run
 from pipeline.execution.runs import Plan
+from pipeline.sandbox.base import Workspace
 
 MakePlan = Callable[..., Plan]
 Patch = Callable[[dict[str, str | None]], str]
@@ -125,3 +128,33 @@ def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, told: str
         command = ["node", "--title=test", str(start)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert done.stdout == f"{said}\n", done.stderr
+
+
+@pytest.mark.rule("test-aware")
+def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patch, library: History) -> None:
+    """The repository's own files are copied, what is installed is linked, and links among packages lead to copies."""
+    library.commit("a package", {"packages/a/index.js": "own\n"})
+    gold = patch({TEST: f"opens | src/Menu.js | <nav\nnot there | {library.folder}/src/Menu.js | <none\n"})
+    seen: list[Path] = []
+
+    class Opened:
+        """The sandbox of the plan, whose workspaces have a linked package."""
+
+        name = "local"
+
+        @contextmanager
+        def open(self, *words: object, **more: object) -> Iterator[Workspace]:
+            with plan().sandbox.open(*words, **more) as workspace:
+                scope = Path(workspace.root, "node_modules", "@own")
+                scope.mkdir()
+                (scope / "a").symlink_to("../../packages/a")
+                before = workspace.root
+                yield workspace
+                seen.extend([Path(before), Path(workspace.root)])
+
+    found = run("disguised", replace(plan(), sandbox=Opened()), "", "", gold, [TEST], moved=True)
+    before, now = seen
+    assert found.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > not there": Status.FAILED}
+    assert not found.faults and before != now and not (now / "src").is_symlink()
+    assert (now / "node_modules" / "dep").resolve() == before / "node_modules" / "dep"
+    assert (now / "node_modules" / "@own" / "a").resolve() == now / "packages" / "a"
