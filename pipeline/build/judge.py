@@ -118,14 +118,16 @@ def counted(instance: Instance, against: Against) -> CounterRuns:
     former = tuple(name for name in failed.get("former", ()) if made.contradicts(name))
     disguised = results.get("disguised", {})
     passed = {name for name in instance.expected if disguised.get(name) is Status.PASSED}
-    run = against.runs.get("falsified")
-    said = {name: run.said[name] for name in false if run and name in run.said}
-    tells = {"falsified": false, "former": former, "disguised": passed & instance.fixed_tests.keys()}
+    sooner = failed.get("first", ())
+    tells = {"falsified": false, "first": sooner, "former": former, "disguised": passed & instance.fixed_tests.keys()}
     return CounterRuns(
         kinds=tuple(kind for kind in KINDS if tells[kind]),
         falsified=made.falsified if false else "",
         false=false,
-        said={name: text for name, text in said.items() if made.tells(name) or (run and name in run.by_snapshot)},
+        said=_reasons("falsified", against, false),
+        first=made.first if sooner else "",
+        first_false=sooner,
+        first_said=_reasons("first", against, sooner),
         former=former,
         undisguised=tuple(sorted(instance.expected - passed)) if tells["disguised"] else (),
         moved=against.moved and bool(tells["disguised"]),
@@ -133,6 +135,16 @@ def counted(instance: Instance, against: Against) -> CounterRuns:
         by_value=made.by_value,
         by_negation=made.by_negation,
     )
+
+
+def _reasons(kind: str, against: Against, names: Collection[str]) -> dict[str, str]:
+    """Why gold fails these tests with the false expectations of a kind, where every patch fails for that reason: the
+    failure says two plain values, or compares a snapshot."""
+    if not names:
+        return {}
+    run = against.runs[kind]
+    telling = (name for name in names if against.made.tells(kind, name) or name in run.by_snapshot)
+    return {name: run.said[name] for name in telling if name in run.said}
 
 
 def _left_out(drawn: Collection[str]) -> list[str]:

@@ -405,13 +405,14 @@ class _Qualification:
         gold = (instance.fix_patch, instance.test_patch)
         self.say("falsifying expectations")
         parts = counter.made(plan, *gold)
-        wanted = {"falsified": bool(parts.falsified), "former": bool(parts.former), "disguised": True}
+        false = {"falsified": parts.falsified, "first": parts.first}
+        wanted = {**false, "former": parts.former, "disguised": True}
         ran: dict[str, TestRun] = {}
         fields: dict[str, Any] = {}
         moved = True
         for kind in (one for one in counter.KINDS if wanted[one]):
             self.say(f"gold against {kind} expectations" if kind != "disguised" else "gold disguised")
-            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, parts.falsified)
+            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, false.get(kind, ""))
             try:
                 ran[kind] = counter.run(*words, moved=kind == "disguised")
                 if kind == "disguised" and not passes(instance, ran[kind]):

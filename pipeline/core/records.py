@@ -267,7 +267,7 @@ class Identity(Record):
 class CounterRuns(Record):
     """How a patch that all tests accept is tried once more, and what gold did so (`execution.counter`)."""
 
-    kinds: tuple[Literal["falsified", "former", "disguised"], ...] = Field(
+    kinds: tuple[Literal["falsified", "first", "former", "disguised"], ...] = Field(
         default=(), description="the counter-runs that are made, in their order: those in which gold tells something"
     )
     falsified: str = Field(default="", description="patch on gold's tests that makes expectations false")
@@ -276,6 +276,9 @@ class CounterRuns(Record):
         default={},
         description="why gold fails tests of `false` in which every patch must fail for the same reason, as a digest",
     )
+    first: str = Field(default="", description="the same patch with the first expectation of tests that have several")
+    first_false: tuple[str, ...] = Field(default=(), description="tests that gold fails with that")
+    first_said: dict[str, str] = Field(default={}, description="why gold fails them, as `said`")
     former: tuple[str, ...] = Field(
         default=(), description="tests that gold fails as the base has them, which contradicts gold's version"
     )
@@ -286,6 +289,14 @@ class CounterRuns(Record):
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
+
+    def patch(self, kind: str) -> str:
+        """The false expectations of a kind of counter-run; empty for the others."""
+        return {"falsified": self.falsified, "first": self.first}.get(kind, "")
+
+    def reasons(self, kind: str) -> dict[str, str]:
+        """Why gold fails with the false expectations of a kind, by test; empty for the others."""
+        return {"falsified": self.said, "first": self.first_said}.get(kind, {})
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -21,15 +21,16 @@ from pipeline.dataset.files import write_new
 
 #: field -> its file; all other fields are in FACTS
 TEXTS = {"fix_patch": "gold.patch", "test_patch": "test.patch"}
-FACTS, ENVIRONMENT, STATEMENT, TESTS, FALSIFIED = (
+FACTS, ENVIRONMENT, STATEMENT, TESTS, FALSIFIED, FIRST = (
     "instance.toml",
     "environment.toml",
     "statement.md",
     "tests.csv",
     "falsified.patch",
+    "falsified-first.patch",
 )
 #: every file that an instance can have
-NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, TESTS, ENVIRONMENT, FACTS)
+NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, FIRST, TESTS, ENVIRONMENT, FACTS)
 
 
 def write(instance: Instance, folder: Path, *, replace: bool) -> list[Path]:
@@ -54,6 +55,7 @@ def files_of(instance: Instance) -> dict[str, bytes]:
         STATEMENT: _statement(fields),
         **{name: fields.pop(field) for field, name in TEXTS.items()},
         FALSIFIED: fields["counter_runs"].pop("falsified"),
+        FIRST: fields["counter_runs"].pop("first"),
         TESTS: _tests(fields.pop("tests")),
         ENVIRONMENT: _toml(fields.pop("environment")),
         FACTS: _toml(fields),

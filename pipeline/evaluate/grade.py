@@ -102,12 +102,13 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> 
         if run.end != "ran" or run.doubts:
             ended = of_run(instance, run)
             return graded._replace(outcome=ended.outcome, cause=f"{kind}: {ended.cause}")
-    for kind, names in (("falsified", told.false), ("former", told.former)):
+    for kind, names in (("falsified", told.false), ("first", told.first_false), ("former", told.former)):
         if kind in last and (other := _other(last[kind], names, Status.FAILED)):
             return graded._replace(**_unlike_gold(kind, other))
-    if "falsified" in last and (other := _otherwise(last["falsified"], told.said)):
-        cause = f"falsified: {other[0]} does not fail as it does with gold, where its test says another value"
-        return graded._replace(outcome=Outcome.UNRESOLVED, cause=cause)
+    for kind, run in last.items():
+        if other_reason := _otherwise(run, told.reasons(kind)):
+            cause = f"{kind}: {other_reason[0]} does not fail as it does with gold, where its test says another value"
+            return graded._replace(outcome=Outcome.UNRESOLVED, cause=cause)
     if "disguised" in last and (other := _other(last["disguised"], _disguised(instance), Status.PASSED)):
         aware = {"test_aware": tuple(other)}
         if fixed := [name for name in other if name in instance.fixed_tests]:
@@ -125,8 +126,8 @@ def _is_doubtful(instance: Instance, kind: str, runs: Mapping[str, TestRun]) -> 
     run = runs[kind]
     if run.end != "ran":
         return run.end == "timeout"
-    if kind == "falsified":
-        return bool(_otherwise(run, instance.counter_runs.said))
+    if said := instance.counter_runs.reasons(kind):
+        return bool(_otherwise(run, said))
     return kind == "disguised" and bool(_other(run, _disguised(instance), Status.PASSED))
 
 

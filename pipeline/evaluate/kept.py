@@ -37,7 +37,7 @@ def what(instance: Instance, patch: str) -> dict[str, str]:
     gold = digest(instance.test_patch, select(instance.fix_patch, protected(instance)), *instance.protected)
     law = of_run("running", parser=instance.environment.parser)
     told = instance.counter_runs
-    counter = digest(told.kinds, told.falsified, *(["moved"] if told.moved else []))
+    counter = digest(told.kinds, told.falsified, told.first, told.moved)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 

@@ -80,7 +80,8 @@ class RunPatch:
         while kind := due(instance, tested):
             tell(Event(self.name, f"counter-run: {kind}"))
             told = instance.counter_runs
-            run = counter.run(counter.kind_of(kind), *words, told.falsified, moved=told.moved)
+            own = counter.kind_of(kind)
+            run = counter.run(own, *words, told.patch(own), moved=told.moved)
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
 

@@ -1,6 +1,7 @@
 """Counter-runs: the same tests once more in a fresh workspace, for a patch that all of them accept.
 
     falsified   gold's test files with false expectations (`falsified`): what gold fails there, a patch must fail
+    first       the same with the first expectation of each test that has several, where `falsified` has the last
     former      the base's own versions of the test files: what contradicts gold's, a patch must fail
     disguised   variables, arguments, stacks and files do not say that tests run, and what assertions read values and
                 elements by cannot be replaced (`begin.cjs`): what gold passes so, a patch must pass
@@ -26,13 +27,14 @@ from pipeline.core.record import Record
 from pipeline.core.records import Environment
 from pipeline.execution import falsified
 from pipeline.execution.applying import apply, listed, must
+from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
 from pipeline.sandbox.base import Workspace
 
-Kind = Literal["falsified", "former", "disguised"]
+Kind = Literal["falsified", "first", "former", "disguised"]
 #: in their order
-KINDS: tuple[Kind, ...] = ("falsified", "former", "disguised")
+KINDS: tuple[Kind, ...] = ("falsified", "first", "former", "disguised")
 
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and says which
@@ -46,9 +48,10 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 class Made(Record):
     """What counter-runs of an instance are made of.
 
-    `falsified` is a patch on gold's tests, with the numbers of its expectations: all at gold's lines, those with a
-    value that can be changed, those that can be negated only. `former` names tests that contradict the base's, by file
-    (none: all of it) as `group > title`, `telling` those whose failure says two plain values (`Falsified`).
+    `falsified` and `first` are patches on gold's tests, with the numbers of its expectations: all at gold's lines,
+    those with a value that can be changed, those that can be negated only. `former` names tests that contradict the
+    base's, by file (none: all of it) as `group > title`, `telling` those whose failure says two plain values, and
+    `first_telling` the same for `first` (`Falsified`).
     """
 
     falsified: str = ""
@@ -57,11 +60,13 @@ class Made(Record):
     by_negation: int = 0
     former: dict[str, tuple[str, ...] | None] = {}
     telling: dict[str, tuple[str, ...]] = {}
+    first: str = ""
+    first_telling: dict[str, tuple[str, ...]] = {}
 
-    def tells(self, name: str) -> bool:
-        """Whether a test, `file > group > title`, is one of `telling`."""
+    def tells(self, kind: str, name: str) -> bool:
+        """Whether a test, `file > group > title`, is one of those whose failure says two plain values."""
         file, _, title = name.partition(" > ")
-        return title in self.telling.get(file, ())
+        return title in (self.first_telling if kind == "first" else self.telling).get(file, ())
 
     def contradicts(self, name: str) -> bool:
         """Whether a test, `file > group > title`, is one of `former`."""
@@ -84,7 +89,12 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             for path, before in former.items()
             for file, contradictions in [_contradicted(workspace, path, before, gold.get(path, ""))]
         }
-        changed = {path: one.text for path, one in found.items() if one.text != gold[path]}
+        sooner = {
+            path: falsified.falsify(
+                path, text, falsified.added(sections[path]), falsified.beside(sections[path]), first=True
+            )
+            for path, text in gold.items()
+        }
         numbers = {
             name: sum(getattr(one, name) for one in found.values())
             for name in ("assertions", "by_value", "by_negation")
@@ -94,8 +104,18 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             for file, names in contradicted.items()
             if names != frozenset()
         }
-        telling = {path: tuple(sorted(one.telling)) for path, one in found.items() if one.telling}
-        return Made(falsified=_patch(workspace, changed), former=named, telling=telling, **numbers)
+        return Made(
+            falsified=_patch(workspace, gold, found),
+            former=named,
+            telling=_telling(found),
+            first=_patch(workspace, gold, sooner),
+            first_telling=_telling(sooner),
+            **numbers,
+        )
+
+
+def _telling(found: Mapping[str, Falsified]) -> dict[str, tuple[str, ...]]:
+    return {path: tuple(sorted(one.telling)) for path, one in found.items() if one.telling}
 
 
 def run(
@@ -113,7 +133,7 @@ def run(
     expectations. The disguised run is `moved` to a folder of another name. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
-        if kind == "falsified":
+        if kind in ("falsified", "first"):
             apply(workspace, false, "falsified")
         elif kind == "former":
             must(
@@ -153,8 +173,9 @@ def _contradicted(workspace: Workspace, path: str, before: str, gold: str) -> tu
     return path, falsified.contradicted(path, before, gold)
 
 
-def _patch(workspace: Workspace, changed: Mapping[str, str]) -> str:
-    """What git says of files that become others."""
+def _patch(workspace: Workspace, gold: Mapping[str, str], found: Mapping[str, Falsified]) -> str:
+    """What git says of files of gold's that become others; they are gold's again afterwards."""
+    changed = {path: one.text for path, one in found.items() if one.text != gold[path]}
     if not changed:
         return ""
     must(workspace, "git", "--literal-pathspecs", "add", "-f", "--", *changed)
@@ -169,7 +190,10 @@ def _patch(workspace: Workspace, changed: Mapping[str, str]) -> str:
         "--src-prefix=a/",
         "--dst-prefix=b/",
     )
-    return must(workspace, *command, "--", *changed).decode()
+    said = must(workspace, *command, "--", *changed).decode()
+    for path in changed:
+        workspace.write(f"{workspace.root}/{path}", gold[path].encode())
+    return said
 
 
 def _read(workspace: Workspace, path: str) -> str | None:

@@ -1,11 +1,11 @@
 """Expectations of test files made false, as text: for tests that must fail with whoever makes the true ones pass.
 
 In each test that gold's test patch touches one expectation is changed, the last that can be: a literal that a matcher
-is given (else one that a query must find), or, where no literal can be changed, the matcher is negated. What is made
-never passes where the true expectation does: in an exact comparison any other value does not, and where a part suffices
-or a value is waited for, the other value is one that nobody shows. In an exact comparison the other value is one that
-could be meant: another role or token of ARIA, or another text of the same file, so that code that accepts what looks
-plausible accepts it, too. Titles stay.
+is given (else one that a query must find), or, where no literal can be changed, the matcher is negated. For a second
+run it is the first of several. What is made never passes where the true expectation does: in an exact comparison any
+other value does not, and where a part suffices or a value is waited for, the other value is one that nobody shows. In
+an exact comparison the other value is one that could be meant: another role or token of ARIA, or another text of the
+same file, so that code that accepts what looks plausible accepts it, too. Titles stay.
 
 Reads JavaScript and TypeScript by their grammars, stored snapshots as text; runs nothing. Does not cover matchers that
 are called through variables, tables of cases, and expectations that stand in helpers of other files.
@@ -152,12 +152,15 @@ def beside(section: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def falsify(path: str, text: str, lines: Collection[int], around: Collection[int] = ()) -> Falsified:
+def falsify(
+    path: str, text: str, lines: Collection[int], around: Collection[int] = (), *, first: bool = False
+) -> Falsified:
     """A file, of which these lines are gold's, with false expectations; the file as it is where there are none. A
-    snapshot, or a test, that gold only takes lines from is gold's by those `around` them."""
+    snapshot, or a test, that gold only takes lines from is gold's by those `around` them. With `first`, it is the first
+    expectation of each test that has several, and nothing of the others."""
     if _SNAPSHOTS.search(path):
-        return _falsify_snapshots(text, lines, around)
-    return _falsify_script(path, text, lines, around) if _SCRIPT.search(path) else Falsified(text)
+        return _falsify_snapshots(text, lines, around, first)
+    return _falsify_script(path, text, lines, around, first) if _SCRIPT.search(path) else Falsified(text)
 
 
 def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
@@ -176,27 +179,32 @@ def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
 
 
 # -- stored snapshots -------------------------------------------------------------------------------------------------
-def _falsify_snapshots(text: str, lines: Collection[int], around: Collection[int]) -> Falsified:
+def _falsify_snapshots(text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     """One letter of the last line of gold's, in each snapshot; where gold only takes lines away, of one that stays."""
     changes, there = [], 0
     for start, end in entries(text):
-        first = text.count("\n", 0, start) + 1
-        all_of_it = range(first, first + text.count("\n", start, end) + 1)
+        top = text.count("\n", 0, start) + 1
+        all_of_it = range(top, top + text.count("\n", start, end) + 1)
         own = [n for n in all_of_it if n in lines] or [n for n in all_of_it if n in around]
         there += bool(own)
-        if change := _letter(text, start, end, own):
-            changes.append(change)
+        letters = list(_lettered(text, start, end, own))
+        if letters and (not first or len(letters) > 1):
+            changes.append(letters[0 if first else -1])
     return Falsified(_replaced(text, changes), there, len(changes))
 
 
-def _letter(text: str, start: int, end: int, lines: Collection[int]) -> tuple[int, int, str] | None:
-    """A letter between two places, on the last of these lines that has one."""
-    number, found = text.count("\n", 0, start) + 1, None
+def _lettered(text: str, start: int, end: int, lines: Collection[int]) -> Iterator[tuple[int, int, str]]:
+    """Another letter between two places, on each of these lines that has one."""
+    number = text.count("\n", 0, start) + 1
     for line in text[start:end].split("\n"):
         if number in lines and any(_letters(line)):
-            found = (start, start + len(line), _line(line))
+            yield start, start + len(line), _line(line)
         start, number = start + len(line) + 1, number + 1
-    return found
+
+
+def _letter(text: str, lines: Collection[int]) -> tuple[int, int, str] | None:
+    """Another letter on the last of these lines that has one."""
+    return next(iter([*_lettered(text, 0, len(text), lines)][-1:]), None)
 
 
 def _replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
@@ -206,7 +214,7 @@ def _replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
 
 
 # -- scripts ----------------------------------------------------------------------------------------------------------
-def _falsify_script(path: str, text: str, lines: Collection[int], around: Collection[int]) -> Falsified:
+def _falsify_script(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     source = text.encode()
     root = _parsed(path, source)
     found = list(_assertions(root, _Gold(lines, _texts(root))))
@@ -214,7 +222,7 @@ def _falsify_script(path: str, text: str, lines: Collection[int], around: Collec
     blocks: dict[int, list[_Assertion]] = defaultdict(list)
     for one in found:
         blocks[block.id if (block := _block(one.node)) else 0].append(one)
-    chosen = {id_: change for id_, several in blocks.items() if (change := _chosen(several, lines, around))}
+    chosen = {id_: change for id_, several in blocks.items() if (change := _chosen(several, lines, around, first))}
     changes = chosen.values()
     by_value = sum(any(change.rank < 2 for change in one.changes) for one in own)
     by_negation = sum(bool(one.changes) and all(change.rank == 2 for change in one.changes) for one in own)
@@ -232,7 +240,7 @@ def _names(root: Node, tests: Collection[int]) -> frozenset[str]:
     return frozenset(name for id_, name in named if id_ in tests and name and often[name] == 1)
 
 
-def _chosen(several: list[_Assertion], lines: Collection[int], around: Collection[int]) -> Change | None:
+def _chosen(several: list[_Assertion], lines: Collection[int], around: Collection[int], first: bool) -> Change | None:
     """The change of one block: at gold's lines where that can be; nothing where the block has none of them, nor has
     lost any."""
     block = _block(several[0].node)
@@ -240,7 +248,11 @@ def _chosen(several: list[_Assertion], lines: Collection[int], around: Collectio
     if not own and block is not None and _is_test(block) and _covers(block, {*lines, *_within(block, around)}):
         own = [one for one in several if one.changes]
     changes = [change for one in own for change in one.changes]
-    return max(changes, key=lambda one: (-one.rank, one.start), default=None)
+    last = max(changes, key=lambda one: (-one.rank, one.start), default=None)
+    if not first or last is None:
+        return last
+    sooner = min(changes, key=lambda one: (one.rank, one.start))
+    return sooner if sooner.start < last.start else None
 
 
 def _parsed(path: str, source: bytes) -> Node:
@@ -417,7 +429,7 @@ def _template(node: Node, exact: bool, gold: _Gold) -> Change | None:
         return Change(part.start_byte, part.end_byte, _line(text) if exact else _word(text, exact), 0)
     every = range(first, first + text.count("\n") + 1)
     own = [number - first + 1 for number in every if number in gold.lines] or [number - first + 1 for number in every]
-    change = _letter(text, 0, len(text), own) or _letter(text, 0, len(text), [n - first + 1 for n in every])
+    change = _letter(text, own) or _letter(text, [n - first + 1 for n in every])
     return change and Change(part.start_byte, part.end_byte, _replaced(text, [change]), 0)
 
 

@@ -217,6 +217,7 @@ def test_what_ran_otherwise_than_at_qualification_is_said() -> None:
 
 # -- counter-runs -----------------------------------------------------------------------------------------------------
 TOLD = CounterRuns(kinds=("falsified", "former", "disguised"), falsified="diff", false=(NAMED,), former=(NAMED,))
+FIRST = {"kinds": ("falsified", "first", "former", "disguised"), "first": "diff", "first_false": (NAMED,)}
 TRIED = factories.make_instance(counter_runs=TOLD)
 FAILS = TestRun(results={NAMED: Status.FAILED, OPENS: Status.PASSED})
 
@@ -261,6 +262,18 @@ def test_a_file_that_can_not_run_has_failed() -> None:
     assert of_tested(TRIED, put(falsified=run)).outcome is Outcome.RESOLVED
     hook = replace(run, results={NAMED: Status.PASSED})
     assert of_tested(TRIED, put(falsified=hook)).outcome is Outcome.TAMPERED, "a hook that fails hides nothing"
+
+
+@pytest.mark.rule("falsified")
+def test_the_first_of_several_expectations_counts_as_the_last_does() -> None:
+    tried = factories.make_instance(counter_runs=TOLD.model_copy(update={**FIRST, "first_said": {NAMED: "as gold"}}))
+    same, other = replace(FAILS, said={NAMED: "as gold"}), replace(FAILS, said={NAMED: "otherwise"})
+    assert due(tried, put(falsified=FAILS)) == "first"
+    assert due(tried, put(falsified=FAILS, first=same)) == "former"
+    assert due(tried, put(falsified=FAILS, first=other)) == "first.2"
+    assert of_tested(tried, put(falsified=FAILS, first=GOOD)).outcome is Outcome.TAMPERED
+    again = PatchRun(GOOD, counter={"falsified": FAILS, "first": other, "first.2": other})
+    assert of_tested(tried, again).outcome is Outcome.UNRESOLVED
 
 
 @pytest.mark.rule("same-failure")

@@ -144,6 +144,18 @@ def test_one_expectation_of_each_test() -> None:
     assert found[1:] == (2, 2, 0, {"a"})
 
 
+@pytest.mark.rule("falsified")
+def test_the_first_expectation_of_a_test_with_several() -> None:
+    """Code that fakes the first and honestly shows the last is seen by one of the two; a test with one has no first."""
+    statements = "".join(f"  expect({name}).toBe(1);\n" for name in "xyz")
+    text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n  expect(x).toBe(1);\n}});\n'
+    found = falsify(PATH, text, range(1, 9), first=True)
+    assert found.text == text.replace("expect(x).toBe(1)", "expect(x).toBe(2)", 1) and found.telling == {"a"}
+    stored = falsify("src/__snapshots__/Menu.test.tsx.snap", SNAPSHOTS, [4, 5, 9], first=True).text
+    changed = [a for a, b in zip(SNAPSHOTS.splitlines(), stored.splitlines(), strict=True) if a != b]
+    assert changed == ["<nav"]
+
+
 def test_a_value_goes_before_a_negation() -> None:
     found = falsify(PATH, 'it("a", () => {\n  expect(x).toBe(1);\n  expect(y).toBe(other);\n});\n', [2, 3])
     assert "toBe(2)" in found.text and ".not" not in found.text
