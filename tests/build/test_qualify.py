@@ -79,7 +79,7 @@ def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
 @pytest.mark.parametrize("name", QUALIFIED)
 def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
     wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
-    wanted |= {"counter.disguised", "counter.falsified"} if name == "toggle" else {"counter.disguised"}
+    wanted |= {"counter.disguised", "counter.falsified", "counter.first"} if name == "toggle" else {"counter.disguised"}
     wanted |= {"hash": {"repaired.1"}, "made": {"sick"}, "born": {"sick"}}.get(name, set())
     assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
     assert "Test results written to" in log(tiny, name, "fix.1")

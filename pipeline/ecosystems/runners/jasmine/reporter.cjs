@@ -8,7 +8,8 @@ const path = require("path");
 const Jasmine = require(require.resolve("jasmine", { paths: [process.cwd()] }));
 
 const env = jasmine.getEnv();
-const real = (name) => fs.realpathSync(path.resolve(name));
+const { realpathSync } = fs; // what tests load may hide their files
+const real = (name) => realpathSync(path.resolve(name));
 const files = new Map();
 const lost = new Set();
 let loading = "";
