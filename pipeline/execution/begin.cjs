@@ -106,13 +106,16 @@ function hideProcess(own) {
 function hideModules() {
   const Module = module.constructor;
   if (!Module._cache || Module._cache !== require.cache) return;
-  Object.keys(Module._cache).forEach(function (name) {
-    define(Module._cache, name, { enumerable: false });
-  });
+  const hide = function (name) {
+    const own = Object.getOwnPropertyDescriptor(Module._cache, name);
+    if (own && own.configurable) define(Module._cache, name, { enumerable: false });
+  };
+  Object.keys(Module._cache).forEach(hide);
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
   const { load } = Module.prototype;
   Module.prototype.load = function (...words) {
     this.parent = parent;
+    hide(this.id);
     return load.apply(this, words);
   };
 }
