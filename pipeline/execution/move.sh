@@ -7,10 +7,10 @@ printf 'gitdir: %s/.git\n' "$from" > "$to/.git"
 # one installed package after the other: links to the repository's own packages lead to their copies
 find . -name node_modules -prune -print | while read -r folder; do
   mkdir -p "$to/$folder"
-  find "$folder" -mindepth 1 -maxdepth 1 ! -name '@*' -print
-  find "$folder" -mindepth 2 -maxdepth 2 -path '*/node_modules/@*/*' -print
+  find "$folder/" -mindepth 1 -maxdepth 1 ! -name '@*' -print
+  find "$folder/" -mindepth 2 -maxdepth 2 -path '*/node_modules/@*/*' -print
 done | while read -r one; do
-  mkdir -p "$to/${one%/*}"
+  [ -d "$to/${one%/*}" ] || mkdir -p "$to/${one%/*}"
   if [ -L "$one" ]; then cp -P "$one" "$to/$one"; else ln -s "$from/${one#./}" "$to/$one"; fi
 done
 echo "$to"

@@ -224,6 +224,13 @@ def test_an_instance_says_what_its_runner_lacks(tiny: Bench) -> None:
     assert menu.lacks == (*parser("jest-json").lacks(), *menu.counter_runs.lacks)
 
 
+@pytest.mark.rule("test-aware")
+def test_a_runner_that_stays_beside_its_own_files_is_disguised_there(tiny: Bench) -> None:
+    """This one looks for tests beside its installed folder, which is only linked from a folder of another name."""
+    told = tiny.outcomes["menu"].counter_runs
+    assert told.kinds == ("disguised",) and not told.moved
+
+
 @pytest.mark.trap("install-per-instance")
 def test_instances_share_an_environment(tiny: Bench) -> None:
     """A full install per instance is most of what systems in use take in time and disk."""
