@@ -73,8 +73,11 @@ function keepElements() {
   keep(Reflect, ["defineProperty"], true);
 }
 
-/** Tests are defined when they begin to run, and the runner knows its report: nobody needs these any more. */
+/** Tests are defined when they begin to run, and the runner knows its report and snapshots: nobody needs these any more. */
 function hideWords() {
+  snapshots.forEach(function (file) {
+    hidden.add(file);
+  });
   processes.forEach(function (one) {
     delete one.env.TEST_REPORT;
   });
@@ -160,6 +163,7 @@ function hideEngine() {
 
 const define = Object.defineProperty;
 const hidden = new Set();
+const snapshots = [];
 //: a runner may give tests a copy of the process
 const processes = Array.from(new Set([process, fs.readFileSync.constructor("return process")()]));
 processes.forEach(hideProcess);
@@ -179,5 +183,5 @@ if (first) first(hideWords);
 
 module.exports = function (file) {
   hidden.add(file);
-  hidden.add(path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`));
+  snapshots.push(path.join(path.dirname(file), "__snapshots__", `${path.basename(file)}.snap`));
 };

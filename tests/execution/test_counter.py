@@ -122,10 +122,10 @@ def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, told: str
     (tmp_path / "__snapshots__" / "Menu.test.cjs.snap").touch()
     (tmp_path / "menu.cjs").write_text(f'const fs = require("fs"); module.exports = () => {told};')
     start = tmp_path / "start.cjs"
-    start.write_text('require("./Menu.test.cjs");')
+    start.write_text('globalThis.before = (hook) => (globalThis.begins = hook); require("./Menu.test.cjs");')
     hides = f"require({json.dumps(str(begin))})(__filename);"
     for first, said in (("", "true"), (hides, "false")):
-        test.write_text(f'{first} console.log(require("./menu.cjs")());')
+        test.write_text(f'{first} if (globalThis.begins) begins(); console.log(require("./menu.cjs")());')
         command = ["node", "--title=test", str(start)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert done.stdout == f"{said}\n", done.stderr
