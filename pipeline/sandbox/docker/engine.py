@@ -92,7 +92,7 @@ class Engine:
     @property
     @faults()
     def open_files(self) -> int:
-        """Files that a process in a container may hold open: OPEN_FILES, or all that the engine may give."""
+        """Files that a process in a container may hold open: OPEN_FILES, or the engine's maximum if that is lower."""
         if not self._open_files:
             self._asked("true")
         return self._open_files
@@ -101,10 +101,10 @@ class Engine:
         """Run a trusted command; returns its output, and learns how many files it may hold open."""
         script = ("sh", "-c", 'ulimit -Hn; exec "$@"', "sh", *words)
         try:
-            said = self.probe(*script, ulimits=[_ulimit("nofile", self._open_files or OPEN_FILES)])
-        except APIError:  # it refuses to start what is above its own limit, and says that limit nowhere else
-            said = self.probe(*script)
-        most, _, rest = said.partition("\n")
+            output = self.probe(*script, ulimits=[_ulimit("nofile", self._open_files or OPEN_FILES)])
+        except APIError:  # it refuses values above its own limit, and reports that limit nowhere else
+            output = self.probe(*script)
+        most, _, rest = output.partition("\n")
         if not self._open_files and int(most) < OPEN_FILES:
             log.info("this engine lets a process open %s files, %d were asked for", most, OPEN_FILES)
         self._open_files = int(most)

@@ -127,7 +127,7 @@ def kill(container: Container) -> None:
 
 
 def written(container: Container) -> int:
-    """Bytes of the files that differ from the container's image. Takes the engine milliseconds or, of many, seconds."""
+    """Bytes of files that differ from the container's image. Takes the engine milliseconds, for many files seconds."""
     found = client_of(container).api.containers(all=True, size=True, filters={"id": container.id})
     return sum(one.get("SizeRw", 0) for one in found)
 
