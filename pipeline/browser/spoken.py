@@ -1,7 +1,7 @@
-"""What a screen reader would say of a page: the spoken log of a virtual one, in one version, as JavaScript.
+"""What a screen reader would say about a page: the spoken log of a virtual screen reader, as JavaScript.
 
-Reads `@guidepup/virtual-screen-reader` from npm, pinned, once. It walks the document's accessibility tree as such a
-program does; people use other ones, and how those behave in a browser is not covered.
+Reads `@guidepup/virtual-screen-reader` from npm, pinned, once. It walks the document's accessibility tree as a screen
+reader does. Does not cover how the screen readers that people use behave in a browser.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ READER = NpmPackage(
     "sha512-CXMkIx19oFZ7BS7TcvDibXn6A2RsEs8nVX9IijHW7HQ0qTGHgc2WErkaMi12YPQi1Zypxr36NfRYWgBxUNvMtQ==",
     "lib/esm/index.browser.js",
 )
-#: phrases after which nobody listens any more
+#: the maximum number of phrases
 MOST = 500
 
 _EXPORT = re.compile(r"\bexport\s*\{([^}]*)\};?")

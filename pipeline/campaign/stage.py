@@ -41,10 +41,9 @@ from pipeline.sandbox.base import Limits, Sandbox
 
 @dataclass
 class Conduct:
-    """A campaign on a data directory. Raises UserError at once for what cannot be asked: every model that an agent or
-    a set of cases names is looked at before the first paid request. `place` is where tests run, if it is open already.
-    `only_plans` does without the variables of the models, which `lacking` names.
-    """
+    """A campaign on a data directory. Every model that an agent or a set of cases names is checked before the first
+    paid request; raises UserError at once for one that cannot be asked. `place` is where tests run, if it is open
+    already. `only_plans` does not need the models' variables; `lacking` names those that are missing."""
 
     store: Store
     path: Path
@@ -119,7 +118,7 @@ class Conduct:
         return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
 
     def lacking(self) -> dict[str, list[str]]:
-        """The variables that are not set and are needed, each with the models that need it; of a plan alone."""
+        """The needed variables that are not set, each with the models that need it; only for a plan."""
         predictors = [one for one, _ in self.predictors() if not one.reference]
         asked = [model for one in predictors for model in (one.model, *one.further)]
         listed = load_models(self.models)
@@ -158,8 +157,8 @@ class Conduct:
         return list(dict.fromkeys(predictor.experiment.id for predictor, _ in self.predictors()))
 
     def _limit(self, predictor: Predictor) -> Decimal | None:
-        """The most that an experiment may spend, with all that it spent: its own budget, and what the campaign's has
-        left."""
+        """The maximum that an experiment may spend, including earlier spending: its own budget, within what is left
+        of the campaign's."""
         if self.campaign.budget is None:
             return predictor.budget
         left = max(Decimal(0), self.campaign.budget - self._spent(*self.experiments))

@@ -74,7 +74,7 @@ class Agent:
         return self._samples(files.number, prompt.text, windows)
 
     def _samples(self, number: int, prompt: str, windows: Windows) -> list[Sample]:
-        """The repairs of a set; those of one temperature are one request, where the model gives several answers."""
+        """The repairs of a set. Those of one temperature share a request if the model can return several answers."""
         messages, per_set = [said("user", prompt)], self._settings.samples.per_set
         heat = self._settings.samples.heat
         samples = [Sample(number * per_set + index, number, heat(index)) for index in range(per_set)]
@@ -88,7 +88,7 @@ class Agent:
             return [one.result() for one in ends]
 
     def _groups(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
-        """Those that are asked for at once: of one temperature, as many as the model gives."""
+        """Groups of samples that share a request: of one temperature, as many as the model returns at once."""
         alike = [list(group) for _, group in groupby(samples, key=lambda one: one.temperature)]
         return [some[at : at + self._choices] for some in alike for at in range(0, len(some), self._choices)]
 
@@ -99,7 +99,7 @@ class Agent:
     def _sample(
         self, first: Sample, replies: Future[list[str | Ended]], place: int, messages: Messages, windows: Windows
     ) -> Sample:
-        """One repair, asked for again with the reason while it cannot be used; of all attempts the furthest."""
+        """One repair. An unusable one is requested again with the reason; returns the attempt that came furthest."""
         messages = self._attempt(first, replies.result()[place], messages, windows)
         attempts = [first]
         while attempts[-1].cause in MENDABLE and len(attempts) <= self._settings.samples.reasks:
@@ -117,7 +117,7 @@ class Agent:
             return end
 
     def _attempt(self, sample: Sample, reply: str | Ended, messages: Messages, windows: Windows) -> Messages:
-        """Fills in the sample; the messages with which it can be asked for again."""
+        """Fill in the sample; returns the messages that request it again."""
         try:
             if isinstance(reply, Ended):
                 raise reply

@@ -47,7 +47,7 @@ class Parts:
         self.session = Session(task, Checkout(checkout), settings, prompter, chat)
 
     def nearest(self, cache: Path, answer: str = "") -> Nearest | None:
-        """The ranking by retrieval, None if the settings switch it off; `answer` names what this run is to make."""
+        """The ranking by retrieval; None if the settings switch it off. `answer` is the name of this run's answer."""
         session, name = self.session, self.session.settings.retrieval.model
         if not name:
             return None

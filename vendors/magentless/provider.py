@@ -35,10 +35,10 @@ class Ask(NamedTuple):
 
 
 class ChatModel:
-    """A model that answers in text. Threads share it. Its first question shows the pictures, which no record holds.
+    """A model that answers in text; safe to share between threads. The first message has the pictures; records do not.
 
-    `choices` is how many answers one request may ask for; a provider that refuses it, or gives fewer, is asked for one
-    at a time from then on.
+    `choices` is the number of answers that one request may ask for. A provider that refuses that, or returns fewer, is
+    asked for one at a time from then on.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class ChatModel:
         self._wire, self._trajectory, self._pictures = wire, trajectory, pictures
 
     def ask(self, question: Ask, messages: Messages) -> str:
-        """The answer's text. Raises Ended when there is none, ProviderFailure when the provider failed."""
+        """The text of the answer. Raises Ended if there is none, ProviderFailure if the provider failed."""
         (answer,) = self._asked(question, messages, (question.sample,))
         return self._text(question, *answer)
 
     def ask_several(self, question: Ask, messages: Messages, samples: Sequence[int]) -> list[str | Ended]:
-        """An answer for each sample, of as few requests as the provider allows: the prompt of one is paid for once.
+        """An answer for each sample, with as few requests as the provider allows: each pays for the prompt once.
 
-        An answer that is none is its Ended. Raises ProviderFailure.
+        A sample without an answer has its Ended. Raises ProviderFailure.
         """
         found: list[str | Ended] = []
         while left := samples[len(found) :]:
@@ -75,7 +75,7 @@ class ChatModel:
         return found
 
     def _asked(self, question: Ask, messages: Messages, samples: Sequence[int]) -> list[tuple[str, str | None]]:
-        """One request: a reply for each of the samples, or fewer, each with the reason for its end."""
+        """Send one request; returns a reply for each sample, or fewer, with its finish reason."""
         request = {
             "model": self.name,
             "messages": messages,
@@ -101,7 +101,7 @@ class ChatModel:
 
     @staticmethod
     def _text(question: Ask, reply: str, finish: str | None) -> str:
-        """What of a reply counts. Raises Ended where nothing does."""
+        """The usable part of a reply. Raises Ended if there is none."""
         text = spoken(reply, finish)
         if finish == FILTERED or not text.strip():
             detail = f"{question.step}: the answer is empty (finish reason: {finish})"
@@ -162,7 +162,7 @@ class EmbeddingModel:
 
 
 def _choices(answer: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """The replies, each with the reason for its end; an answer without any is an empty one."""
+    """The replies with their finish reasons; an answer without replies is one empty reply."""
     return [_choice(one) for one in answer.get("choices") or ({},)]
 
 

@@ -50,7 +50,7 @@ class Sample:
         return self.progress >= FUNNEL.index(stage)
 
     def reply(self) -> dict[str, Any]:
-        """What became of the reply that this was made of."""
+        """The result of the reply that this sample was made from."""
         return {"reached": self.reached, "cause": self.cause, "edits": self.edits}
 
     def record(self) -> dict[str, Any]:

@@ -88,9 +88,9 @@ class Wire:
         self._http = PoolManager(maxsize=CONNECTIONS, retries=patience, timeout=settings.timeout_seconds)
 
     def post(self, path: str, body: dict[str, Any], *, shared: bool = False, sample: str = "") -> dict[str, Any]:
-        """The answer; `sample` says which of several requests alike it is, so that the gateway knows what was paid for.
+        """Send a request; returns the answer. `sample` tells equal requests apart, so that each is booked.
 
-        Raises Ended where the request itself is refused, ProviderFailure where the provider fails.
+        Raises Ended if the request is refused, ProviderFailure if the provider fails.
         """
         key = self._endpoint.shared_key if shared else self._endpoint.api_key
         headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}

@@ -67,7 +67,7 @@ def attempts(group: Group) -> int | None:
 
 
 def pass_at_all(group: Group) -> float | None:
-    """pass@k of as many attempts as there are at each instance; None where that is one."""
+    """pass@k for k attempts, as many as every instance has; None for a single attempt."""
     k = attempts(group)
     if not k or k < 2:
         return None

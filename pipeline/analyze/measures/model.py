@@ -15,7 +15,7 @@ from pipeline.analyze.measures.shares import known_total, percent, share
 from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
 
-#: how an agent calls a reply that was cut at its limit of tokens
+#: the agent's outcome of a reply that was cut at its token limit
 CUT = "CUT_ANSWER"
 
 
@@ -87,7 +87,7 @@ def _estimates(
 
 
 def each_attempt(frames: Frames) -> pd.DataFrame:
-    """What came of the first attempts, of the second ones, and so on; nothing where there is one of each."""
+    """The results of the first attempts, the second ones, and so on; empty if there is only one each."""
     rows = _of_several(frames)
     asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO).size()
     groups = rows.groupby([*WHO, "data", "attempt"], sort=False)
@@ -101,7 +101,7 @@ def each_attempt(frames: Frames) -> pd.DataFrame:
 
 
 def instance_attempts(frames: Frames) -> pd.DataFrame:
-    """How each attempt at an instance ended; nothing where there is one of each."""
+    """The outcome of each attempt at an instance; empty if there is only one each."""
     groups = _of_several(frames).groupby(["instance_id", *WHO])
     return groups.agg(
         attempts=("outcome", "size"),
@@ -112,7 +112,7 @@ def instance_attempts(frames: Frames) -> pd.DataFrame:
 
 
 def _of_several(frames: Frames) -> pd.DataFrame:
-    """Attempts in their order, of the agents and models that have more than one at any instance; no references."""
+    """Attempts in order, of agents and models with more than one at any instance; without references."""
     models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
     rows = frames.samples.merge(models, on=WHO)
     several = rows.groupby([*WHO, "instance_id"])["attempt"].transform("size") > 1
@@ -148,7 +148,7 @@ def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
     return found.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])
 
 
-#: column of the table of replies -> what it is the share of
+#: column of the table of replies -> the replies that it counts
 _SHARES = {
     "reply_edits_pct": lambda rows: rows["edited"],
     "reply_matches_pct": lambda rows: rows["matched"],
@@ -161,7 +161,7 @@ _SHARES = {
 
 
 def replies(frames: Frames) -> pd.DataFrame:
-    """How many replies came how far, by agent and model."""
+    """The shares of replies that passed each stage, by agent and model."""
     groups = _by_model(frames.replies)
     return pd.DataFrame(
         {"agent": who[0], "model": who[1], "replies": len(rows)}

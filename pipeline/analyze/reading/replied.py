@@ -1,6 +1,6 @@
-"""What became of each of an agent's replies, of every attempt: whether it could be read, matched, applied and parsed.
+"""The result of each of an agent's replies in every attempt: whether it was read, matched, applied and parsed.
 
-Reads `samples` of an agent's `metadata.json`, where there are any: each says how far its replies came, by the stages of
+Reads `samples` of an agent's `metadata.json`, if there are any: each records how far its replies came, by the stages of
 the agent's own funnel. Does not read trajectories.
 """
 
@@ -12,19 +12,19 @@ from typing import Any
 
 from pipeline.core.errors import UserError
 
-#: stages of a funnel that a reply goes through, in their order
+#: the stages of the funnel that a reply passes, in order
 STAGES = ("edited", "matched", "applied", "parses")
-#: how an edit matches that stands in the file as it was written, or makes a file
+#: the ways of matching of an edit that fits its file verbatim, or creates a file
 VERBATIM = ("exact", "new file")
 
 
 def replies(
     metadata: Mapping[str, Any], path: Path
 ) -> Iterator[tuple[int, int, bool, bool, bool, bool, bool | None, str]]:
-    """Sample, number of the reply from 1, the stages that it came through, whether every edit matched as it stood (None
-    where it did not match), and why it ended.
+    """Sample, number of the reply from 1, the stages that it passed, whether every edit matched verbatim (None if it
+    did not match), and why it ended.
 
-    Raises UserError for samples that do not say it. A record without `replies` tells of the one that counted.
+    Raises UserError for samples without these fields. A record without `replies` has only the reply that counted.
     """
     funnel = set(metadata.get("funnel", ()))
     if not funnel.issuperset(STAGES):

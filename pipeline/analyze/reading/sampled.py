@@ -1,4 +1,4 @@
-"""Every attempt at the instances, of the same runs and from other data directories: what pass@k needs."""
+"""All attempts at the instances, from the same runs and from other data directories, for pass@k."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Watch(threading.Thread):
         return "processes" if _processes(self.container) >= self.limits.processes else None
 
     def _is_full(self) -> bool:
-        """Whether too much is written, as far as it is time to look."""
+        """Whether too much was written; checked only when it is due."""
         started = time.monotonic()
         if started < self._next_look:
             return False
