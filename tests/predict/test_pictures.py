@@ -54,6 +54,9 @@ class _Gateway:
     def issue_key(self, *_: object, **__: object) -> str:
         return "sk-1"
 
+    def choices(self, _: object) -> int:
+        return 1
+
 
 @pytest.mark.rule("pictures")
 @pytest.mark.parametrize("sees", [True, False])
