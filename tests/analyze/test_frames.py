@@ -19,7 +19,8 @@ FRAMES = columns.frames()
 @pytest.fixture
 def frames(store):
     fill_ledger(store)
-    add_metadata(store, "acme__ui-1", funnel={"located": 1})
+    funnel = dict.fromkeys(("located", "edited", "matched", "applied", "parses"), 1)
+    add_metadata(store, "acme__ui-1", funnel=funnel, samples=[{"number": 0, "reached": "parses"}])
     check_by_hand(store, 1, "fixes")
     return analyze.load(store)
 
