@@ -41,6 +41,8 @@ _MAKES = (
     "build:tokens",
     "prepare",
     "postinstall",
+    "quick-build",
+    "build:dev",
     "build",
 )
 _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
@@ -157,12 +159,17 @@ def _named(text: str) -> list[str]:
 
 def prepared(case: Case) -> Iterator[Hypothesis]:
     """After what the repository runs before its tests, where the log asks for files that it makes."""
-    if not (case.missing.own or case.missing.files):
+    if not _asks(case):
         return
     for commands in _preparations(case):
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
         environment = case.environment.model_copy(update={"prepare": commands})
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
+
+
+def _asks(case: Case) -> bool:
+    """Whether the log asks for files that the repository makes."""
+    return bool(case.missing.own or case.missing.files)
 
 
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
@@ -280,15 +287,17 @@ INSTALLING = frozenset(one.__name__.replace("_", "-") for one in ANEW)
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     """All hypotheses about a case. Where its log asks for files that are made, making them comes first."""
-    asks = bool(case.missing.own or case.missing.files)
-    ways = (prepared, *(one for one in WAYS if one is not prepared)) if asks else WAYS
+    ways = (prepared, *(one for one in WAYS if one is not prepared)) if _asks(case) else WAYS
     for hypothesis in (*ways, *(ANEW if installs else ())):
         yield from hypothesis(case)
 
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
-    """What an environment leads to that was tried and is sick as well: a module that was added may need another one,
-    and a command that started no runner may start one on another Node."""
+    """What an environment leads to that was tried and is sick as well: a module that was added may need another one, a
+    command that started no runner may start one on another Node, and tests that are read at last ask for what is made
+    before them."""
+    if tried != "prepared" and _asks(now) and not _asks(before):
+        yield from prepared(now)
     if tried == "with-modules":
         yield from with_modules(now)
     elif tried == "other-node" and not before.observed:

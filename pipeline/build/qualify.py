@@ -10,7 +10,7 @@ import gzip
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any, Literal, NamedTuple
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
@@ -347,7 +347,7 @@ class _Qualification:
                 self.files = before[1] | {name: log for name, log in self.files.items() if name.startswith("tried.")}
                 self.keep(f"tried.{number}", other.log.encode())
                 if self.sick and number < MOST_HYPOTHESES:
-                    further = hypotheses.further(hypothesis.name, case, self._case(self.sick, there))
+                    further = chain(hypotheses.further(hypothesis.name, case, self._case(self.sick, there)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
         raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 

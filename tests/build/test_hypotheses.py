@@ -198,6 +198,16 @@ def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None
     assert not list(hypotheses.further("other-peers", before, now))
 
 
+def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
+    """TypeScript that was parsed as JavaScript hid that the tests load what a task compiles."""
+    files = tree(scripts={"quick-build": "gulp quick-build", "build": "gulp build"})
+    now = case(files, "TS2307: \x1b[0mCannot find module '../../lib/menu' or its corresponding type declarations.")
+    before = case(files, "SyntaxError: Unexpected token")
+    found = list(hypotheses.further("observed", before, now))
+    assert [one.environment.prepare[0][-1] for one in found] == ["quick-build", "build"]
+    assert not list(hypotheses.further("observed", now, now)) and not list(hypotheses.further("prepared", before, now))
+
+
 # -- what a log asks for ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("log", "own", "files", "foreign"),
