@@ -151,6 +151,14 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._workspace, name)
 
+    @property
+    def root(self) -> str:
+        return self._workspace.root
+
+    @root.setter
+    def root(self, folder: str) -> None:  # a disguised run moves the repository
+        self._workspace.root = folder
+
     def run(self, *args: Any, **options: Any) -> Completed:
         if not self._said:
             self._say()

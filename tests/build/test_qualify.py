@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from pipeline.core.store import Unit, read_json, read_records
 from pipeline.core.trust import demo_commits, require_trust
 from pipeline.core.work import silent
 from pipeline.ecosystems import parser
+from pipeline.execution import counter
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
@@ -225,10 +227,17 @@ def test_an_instance_says_what_its_runner_lacks(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("test-aware")
-def test_a_runner_that_stays_beside_its_own_files_is_disguised_there(tiny: Bench) -> None:
-    """This one looks for tests beside its installed folder, which is only linked from a folder of another name."""
-    told = tiny.outcomes["menu"].counter_runs
-    assert told.kinds == ("disguised",) and not told.moved
+def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else in the repository's own: what cannot be moved is still disguised."""
+    moved = tiny.outcomes["menu"].counter_runs
+    assert moved.kinds == ("disguised",) and moved.moved
+    monkeypatch.setattr(counter, "_MOVE", ("false",))
+    bench = tiny.copy(tmp_path)
+    shutil.rmtree(bench.store.qualification(REPO) / "units")
+    left = bench.build("menu")["menu"].counter_runs
+    assert left == moved.model_copy(update={"moved": False})
 
 
 @pytest.mark.trap("install-per-instance")

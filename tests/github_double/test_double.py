@@ -234,5 +234,5 @@ def test_requests_without_token_or_user_agent_are_refused(github: GitHubDouble) 
 
 
 def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError, match=f"{PACKAGE.name}: its digest is sha512-"):
+    with pytest.raises(InfrastructureError, match=f"{PACKAGE.name} has the digest sha512-"):
         PACKAGE._replace(integrity="sha512-another").fetch(tmp_path)

@@ -92,21 +92,27 @@ def broken_off(old: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
 # -- what comes of it ------------------------------------------------------------------------------------------------
 @pytest.mark.rule("migration")
 def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> None:
-    """Byte by byte, but for the outcome that there was not yet, a word of difficulty, and what `kept` counts: super
-    and reworked, where it was all but bad."""
+    """Byte by byte, but for the outcome and attempts that there were not yet, a word of difficulty, and what `kept`
+    counts: super and reworked, where it was all but bad."""
     made = analyze.tables(analyze.load(store))
     before = {path.stem: path.read_bytes() for path in (OLD / "05_analysis" / "tables").glob("*.csv")}
     for name in ("by_difficulty", "classes"):
         before[name] = before[name].replace(b"hard,", b"difficult,")
     before["qualification"] = before["qualification"].replace(b"harbor-ui,9,7,", b"harbor-ui,9,4,")
     assert list(made.pop("ratings")["ratings"]) == [4, 3, 2, 4, 4, 1]  # there was no such table yet
-    assert made.keys() - before.keys() == {"data", "provenance", "transitions"}  # nor these
+    assert made.keys() - before.keys() == {"data", "provenance", "replies", "transitions"}  # nor these
     made = {name: made[name] for name in before}
     assert (made["outcomes"].pop("crashed") == 0).all()
     for name in ("costs", "model_costs"):  # nor the total beside the cost of the answers that are shown
         assert (made[name].pop("spent_usd") == made[name]["cost_usd"]).all()
-    for name in ("leaderboard", "resolution", "patches", "localisation", "model_costs"):  # and one attempt of each
+    one_attempt = ("leaderboard", "resolution", "patches", "localisation", "costs", "model_costs")
+    for name in one_attempt:
         assert (made[name].pop("attempts") == 1).all()
+    for name in ("leaderboard", "resolution"):
+        assert made[name].pop("pass_at_all_pct").isna().all()
+    assert made["instance_costs"].pop("attempt").isna().all()
+    rows = sorted(before.pop("instance_costs").splitlines())  # in another order
+    assert sorted(plain_csv(made.pop("instance_costs")).splitlines()) == rows
     assert {name: plain_csv(table) for name, table in made.items()} == before
 
 
