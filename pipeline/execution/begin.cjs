@@ -93,7 +93,7 @@ function hideProcess(own) {
   VARIABLES.forEach(function (name) {
     delete own.env[name];
   });
-  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require=(?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
+  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require (?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
   if (options) own.env.NODE_OPTIONS = options;
   else delete own.env.NODE_OPTIONS;
   own.argv = own.argv.slice(0, 1);

@@ -14,7 +14,7 @@ import pytest
 from histories import History
 
 from pipeline.core.records import Status
-from pipeline.execution import counter
+from pipeline.execution import command, counter
 from pipeline.execution.counter import Made, made, run
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
@@ -95,7 +95,7 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
     begin = Path(counter.__file__).with_name("begin.cjs")
     script.write_text(f"require({json.dumps(str(begin))}); console.log(process.env.NODE_OPTIONS);")
     for own, said in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
-        env = {**os.environ, "NODE_OPTIONS": f"{own}--require={json.dumps(str(hooks))}"}
+        env = {**os.environ, "NODE_OPTIONS": f"{own}{command.preload(str(hooks))}"}
         done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
         assert done.stdout == f"{said}\n"
 
