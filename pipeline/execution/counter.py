@@ -79,21 +79,12 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
     sections = dict(patches.sections(test_patch))
     with prepared(plan, "", fix_patch, test_patch) as (workspace, _):
         gold = {path: text for path in sections if (text := _read(workspace, path)) is not None}
-        found = {
-            path: falsified.falsify(path, text, falsified.added(sections[path]), falsified.beside(sections[path]))
-            for path, text in gold.items()
-        }
+        found, sooner = (_falsified(gold, sections, first=first) for first in (False, True))
         former = {path: _at_base(workspace, path) for path in _former(workspace, test_patch)}
         contradicted = {
             file: contradictions
             for path, before in former.items()
             for file, contradictions in [_contradicted(workspace, path, before, gold.get(path, ""))]
-        }
-        sooner = {
-            path: falsified.falsify(
-                path, text, falsified.added(sections[path]), falsified.beside(sections[path]), first=True
-            )
-            for path, text in gold.items()
         }
         numbers = {
             name: sum(getattr(one, name) for one in found.values())
@@ -112,6 +103,16 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             first_telling=_telling(sooner),
             **numbers,
         )
+
+
+def _falsified(gold: Mapping[str, str], sections: Mapping[str, str], *, first: bool) -> dict[str, Falsified]:
+    """Gold's files with false expectations, by path; with `first`, of those tests that have several."""
+    return {
+        path: falsified.falsify(
+            path, text, falsified.added(sections[path]), falsified.beside(sections[path]), first=first
+        )
+        for path, text in gold.items()
+    }
 
 
 def _telling(found: Mapping[str, Falsified]) -> dict[str, tuple[str, ...]]:
