@@ -8,8 +8,6 @@ grommet/grommet, which reads what Jest prints, is asked.
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +19,7 @@ from multi_swe_bench.harness.instance import Instance
 from multi_swe_bench.harness.pull_request import Base, PullRequest
 from multi_swe_bench.harness.report import FinalReport, Report
 from multi_swe_bench.harness.test_result import TestResult
+from peer import main
 
 ORG = REPO = "grommet"
 LOGS = {"run": "run.log", "test": "test.log", "fix": "fix.log"}
@@ -99,8 +98,4 @@ ACTIONS: dict[str, Callable[[Path], int]] = {
 }
 
 if __name__ == "__main__":
-    action, where = sys.argv[1], Path(sys.argv[2]).absolute()
-    os.chdir(where)
-    begun = time.process_time()
-    count = ACTIONS[action](where)
-    print(json.dumps({"count": count, "whole": time.process_time() - begun}))
+    main(ACTIONS)

@@ -7,12 +7,11 @@ measured from outside. Reads and writes FOLDER, which `peers` has filled.
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from peer import main
 from swebench.harness.constants import END_TEST_OUTPUT, RUN_EVALUATION_LOG_DIR, START_TEST_OUTPUT
 from swebench.harness.grading import get_eval_report, get_eval_tests_report, get_resolution_status
 from swebench.harness.log_parsers import PARSER_REGISTRY
@@ -90,8 +89,4 @@ def _write(name: str, told: dict) -> None:
 ACTIONS: dict[str, Callable[[Path], int]] = {"read": read, "report": report, "evaluate": evaluate}
 
 if __name__ == "__main__":
-    action, where = sys.argv[1], Path(sys.argv[2]).absolute()
-    os.chdir(where)
-    begun = time.process_time()
-    count = ACTIONS[action](where)
-    print(json.dumps({"count": count, "whole": time.process_time() - begun}))
+    main(ACTIONS)
