@@ -56,8 +56,8 @@ CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
 #: fields of records and columns of tables that pass
 PASSING = ("run", "started", "finished", "time", "duration_s")
-#: fields of stored results that pass: durations, and where a report lay
-RESULTS_PASSING = (*PASSING, "seconds", "place")
+#: fields of stored results that pass: durations, where a report lay, and where the moved run's files were
+RESULTS_PASSING = (*PASSING, "seconds", "place", "root")
 SENT = ("requests", "req_llm", "req_emb")
 #: seconds between two looks at how far a campaign is
 LOOK_EVERY = 0.02
