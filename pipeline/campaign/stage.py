@@ -235,9 +235,10 @@ class Conduct:
 
     def _references(self, repo: Repo, subset: Subset) -> None:
         for name in REFERENCES:
-            say_stage("03 predict", f"{name} on {repo}")
-            Predictor(self.store, repo, name, name, models=self.models, subset=subset).predict()
-            self._evaluate(repo, name, name, subset)
+            with self._apart(f"{name} on {repo}"):
+                say_stage("03 predict", f"{name} on {repo}")
+                Predictor(self.store, repo, name, name, models=self.models, subset=subset).predict()
+                self._evaluate(repo, name, name, subset)
 
     def _experiment(self, predictor: Predictor, place: str) -> None:
         experiment = predictor.experiment

@@ -17,6 +17,16 @@ def clock(seconds: float) -> str:
     return f"{minutes:02d}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    """The form of a noun that goes with a number."""
+    return noun if number == 1 else noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+
+
 def say(text: str) -> None:
     """A line of progress, on stderr."""
     logging.getLogger(__name__).info(text)

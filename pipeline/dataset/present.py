@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.console import say, table
+from pipeline.core.console import counted, say, table
 from pipeline.dataset.agree import CLASSES, Agreement, totals
 from pipeline.dataset.check import Finding
 from pipeline.dataset.examine import MEANINGS
@@ -46,7 +46,8 @@ def stressed(found: Sequence[Stress], *, as_json: bool) -> None:
     for jobs in dict.fromkeys(one.jobs for one in found):
         level = [one for one in found if one.jobs == jobs]
         flips, runs = sum(one.flips for one in level), sum(one.repeats for one in level)
-        click.echo(f"{flips} flips in {runs} runs of {len(level)} instances at {jobs} {'job' if jobs == 1 else 'jobs'}")
+        sums = counted(flips, "flip"), counted(runs, "run"), counted(len(level), "instance"), counted(jobs, "job")
+        click.echo("{} in {} of {} at {}".format(*sums))
 
 
 def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> None:
@@ -108,8 +109,8 @@ def _csv(found: Mapping[str, Numbers]) -> None:
 
 def _nested(found: Mapping[str, Numbers]) -> None:
     nested: dict[str, Any] = {}
-    for repo, counted in found.items():
-        for (group, name), value in counted.items():
+    for repo, numbers in found.items():
+        for (group, name), value in numbers.items():
             nested.setdefault(repo, {}).setdefault(group, {})[name] = value
     _json(nested)
 

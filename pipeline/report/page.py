@@ -14,6 +14,7 @@ from typing import Any
 
 import jinja2
 
+from pipeline.core.console import counted
 from pipeline.report.diff import marked
 
 #: package and name of a text that goes into a page
@@ -50,16 +51,6 @@ def words(text: object) -> str:
 def percent(text: str) -> str:
     """A number and its sign stay on one line."""
     return text.replace(" %", "\u00a0%")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{number:,} {plural(number, noun)}"
-
-
-def plural(number: int, noun: str) -> str:
-    """The form of a noun that goes with a number."""
-    return noun if number == 1 else noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
 
 
 def _text(of: Text) -> str:

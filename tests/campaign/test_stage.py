@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,19 @@ def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: P
         assert [json.loads(one)["outcome"] for one in verdicts] == ["empty", "empty"]
     oracle = bench.store.evaluation(run.instances[0].repository, "oracle", "oracle") / "verdicts.jsonl"
     assert len(oracle.read_text().splitlines()) == 2 < len(QUALIFIED)
+
+
+def test_a_failed_reference_does_not_stop_the_others(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "campaign.toml").write_text(FILE)
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
+    run = view(bench.store, next(conduct.predictors())[0].experiment, Wanted(attempts=2))
+    for one, attempt in product(run.instances, (1, 2)):
+        finish(run, one, Answer("", "DONE"), attempt)
+    with bench.store.lock("evaluate", REPO, "oracle", "oracle"):
+        failed = conduct.conduct()
+    assert [line.partition(":")[0] for line in failed] == ["oracle on acme/ui"]
+    for agent, model in ("nop", "nop"), ("magentless", "scripted"):
+        assert (bench.store.evaluation(REPO, agent, model) / "verdicts.jsonl").exists()
 
 
 @pytest.mark.rule("bad-input")

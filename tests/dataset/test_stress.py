@@ -37,7 +37,7 @@ def test_the_table_and_its_sums(capsys: pytest.CaptureFixture[str]) -> None:
     found = [Stress("a__b-1", 1, 5, 0, 0, {}), Stress("a__b-1", 8, 5, 1, 0, {"a > b": 1})]
     present.stressed(found, as_json=False)
     said = capsys.readouterr().out
-    assert "0 flips in 5 runs of 1 instances at 1 job\n1 flips in 5 runs of 1 instances at 8 jobs" in said
+    assert "0 flips in 5 runs of 1 instance at 1 job\n1 flip in 5 runs of 1 instance at 8 jobs" in said
     assert "a > b" in said
 
 

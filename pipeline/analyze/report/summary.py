@@ -9,8 +9,8 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
+from pipeline.core.console import plural
 from pipeline.llm.prices import total
-from pipeline.report.page import plural
 
 #: reference -> its answers, and the percentage of instances that it must resolve
 REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
