@@ -110,7 +110,7 @@ class SnapshotForm(Protocol):
 class Parser(Table):
     """One way of reading what a runner says; its name stands in `Environment.parser`.
 
-    `announcement` stands before the report's name where the runner says, at its end, that it wrote its report.
+    `announcement` begins the line with which the runner says, at its end, that it wrote its report.
     """
 
     name: str = ""
@@ -140,11 +140,10 @@ class Parser(Table):
     def announced(self, output: bytes, report: str) -> bool:
         """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder).
 
-        It is said at once, perhaps within a line that the runner's own stream has not finished. Of a runner that says
-        nothing, and of a log, the totals alone must do.
+        Of one that says nothing, and of a log, the totals alone must do.
         """
         name, lines = report.rpartition("/")[2], output.decode(errors="replace").splitlines()
-        said = (line for line in lines if self.announcement in line)
+        said = (line for line in lines if line.startswith(self.announcement))
         return not self.announcement or any(line.rstrip().endswith(name) for line in said)
 
     def reporter_file(self) -> Traversable | None:

@@ -71,6 +71,7 @@ env.addReporter({
   jasmineDone: ({ overallStatus }) => {
     const report = process.env.TEST_REPORT; // a pipe: Node before 12 cannot but append
     fs.appendFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
-    fs.writeSync(1, `Test results written to: ${report}\n`);
+    // on a line of its own: what the stream of the run still holds may end in the middle of one
+    fs.writeSync(1, `\nTest results written to: ${report}\n`);
   },
 });

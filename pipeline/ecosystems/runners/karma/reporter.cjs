@@ -62,7 +62,8 @@ function Reporter() {
     browsers.forEach(({ lastResult }) => (skipped += lastResult.skipped || 0));
     const stats = { success, failed, skipped, error, exitCode };
     fs.writeFileSync(report, JSON.stringify({ bundle: original, stats, tests }));
-    fs.writeSync(1, `Test results written to: ${report}\n`);
+    // on a line of its own: what the stream of the run still holds may end in the middle of one
+    fs.writeSync(1, `\nTest results written to: ${report}\n`);
   };
 }
 

@@ -120,7 +120,8 @@ function reporting(Mocha) {
       runner.on("end", () => {
         runner.failures += broken.length;
         write(report, JSON.stringify({ stats: this.stats, tests, broken }));
-        fs.writeSync(1, `Test results written to: ${report}\n`);
+        // on a line of its own: what the stream of the run still holds may end in the middle of one
+        fs.writeSync(1, `\nTest results written to: ${report}\n`);
       });
     }
   };

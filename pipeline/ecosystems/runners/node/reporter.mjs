@@ -28,5 +28,6 @@ export default async function* (source) {
   const failed = new Set();
   yield* junit(byFile(source, failed));
   for (const file of failed) yield told(file);
-  writeSync(1, `Test results written to: ${process.env.TEST_REPORT}\n`);
+  // on a line of its own: what the stream of the run still holds may end in the middle of one
+  writeSync(1, `\nTest results written to: ${process.env.TEST_REPORT}\n`);
 }
