@@ -54,7 +54,7 @@ COMMANDS = {
 }
 
 
-#: what the system says of a place that was named and can not be used
+#: what the system says of a place that was named and cannot be used
 REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
 
 

@@ -72,7 +72,7 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="session")
 def own_engine():
-    """A second engine, to be stopped, filled and cut off; skipped loudly, and never in CI, where it can not be made."""
+    """A second engine, to be stopped, filled and cut off; skipped loudly, and never in CI, where it cannot be made."""
     if os.geteuid() or not shutil.which("dockerd"):
         pytest.fail("needs root and dockerd") if os.environ.get("CI") else pytest.skip("needs root and dockerd")
     from own_engine import OwnEngine

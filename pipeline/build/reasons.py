@@ -7,7 +7,7 @@ from typing import Literal
 #: reason -> what it means to a person
 REASONS = {
     "dependency_gone": "a package that it needs is gone from the registry",
-    "download_refused": "a source of packages other than the registry can not be asked",
+    "download_refused": "a source of packages other than the registry cannot be asked",
     "lock_file_refused": "the package manager refuses the lock file",
     "policy_refused": "a rule of the package manager forbids the install",
     "node_unsuitable": "no version of Node suits the packages",

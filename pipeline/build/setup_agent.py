@@ -49,7 +49,7 @@ LOG, MANIFEST, EARLIER = 6000, 4000, 1500
 PARAMETERS = {"temperature": 0.2, "max_tokens": 1024}
 
 PROMPT = files(__package__).joinpath("setup_agent.md").read_text(encoding="utf-8")
-AGAIN = "This can not be used: {}. Answer again, with one file of overrides between ```toml and ```."
+AGAIN = "This cannot be used: {}. Answer again, with one file of overrides between ```toml and ```."
 _FENCE = re.compile(r"```(?:toml)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 #: fields of a package.json that say something of its set-up

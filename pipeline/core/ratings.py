@@ -96,7 +96,7 @@ class Review(Versioned):
     note: str = Field(default="", max_length=NOTE)
     evaluation_note: str = Field(default="", max_length=NOTE)
     confidence: float | None = Field(default=None, ge=0, le=1)
-    build_error: bool = Field(default=False, description="it can not be built, a person says")
+    build_error: bool = Field(default=False, description="it cannot be built, a person says")
     withdrawn: bool = Field(default=False, description="the rater takes all of it back: it does not count")
     undo: bool = Field(default=False, description="it takes the last change back, and says again what stood before")
     time: str = Field(default="", description="when it was given, UTC; the newest of a rater counts")

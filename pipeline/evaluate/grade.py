@@ -156,7 +156,7 @@ def _unlike_gold(kind: str, other: Mapping[str, Status]) -> dict[str, Any]:
     """Outcome and cause where tests do not fail that must: a test that passes is evidence, one that is gone is none."""
     passed = [name for name, status in other.items() if status is Status.PASSED]
     if passed:
-        return {"outcome": Outcome.TAMPERED, "cause": f"{kind}: {passed[0]} passes, which can not be"}
+        return {"outcome": Outcome.TAMPERED, "cause": f"{kind}: {passed[0]} passes, which cannot be"}
     name, status = next(iter(other.items()))
     return {"outcome": Outcome.UNRESOLVED, "cause": f"{kind}: {name} is {status}, and has to fail"}
 

@@ -5,7 +5,8 @@ campaign runs twice on copies of DIR: one is left alone, the other is killed (SI
 all of its work, and resumed. Answers, records, tables and money must be the same. DIR is only read; without one, the
 demo is collected and built. Writes the two copies below FOLDER, where they stay, or in a temporary folder.
 
-What passes is not compared: times, durations, the names of runs, and how often a request was sent.
+What passes is not compared: times, durations, the names of runs, how often a request was sent, and how often a run of
+tests was repeated because a test is flaky. What verdicts say of flaky tests is compared.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.store import Store, read_json
 from pipeline.core.subset import Subset
+from pipeline.evaluate.grade import AGAIN
 from pipeline.execution.images import source
 from pipeline.llm.costs import requests
 from pipeline.llm.spending import check, spending
@@ -56,8 +58,9 @@ CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
 #: fields of records and columns of tables that pass
 PASSING = ("run", "started", "finished", "time", "duration_s")
-#: fields of stored results that pass: durations, where a report lay, and where the moved run's files were
-RESULTS_PASSING = (*PASSING, "seconds", "place", "root")
+COUNTER_RUNS = ("falsified", "first", "former", "disguised")
+#: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
+RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *(kind + AGAIN for kind in COUNTER_RUNS))
 SENT = ("requests", "req_llm", "req_emb")
 #: seconds between two looks at how far a campaign is
 LOOK_EVERY = 0.02

@@ -53,7 +53,7 @@ SAID = (
         issue_category="bug-fix",
         test_quality="Is Explicit",
         labels=(Label(name="Is Explicit", hover_text="The tests use an identifier that nothing discloses"),),
-        statement="The menu can not be used by keyboard: arrow keys do not move the focus between its items.",
+        statement="The menu cannot be used by keyboard: arrow keys do not move the focus between its items.",
         evaluation_note="The issue names the keys. The tests look for an identifier that it does not name.",
         confidence=0.72,
     ),

@@ -1,4 +1,4 @@
-"""Overrides of single fields, for an interval of pull requests or of days; what can not be used says where and why."""
+"""Overrides of single fields, for an interval of pull requests or of days; what cannot be used says where and why."""
 
 from __future__ import annotations
 

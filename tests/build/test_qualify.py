@@ -136,7 +136,7 @@ def test_a_fix_that_only_snapshots_show_is_marked(tiny: Bench) -> None:
 
 @pytest.mark.rule("dependencies-of-the-fix")
 def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
-    """A fix that brings a package can not be tested without it; all three runs get it, and the record says so."""
+    """A fix that brings a package cannot be tested without it; all three runs get it, and the record says so."""
     icon, menu = tiny.outcomes["icon"], tiny.outcomes["menu"]
     assert icon.manifests == tiny.candidate("icon").merge_sha
     assert "the environment is the fix's in all three runs" in icon.deviations[0]

@@ -328,7 +328,7 @@ def test_a_reworked_statement_reaches_the_task(bench: Bench) -> None:
     """Without running anything again, where the instance is there already."""
     bench.build("menu")
     opened = len(bench.sandbox.opened)
-    text = "The menu can not be told from others by ear."
+    text = "The menu cannot be told from others by ear."
     rating = Review(instance_id=instance_id("menu"), rater="ann", status="reworked", statement=text)
     write_records(bench.store.reviews(REPO), [rating])
     built = bench.build("menu")["menu"]

@@ -12,7 +12,7 @@ from pipeline.core.ratings import Review
 from pipeline.core.reviews import Standing, decide_finally, finals, newest_reviews, restated, standings
 from pipeline.core.store import Store
 
-NEW = "The menu can not be told from others by ear."
+NEW = "The menu cannot be told from others by ear."
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_an_empty_patch_is_nothing(history: History) -> None:
 
 @pytest.mark.trap("two-patches-one-apply")
 def test_the_patch_that_does_not_apply_is_named(history: History) -> None:
-    """Two patches in one `git apply` can not be told apart when it fails."""
+    """Two patches in one `git apply` cannot be told apart when it fails."""
     clone = open_clone(history.folder)
     patch = diff(clone, "HEAD~1", "HEAD", ["src/a b.ts"])
     with pytest.raises(DoesNotApply, match="the fix patch does not apply: error: patch failed: src/a b.ts:1"):

@@ -244,7 +244,7 @@ def test_what_passes_waits_for_its_counter_runs() -> None:
 @pytest.mark.parametrize("kind", ["falsified", "former"])
 def test_what_passes_that_must_fail_is_tampered_with(kind: str) -> None:
     graded = of_tested(TRIED, put(**{kind: GOOD}))
-    assert graded.outcome is Outcome.TAMPERED and graded.cause == f"{kind}: {NAMED} passes, which can not be"
+    assert graded.outcome is Outcome.TAMPERED and graded.cause == f"{kind}: {NAMED} passes, which cannot be"
     assert of_tested(TRIED, put(**{kind: FAILS})).outcome is Outcome.RESOLVED
 
 

@@ -50,7 +50,7 @@ def test_a_file_whose_tests_exclude_others_has_no_control(plan: MakePlan, patch:
 
 @pytest.mark.rule("negative-control")
 def test_the_title_follows_from_the_patch(plan: MakePlan, patch: Patch) -> None:
-    """So it can not be written into the patch, and a second run gives the same bytes."""
+    """So it cannot be written into the patch, and a second run gives the same bytes."""
     runs = [
         run_patch(plan(), patch({"src/Menu.js": text}), "", patch({TEST: NAMED}), [TEST]).report
         for text in ("<nav a>\n", "<nav a>\n", "<nav b>\n")

@@ -105,7 +105,7 @@ def _service(folder: Path, port: int) -> dict[str, Any]:
 
 
 def set_up(folder: Path, url: str) -> None:
-    """Skips loudly, and fails in CI, where LiteLLM's way to the database can not be made."""
+    """Skips loudly, and fails in CI, where LiteLLM's way to the database cannot be made."""
     try:
         run(str(SETUP), str(folder), url)
     except AssertionError as error:

@@ -82,7 +82,7 @@ def test_a_test_sees_its_own_files_and_nothing_of_ours(tmp_path: Path, monkeypat
       module.exports.run = async ({ assert }) => {
         await assert("it is not root", () => process.getuid() !== 0);
         await assert("our variables are not there", () => !JSON.stringify(process.env).includes("canary"));
-        await assert("our files can not be read", () => {
+        await assert("our files cannot be read", () => {
           try { return !fs.readFileSync(SECRET, "utf8"); } catch { return true; }
         });
         await assert("its helper is there", () => require("./helper.js").here);
@@ -92,7 +92,7 @@ def test_a_test_sees_its_own_files_and_nothing_of_ours(tmp_path: Path, monkeypat
     seen = look_at(page(), load_case(case.folder)).observed
     close()
     failed = {one.name for one in seen.assertions if one.status == "fail"}
-    assert failed <= (set() if os.geteuid() == 0 else {"our files can not be read"}) and len(seen.assertions) == 4
+    assert failed <= (set() if os.geteuid() == 0 else {"our files cannot be read"}) and len(seen.assertions) == 4
 
 
 def test_a_page_that_is_too_large_is_not_run(case: Case) -> None:

@@ -91,7 +91,7 @@ def test_output_of_both_streams_is_merged(bench: Bench) -> None:
 
 @pytest.mark.rule("arguments-are-not-shell")
 def test_arguments_are_passed_as_they_are(bench: Bench) -> None:
-    """Invariant 5: nothing goes through a shell string, so a file name can not become a command."""
+    """Invariant 5: nothing goes through a shell string, so a file name cannot become a command."""
     hostile = "$(touch x); 'a b' && *"
     with bench.sandbox.open(bench.instance) as workspace:
         assert workspace.run(["printf", "%s", hostile]).output.decode() == hostile

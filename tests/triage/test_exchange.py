@@ -112,7 +112,7 @@ def called(store: Store, *words: str) -> str:
 
 @pytest.fixture
 def rated(store: Store) -> Store:
-    """1 is super, 2 accepted; 3 is super too, and a person says that it can not be built."""
+    """1 is super, 2 accepted; 3 is super too, and a person says that it cannot be built."""
     ratings = [factories.make_review(1, difficulty="easy"), factories.make_review(2, status="accepted")]
     journal.append(store.reviews(REPO), [*ratings, factories.make_review(3, build_error=True)])
     return store

@@ -135,7 +135,7 @@ def test_node_runs_itself() -> None:
 
 
 def test_karma_runs_its_whole_bundle() -> None:
-    """The browser gets one bundle: files can not be selected."""
+    """The browser gets one bundle: files cannot be selected."""
     files = {"config/karma.conf.js": "", "src/karma.conf.js": ""}
     script = "karma start config/karma.conf.js --single-run"
     found = read(tree(files, devDependencies={"karma": "^6"}, scripts={"test": script}))
@@ -226,7 +226,7 @@ def test_pnpm_hoists_what_others_bring() -> None:
     assert found.entries[-2] == "node_modules/.pnpm/node_modules/jest/bin/jest.js"
 
 
-# -- what can not be run --------------------------------------------------------------------------------------------
+# -- what cannot be run --------------------------------------------------------------------------------------------
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
     ("files", "said"),

@@ -64,7 +64,7 @@ def _packed(workspace: Workspace, done: Completed, out: str, folder: str) -> Bui
         raise InfrastructureError("building the stories ran out of memory", cause="out_of_memory")
     if done.code:
         said = done.limit or done.output.decode(errors="replace").strip()[-500:]
-        return Built(silence=f"the stories can not be built: {said}")
+        return Built(silence=f"the stories cannot be built: {said}")
     archive = f"{out}.tar.gz"
     if workspace.run(["tar", "--format=ustar", "-czf", archive, "-C", out, "."]).code:
         return Built(silence="the script that builds stories writes none to the folder of -o")

@@ -136,7 +136,7 @@ def test_a_base_that_the_clone_lacks_is_a_rejection(store: Store, tmp_path: Path
     assert reasons(store) == {8: "base_missing"}
 
 
-# -- what can not be had ---------------------------------------------------------------------------------------------
+# -- what cannot be had ---------------------------------------------------------------------------------------------
 @pytest.mark.rule("foreign-benchmarks")
 def test_one_missing_number_does_not_refuse_the_others(store: Store, tmp_path: Path) -> None:
     problems = collect(store, write(tmp_path, MULTI, SWE), 7, 99)

@@ -1,4 +1,4 @@
-"""Asking a judge: how often, again after an answer that can not be read, and never twice for the same."""
+"""Asking a judge: how often, again after an answer that cannot be read, and never twice for the same."""
 
 from __future__ import annotations
 

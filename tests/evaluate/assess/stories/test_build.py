@@ -98,8 +98,8 @@ def test_what_a_story_is(path: str, answer: bool) -> None:
     ("files", "build", "archive", "why"),
     [
         ({}, None, None, "the repository has no script that builds stories"),
-        (None, Completed(1, b"no such module", 0), None, "the stories can not be built: no such module"),
-        (None, Completed(-9, b"", 0, "time"), None, "the stories can not be built: time"),
+        (None, Completed(1, b"no such module", 0), None, "the stories cannot be built: no such module"),
+        (None, Completed(-9, b"", 0, "time"), None, "the stories cannot be built: time"),
         (None, None, None, "the script that builds stories writes none to the folder of -o"),
         (None, None, b"", "the stories are larger than a workspace may hand out"),
     ],
