@@ -73,7 +73,7 @@ class Agreement(NamedTuple):
     @property
     def word(self) -> str:
         """`agrees`, `explained`, `unexplained`, or `not built` if there is nothing to compare."""
-        kinds = {one.kind for one in self.differences}
+        kinds = {difference.kind for difference in self.differences}
         if "not_built" in kinds:
             return NOT_BUILT
         return "agrees" if not kinds else UNEXPLAINED if kinds & {UNEXPLAINED, "ours_wrong"} else "explained"
@@ -93,37 +93,40 @@ class Ours(NamedTuple):
 def agree(store: Store, repo: Repo, path: Path) -> tuple[list[Agreement], list[UserError]]:
     """Compare every record of the repository; returns the comparisons by number, and the unreadable records. Raises
     UserError without any record, and if nothing was collected from the repository."""
-    found = list(read(path, repo))
-    rows = sorted((one for one in found if isinstance(one, Row)), key=lambda one: one.record.number)
+    records = list(read(path, repo))
+    errors = [record for record in records if isinstance(record, UserError)]
+    rows = sorted((row for row in records if isinstance(row, Row)), key=lambda row: row.record.number)
     if not rows:
-        raise next((one for one in found if isinstance(one, UserError)), UserError(f"no record of {repo}", path=path))
-    clone, known = source(store, repo), _ours(store, repo)
-    named = [(repo.instance_id(row.record.number), row.record.expected) for row in rows]
+        raise next(iter(errors), UserError(f"no record of {repo}", path=path))
+    clone, ours = source(store, repo), _ours(store, repo)
+    listed = [(repo.instance_id(row.record.number), row.record.expected) for row in rows]
     compared = [
-        _Comparison(name, expected, known.get(name, Ours(NOT_BUILT, "", "", (), {})), clone).agreement()
-        for name, expected in named
+        _Comparison(name, expected, ours.get(name, Ours(NOT_BUILT, "", "", (), {})), clone).agreement()
+        for name, expected in listed
     ]
-    return compared, [one for one in found if isinstance(one, UserError)]
+    return compared, errors
 
 
 def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
     """Our side of every candidate of the repository, with the tests of rejected candidates if they ran."""
-    found: dict[str, Ours] = {}
+    by_id: dict[str, Ours] = {}
     for record in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
-        found[record.instance_id] = Ours(f"rejected: {record.reason}", record.detail, "", (), {})
+        by_id[record.instance_id] = Ours(f"rejected: {record.reason}", record.detail, "", (), {})
     candidates = {
         record.instance_id: record for record in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     }
     for record in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
         if candidate := candidates.get(record.instance_id):
             files, triples = stored_triples(unit_of(store, candidate))
-            found[record.instance_id] = Ours(
+            by_id[record.instance_id] = Ours(
                 f"rejected: {record.reason}", record.detail, candidate.base.sha, files, triples
             )
-    for built in read_records(store.dataset(repo), Instance):
-        quarantine = frozenset(built.quarantine)
-        found[built.instance_id] = Ours(QUALIFIED, "", built.base.sha, built.files, built.triples, quarantine)
-    return found
+    for instance in read_records(store.dataset(repo), Instance):
+        quarantine = frozenset(instance.quarantine)
+        by_id[instance.instance_id] = Ours(
+            QUALIFIED, "", instance.base.sha, instance.files, instance.triples, quarantine
+        )
+    return by_id
 
 
 class _Comparison:
@@ -136,12 +139,12 @@ class _Comparison:
     def agreement(self) -> Agreement:
         listed = {**dict.fromkeys(sorted(self.theirs.kept), KEPT), **dict.fromkeys(sorted(self.theirs.fixed), FIXED)}
         if not self.ours.triples:
-            gone = Difference(self.instance, "", "", self.ours.outcome, "not_built", _first(self.ours.detail))
-            return Agreement(self.instance, self.ours.outcome, len(listed), 0, 0, (gone,))
+            missing = Difference(self.instance, "", "", self.ours.outcome, "not_built", _first_line(self.ours.detail))
+            return Agreement(self.instance, self.ours.outcome, len(listed), 0, 0, (missing,))
         judged = [self._judge(name, word) for name, word in listed.items()]
-        told = [one for one in judged if one]
-        differences = [one for one in told if not _is_not_run(one)]
-        counts = len(listed), len(judged) - len(told), len(told) - len(differences)
+        disagreeing = [difference for difference in judged if difference]
+        differences = [difference for difference in disagreeing if not _is_not_run(difference)]
+        counts = len(listed), len(judged) - len(disagreeing), len(disagreeing) - len(differences)
         return Agreement(self.instance, self.ours.outcome, *counts, (*differences, *self._unlisted(listed)))
 
     def _judge(self, name: str, word: str) -> Difference | None:
@@ -153,11 +156,11 @@ class _Comparison:
         stable = [test for test in tests if test in self.ours.triples]
         if not stable:
             return Difference(self.instance, name, word, "quarantined", "flaky", "its repeats disagree")
-        together = combined([self.ours.triples[test] for test in stable])
-        if kind_of(together) == word:
+        combination = combined([self.ours.triples[test] for test in stable])
+        if kind_of(combination) == word:
             return None
-        kind, evidence = self._explain(word, stable, together, len(stable) < len(tests))
-        return Difference(self.instance, name, word, letters(together), kind, evidence)
+        kind, evidence = self._explain(word, stable, combination, len(stable) < len(tests))
+        return Difference(self.instance, name, word, letters(combination), kind, evidence)
 
     def _explain(self, word: str, tests: Sequence[str], ours: Triple, flaky: bool) -> tuple[str, str]:
         kinds = {kind_of(self.ours.triples[test]) for test in tests}
@@ -185,8 +188,8 @@ class _Comparison:
     @cached_property
     def _theirs_is_wider(self) -> bool:
         """Whether they list tests of many more files than we run, such as the whole suite."""
-        known = sum(bool(self.names.of(name)) for name in self.theirs.kept)
-        return len(self.theirs.kept) - known > len(self.theirs.kept) // 4
+        matched = sum(bool(self.names.of(name)) for name in self.theirs.kept)
+        return len(self.theirs.kept) - matched > len(self.theirs.kept) // 4
 
     @cached_property
     def _sources(self) -> dict[str, str]:
@@ -199,23 +202,23 @@ class _Comparison:
         """Tests that the gold patch fixes here, and that none of their names stands for."""
         if not listed:
             return
-        meant = {test for name in listed for test in self.names.of(name)}
+        covered = {test for name in listed for test in self.names.of(name)}
         files = {test.partition(SEPARATOR)[0] for name in listed for test in self.names.of(name) if name in test}
         for test, triple in self.ours.triples.items():
-            if kind_of(triple) == FIXED and test not in meant and test not in files:
+            if kind_of(triple) == FIXED and test not in covered and test not in files:
                 ours = letters(triple)
                 yield Difference(self.instance, test, UNLISTED, ours, "theirs_too_narrow", "they have no name for it")
 
 
-def _is_not_run(one: Difference) -> bool:
+def _is_not_run(difference: Difference) -> bool:
     """Whether the difference is only that a pass-to-pass test of theirs is not run here."""
-    return (one.theirs, one.ours, one.kind) == (KEPT, UNLISTED, "theirs_too_wide")
+    return (difference.theirs, difference.ours, difference.kind) == (KEPT, UNLISTED, "theirs_too_wide")
 
 
 def combined(triples: Sequence[Triple]) -> Triple:
     """The status of several tests as one: failed if one fails, else passed if one passes, as benchmarks that grade
     files see it."""
-    return Triple(**{run: _worst([getattr(one, run) for one in triples]) for run in ("run", "test", "fix")})
+    return Triple(**{run: _worst([getattr(triple, run) for triple in triples]) for run in ("run", "test", "fix")})
 
 
 def _worst(statuses: Iterable[Status]) -> Status:
@@ -235,7 +238,7 @@ def letters(triple: Triple) -> str:
     return "".join(str(status)[0] for status in (triple.run, triple.test, triple.fix))
 
 
-def _first(text: str) -> str:
+def _first_line(text: str) -> str:
     return text.partition("\n")[0][:120]
 
 
@@ -254,14 +257,14 @@ class Totals(NamedTuple):
 
 def totals(compared: Sequence[Agreement]) -> Totals:
     """Counts over instances (`agree` and `explained` over those that qualify here) and over names."""
-    words = Counter(one.word for one in compared if one.is_qualified)
+    words = Counter(agreement.word for agreement in compared if agreement.is_qualified)
     return Totals(
         instances=len(compared),
-        qualified=sum(one.is_qualified for one in compared),
+        qualified=sum(agreement.is_qualified for agreement in compared),
         agree=words["agrees"],
         explained=words["explained"],
-        names=sum(one.listed for one in compared),
-        same=sum(one.same for one in compared),
-        not_run=sum(one.not_run for one in compared),
-        classes=dict(Counter(each.kind for one in compared for each in one.differences)),
+        names=sum(agreement.listed for agreement in compared),
+        same=sum(agreement.same for agreement in compared),
+        not_run=sum(agreement.not_run for agreement in compared),
+        classes=dict(Counter(difference.kind for agreement in compared for difference in agreement.differences)),
     )

@@ -47,10 +47,10 @@ class Scratch:
             return
         path = self._folder / "patch"
         path.write_bytes(patch.encode())
-        told = {"with_extended_output": True, "with_exceptions": False}
-        code, _, why = self._git.apply("--cached", "--whitespace=nowarn", str(path), **told)
+        options = {"with_extended_output": True, "with_exceptions": False}
+        code, _, reason = self._git.apply("--cached", "--whitespace=nowarn", str(path), **options)
         if code:
-            raise DoesNotApply(f"the {name} patch does not apply: {why.strip()}")
+            raise DoesNotApply(f"the {name} patch does not apply: {reason.strip()}")
 
     def files(self) -> frozenset[str]:
         """The paths of all files."""
@@ -71,9 +71,9 @@ class Scratch:
 @contextmanager
 def scratch(clone: Clone, base: str) -> Iterator[Scratch]:
     """A temporary index and object folder for a clone, which is not changed."""
-    own = open_clone(clone.place)
-    objects = own.git.rev_parse("--path-format=absolute", "--git-path", "objects")
+    handle = open_clone(clone.place)
+    objects = handle.git.rev_parse("--path-format=absolute", "--git-path", "objects")
     with TemporaryDirectory(prefix="a11y-bench-") as folder:
-        places = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": folder}
-        own.git.update_environment(**places, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
-        yield Scratch(own, base, Path(folder))
+        environment = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": folder}
+        handle.git.update_environment(**environment, GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
+        yield Scratch(handle, base, Path(folder))

@@ -40,23 +40,26 @@ class Checked:
     @cached_property
     def gold(self) -> Applied:
         """The tree of the base with both patches. Raises DoesNotApply."""
-        one = self.instance
-        return apply(self.clone, one.base.sha, {"test": one.test_patch, "fix": one.fix_patch})
+        instance = self.instance
+        return apply(self.clone, instance.base.sha, {"test": instance.test_patch, "fix": instance.fix_patch})
 
 
 def names(checked: Checked) -> Iterator[str]:
-    one = checked.instance
-    if one.instance_id != checked.repo.instance_id(one.number) or one.repository != checked.repo:
-        yield f"{one.instance_id}: the record says {one.repository}#{one.number}, the file {checked.repo}"
+    instance = checked.instance
+    if instance.instance_id != checked.repo.instance_id(instance.number) or instance.repository != checked.repo:
+        pull = f"{instance.repository}#{instance.number}"
+        yield f"{instance.instance_id}: the record says {pull}, the file {checked.repo}"
 
 
 def expectations(checked: Checked) -> Iterator[str]:
     """The expectations follow from the transitions by the table, `transitions.csv`."""
-    one = checked.instance
-    yield from (f"{name} is quarantined and in a result" for name in sorted(one.quarantine.keys() & one.tests))
-    if reason := verdict.qualify(one.triples).reason:
+    instance = checked.instance
+    yield from (
+        f"{name} is quarantined and in a result" for name in sorted(instance.quarantine.keys() & instance.tests)
+    )
+    if reason := verdict.qualify(instance.triples).reason:
         yield f"its results do not qualify it: {reason}"
-    yield from (f"{name} is not a fixed test, but is marked {SNAPSHOT.strip()}" for name in _marked(one))
+    yield from (f"{name} is not a fixed test, but is marked {SNAPSHOT.strip()}" for name in _marked(instance))
 
 
 def _marked(instance: Instance) -> list[str]:
@@ -74,13 +77,13 @@ SECRETS = re.compile(
 
 def secrets(checked: Checked) -> Iterator[str]:
     """Nothing in the record looks like a key. Only the first characters of a finding are shown."""
-    yield from sorted({f"{found[0][:8]}…" for found in SECRETS.finditer(checked.instance.model_dump_json())})
+    yield from sorted({f"{match[0][:8]}…" for match in SECRETS.finditer(checked.instance.model_dump_json())})
 
 
 def commits(checked: Checked) -> Iterator[str]:
     instance = checked.instance
-    named = {"base": instance.base.sha, "merge": instance.merge_sha, "manifests": instance.manifests}
-    yield from (f"{name} {sha} is not in the clone" for name, sha in named.items() if not _exists(checked.clone, sha))
+    hashes = {"base": instance.base.sha, "merge": instance.merge_sha, "manifests": instance.manifests}
+    yield from (f"{name} {sha} is not in the clone" for name, sha in hashes.items() if not _exists(checked.clone, sha))
     if instance.manifests not in (instance.base.sha, instance.merge_sha):
         yield "manifests are neither those of the base nor of the merge"
 
@@ -118,8 +121,8 @@ def patches(checked: Checked) -> Iterator[str]:
 def files(checked: Checked) -> Iterator[str]:
     if checked.instance.selected == ():
         yield "no test file is run"
-    known = checked.gold.files.union(list_files(checked.clone, checked.instance.base.sha))
-    unknown = (path for path in checked.instance.files if path not in known)
+    paths = checked.gold.files.union(list_files(checked.clone, checked.instance.base.sha))
+    unknown = (path for path in checked.instance.files if path not in paths)
     yield from (f"{path} is neither in the base nor in the patched tree" for path in unknown)
 
 

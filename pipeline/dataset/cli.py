@@ -67,20 +67,20 @@ def check(
     from pipeline.core.cache import cache_root
     from pipeline.core.dataset import built
     from pipeline.dataset import present
-    from pipeline.dataset.examine import WANTED, Place, examine
+    from pipeline.dataset.examine import REQUIRED, RunOptions, examine
     from pipeline.dataset.stress import stress
     from pipeline.sandbox import open_sandbox
 
     if quick and repeats:
         raise click.UsageError("--quick and --stress exclude each other")
-    place = None if quick else Place(open_sandbox(sandbox, cache_root()), jobs, trust_local)
-    if place and repeats:
-        stressed = [one for repo in built(store, repos) for one in stress(store, repo, repeats, place)]
+    options = None if quick else RunOptions(open_sandbox(sandbox, cache_root()), jobs, trust_local)
+    if options and repeats:
+        stressed = [result for repo in built(store, repos) for result in stress(store, repo, repeats, options)]
         present.stressed(stressed, as_json=as_json)
-        raise SystemExit(int(any(one.flips or one.not_evaluated for one in stressed)))
-    found = [finding for repo in built(store, repos) for finding in examine(store, repo, place)]
-    present.findings(found, WANTED if quick else (), as_json=as_json)
-    if found:
+        raise SystemExit(int(any(result.flips or result.not_evaluated for result in stressed)))
+    findings = [finding for repo in built(store, repos) for finding in examine(store, repo, options)]
+    present.findings(findings, REQUIRED if quick else (), as_json=as_json)
+    if findings:
         raise SystemExit(1)
 
 
@@ -112,7 +112,7 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
     from pipeline.dataset.foreign.folders import FOLDERS, write_folder
     from pipeline.dataset.forms import lines
 
-    instances = [one for repo in built(store, repos) for one in subset.of(read_dataset(store, repo))]
+    instances = [instance for repo in built(store, repos) for instance in subset.of(read_dataset(store, repo))]
     if form in FOLDERS:
         write_folder(form, instances, output, replace=force)
     else:
@@ -142,11 +142,11 @@ def show(instance: str, folder: Path, force: bool, store: Any) -> None:
     from pipeline.dataset.readable import write
 
     repo, number = parse_instance_id(instance)
-    by_name = {one.instance_id: one for one in read_dataset(store, repo)}
+    records = {record.instance_id: record for record in read_dataset(store, repo)}
     name = repo.instance_id(number)
-    if name not in by_name:
-        raise unknown("instance", name, list(by_name))
-    say(f"{name}: {', '.join(path.name for path in write(by_name[name], folder, replace=force))}")
+    if name not in records:
+        raise unknown("instance", name, list(records))
+    say(f"{name}: {', '.join(path.name for path in write(records[name], folder, replace=force))}")
 
 
 @command.command()
@@ -199,9 +199,9 @@ def grade(
     how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
     grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
     if instance and not serve:
-        found = described(grader.grade(instance, patch.read().decode()))
-        click.echo(json.dumps(found, indent=2))
-        raise SystemExit(0 if found["resolved"] else 75 if found["outcome"] == "not_evaluated" else 1)
+        verdict = described(grader.grade(instance, patch.read().decode()))
+        click.echo(json.dumps(verdict, indent=2))
+        raise SystemExit(0 if verdict["resolved"] else 75 if verdict["outcome"] == "not_evaluated" else 1)
     assert token_file is not None  # checked above
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
@@ -227,10 +227,10 @@ def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
     """
     from pipeline.core.console import say
     from pipeline.core.dataset import built
-    from pipeline.dataset.subsets import Wanted, make
+    from pipeline.dataset.subsets import Sampling, make
 
-    made = make(store, name, built(store, repos), Wanted(size, seed))
-    say(f"{name}, version {made.version}: {len(made.names)} instances: {made.path}")
+    written = make(store, name, built(store, repos), Sampling(size, seed))
+    say(f"{name}, version {written.version}: {len(written.names)} instances: {written.path}")
 
 
 @command.command()
@@ -277,7 +277,7 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 
     compared, problems = compare(store, repo, path)
     present.agreement(compared, problems, as_json=as_json)
-    if any(one.is_qualified and one.word == "unexplained" for one in compared):
+    if any(comparison.is_qualified and comparison.word == "unexplained" for comparison in compared):
         raise SystemExit(1)
 
 
@@ -351,11 +351,13 @@ def rebuild(
 
     repo, entries = read_list(file)
     settings = Settings(open_sandbox(sandbox, cache_root()))
-    place = path or (clone_of(store, repo) if github else None)
-    source = source_of(repo, entries, place, issues, dataset, github=github)
-    found = make_again(store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local)
-    present.differences(found, len(entries), as_json=as_json)
-    if found:
+    clone = path or (clone_of(store, repo) if github else None)
+    source = source_of(repo, entries, clone, issues, dataset, github=github)
+    differences = make_again(
+        store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local
+    )
+    present.differences(differences, len(entries), as_json=as_json)
+    if differences:
         raise SystemExit(1)
 
 
@@ -414,9 +416,9 @@ def audit(
     from pipeline.sandbox.base import Limits
 
     how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
-    asked = run.Asked(variants, seed, limit or 0, numbers, checker)
-    found = run.audit(store, built(store, repos), how, asked, run.Work(jobs, engine, trust_local))
-    audits = [one for several in found.values() for one in several]
-    rates.present(audits, as_json=as_json)
-    if run.incomplete(audits):
+    options = run.AuditOptions(variants, seed, limit or 0, numbers, checker)
+    by_repo = run.audit(store, built(store, repos), how, options, run.Work(jobs, engine, trust_local))
+    records = [record for audits in by_repo.values() for record in audits]
+    rates.present(records, as_json=as_json)
+    if run.incomplete(records):
         raise SystemExit(1)

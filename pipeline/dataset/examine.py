@@ -25,17 +25,17 @@ from pipeline.predict.stage import Predictor
 from pipeline.sandbox.base import Sandbox
 
 #: reference -> its required outcome on every instance
-WANTED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
+REQUIRED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
 #: name of a check -> its meaning
 MEANINGS = {
     "schema": "every line is a record Instance, each instance once",
-    **{one.name: one.meaning for one in CHECKS},
+    **{row.name: row.meaning for row in CHECKS},
     "oracle": "the gold patch resolves every instance",
     "nop": "an empty patch resolves none",
 }
 
 
-class Place(NamedTuple):
+class RunOptions(NamedTuple):
     """Where and how the references run: the arguments of `evaluate`."""
 
     sandbox: Sandbox
@@ -44,8 +44,8 @@ class Place(NamedTuple):
     patience: Patience = PATIENT
 
 
-def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Finding]:
-    """All findings on a dataset. Without a place, the references are not run. Raises UserError for a missing
+def examine(store: Store, repo: Repo, options: RunOptions | None = None) -> list[Finding]:
+    """All findings on a dataset. Without options, the references are not run. Raises UserError for a missing
     dataset."""
     try:
         instances = read_dataset(store, repo)
@@ -53,28 +53,32 @@ def examine(store: Store, repo: Repo, place: Place | None = None) -> list[Findin
         if error.path is None:  # there is no dataset
             raise
         return [Finding(str(repo), "schema", str(error))]
-    found = list(_each(store, repo, instances))
-    if found and place:
+    findings = list(_check_all(store, repo, instances))
+    if findings and options:
         say(f"{repo}: oracle and nop run once this is fixed")
-    elif place:
-        found += _references(store, repo, place)
-    return found
+    elif options:
+        findings += _references(store, repo, options)
+    return findings
 
 
-def _each(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[Finding]:
+def _check_all(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[Finding]:
     clone = source(store, repo)
     with Progress("checking", len(instances)) as progress:
-        for one in instances:
-            wrong = list(check(Checked(repo, one, clone)))
-            progress.finish(one.instance_id, "wrong: " + ", ".join(each.check for each in wrong) if wrong else "ok")
+        for instance in instances:
+            wrong = list(check(Checked(repo, instance, clone)))
+            progress.finish(
+                instance.instance_id, "wrong: " + ", ".join(finding.check for finding in wrong) if wrong else "ok"
+            )
             yield from wrong
 
 
-def _references(store: Store, repo: Repo, place: Place) -> Iterator[Finding]:
-    for name, wanted in WANTED.items():
+def _references(store: Store, repo: Repo, options: RunOptions) -> Iterator[Finding]:
+    for name, required in REQUIRED.items():
         say(f"{repo}: {name}")
-        Predictor(store, repo, name, name, models=SHIPPED, jobs=place.jobs).predict()
+        Predictor(store, repo, name, name, models=SHIPPED, jobs=options.jobs).predict()
         subject = Subject(repo, name, name)
-        verdicts = evaluate(store, subject, **place._asdict())
-        wrong = (one for one in verdicts if one.outcome is not wanted)
-        yield from (Finding(one.instance_id, name, f"{one.outcome} {one.cause}".strip()) for one in wrong)
+        verdicts = evaluate(store, subject, **options._asdict())
+        wrong = (verdict for verdict in verdicts if verdict.outcome is not required)
+        yield from (
+            Finding(verdict.instance_id, name, f"{verdict.outcome} {verdict.cause}".strip()) for verdict in wrong
+        )

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 SEPARATOR = " > "
-_OTHERS = re.compile(r"[\W_]+")
+_PUNCTUATION = re.compile(r"[\W_]+")
 #: parts of a name that a test's file may contain literally: the text between numbers, quotes and punctuation
 _BETWEEN = re.compile(r"[^A-Za-z ]+")
 
@@ -36,7 +36,7 @@ class Names:
 
 def key(name: str) -> str:
     """The letters and digits of a name."""
-    return _OTHERS.sub("", name).lower()
+    return _PUNCTUATION.sub("", name).lower()
 
 
 def fragments(name: str) -> list[str]:

@@ -42,7 +42,7 @@ def swe_bench(instance: Instance) -> dict[str, Any]:
         "test_patch": instance.test_patch,
         "problem_statement": _statement(instance.task()),
         "hints_text": instance.hints,
-        "image_assets": json.dumps({"problem_statement": [one.address for one in instance.pictures]}),
+        "image_assets": json.dumps({"problem_statement": [picture.address for picture in instance.pictures]}),
         "created_at": instance.merged_at,
         "version": instance.environment_digest,
         "FAIL_TO_PASS": json.dumps(sorted(instance.fixed_tests)),
@@ -66,4 +66,4 @@ def lines(form: str, instances: Iterable[Instance]) -> bytes:
     """The instances as JSON Lines of a format. Raises UserError for an unknown format."""
     if form not in FORMATS:
         raise unknown("format", form, list(FORMATS))
-    return "".join(json.dumps(FORMATS[form](one), ensure_ascii=False) + "\n" for one in instances).encode()
+    return "".join(json.dumps(FORMATS[form](instance), ensure_ascii=False) + "\n" for instance in instances).encode()

@@ -76,9 +76,9 @@ def lock(instance: Instance) -> Lock:
     )
 
 
-def statement_of(one: Candidate | Instance) -> str:
+def statement_of(record: Candidate | Instance) -> str:
     """SHA-256 of a statement that reviewers rewrote; empty for others."""
-    return _sha256(one.statement) if one.statement_source == "review" else ""
+    return _sha256(record.statement) if record.statement_source == "review" else ""
 
 
 def _sha256(text: str) -> str:
@@ -87,7 +87,7 @@ def _sha256(text: str) -> str:
 
 def _repairs(environment: Environment) -> Iterator[str]:
     """Changes to manifests in the order of their application, and packages whose install scripts run."""
-    yield from (" ".join(filter(None, (one.kind, one.name, one.old, one.new))) for one in environment.edits)
+    yield from (" ".join(filter(None, (edit.kind, edit.name, edit.old, edit.new))) for edit in environment.edits)
     yield from (f"rebuild {name}" for name in environment.rebuild)
 
 
@@ -103,14 +103,14 @@ def _by_file(instance: Instance) -> Tests:
 
 def lines(instances: Iterable[Instance]) -> bytes:
     """The list of these instances, sorted by repository and number: equal datasets give equal bytes."""
-    locks = sorted(map(lock, instances), key=lambda one: parse_instance_id(one.instance_id))
-    return "".join(f"{one.model_dump_json()}\n" for one in locks).encode()
+    locks = sorted(map(lock, instances), key=lambda entry: parse_instance_id(entry.instance_id))
+    return "".join(f"{entry.model_dump_json()}\n" for entry in locks).encode()
 
 
 def facts(entry: Lock) -> dict[str, str]:
     """The facts of an entry: field, or field and name -> value."""
     plain = {field: str(value) for field, value in entry if field not in ("schema_version", "tool", "tests", *LISTS)}
-    listed = {f"{field}: {item}": "listed" for field in LISTS for item in getattr(entry, field)}
+    listed = {f"{field}: {value}": "listed" for field in LISTS for value in getattr(entry, field)}
     return plain | listed | {f"test: {name}": kind for name, kind in transitions(entry.tests).items()}
 
 

@@ -36,14 +36,14 @@ NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, FIRST, TESTS, ENVIRONMENT, FACTS
 def write(instance: Instance, folder: Path, *, replace: bool) -> list[Path]:
     """Write the files and return their paths. Raises UserError if the folder has others, unless they may be
     replaced."""
-    made = files_of(instance)
-    gone = [folder / name for name in NAMES if name not in made and (folder / name).exists()]
-    if gone and not replace:
-        raise UserError("a file of another instance", path=gone[0], hint="choose another folder, or add --force")
-    paths = [folder / name for name in made]
-    for path, data in zip(paths, made.values(), strict=True):
+    contents = files_of(instance)
+    outdated = [folder / name for name in NAMES if name not in contents and (folder / name).exists()]
+    if outdated and not replace:
+        raise UserError("a file of another instance", path=outdated[0], hint="choose another folder, or add --force")
+    paths = [folder / name for name in contents]
+    for path, data in zip(paths, contents.values(), strict=True):
         write_new(path, data, replace=replace)
-    for path in gone:
+    for path in outdated:
         path.unlink()
     return paths
 
@@ -93,5 +93,5 @@ def _toml(value: dict[str, Any]) -> str:
 def _filled(value: Any) -> Any:
     """The value without empty parts, since TOML has no null."""
     if isinstance(value, dict):
-        return {name: _filled(one) for name, one in value.items() if one not in (None, "", [], {})}
-    return [_filled(one) for one in value] if isinstance(value, list) else value
+        return {name: _filled(part) for name, part in value.items() if part not in (None, "", [], {})}
+    return [_filled(part) for part in value] if isinstance(value, list) else value

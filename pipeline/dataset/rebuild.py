@@ -85,15 +85,16 @@ def source_of(
 def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None) -> None:
     """Add the ratings of listed candidates from a file, and report statements that still differ from the list's.
     Raises UserError with file, line and field."""
-    candidates = {one.instance_id: one for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
-    wanted = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
+    records = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    candidates = {candidate.instance_id: candidate for candidate in records}
+    statements = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
     if ratings:
-        add(store, repo, [one for one in exchange.read(ratings) if one.instance_id in wanted])
+        add(store, repo, [rating for rating in exchange.read(ratings) if rating.instance_id in statements])
     rated = standings(store, repo)
-    told = {name: restated(candidates[name], rated.get(name)) for name in wanted}
-    if other := [name for name, digest in wanted.items() if digest and digest != statement_of(told[name])]:
-        what = "the ratings have another" if ratings else "name the file of ratings with --ratings"
-        say(f"{', '.join(other)}: reviewers rewrote the statement, which no list contains:  {what}")
+    current = {name: restated(candidates[name], rated.get(name)) for name in statements}
+    if differing := [name for name, digest in statements.items() if digest and digest != statement_of(current[name])]:
+        remedy = "the ratings have another" if ratings else "name the file of ratings with --ratings"
+        say(f"{', '.join(differing)}: reviewers rewrote the statement, which no list contains: {remedy}")
 
 
 def rebuild(
@@ -104,7 +105,7 @@ def rebuild(
     settings: Settings,
     *,
     ratings: Path | None = None,
-    **how: Any,
+    **options: Any,
 ) -> list[Difference]:
     """Rebuild the listed instances, with the rewritten statements of a file of ratings. `how` goes to the build.
     Raises UserError if the source lacks a pull request, and for unreadable ratings."""
@@ -113,13 +114,13 @@ def rebuild(
     collect_from(store, repo, source, sorted(listed))
     rate(store, repo, entries, ratings)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
-    candidates = {one.number for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    candidates = {candidate.number for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
     for scope in sorted({entry.scope for entry in entries}):
         numbers = sorted(number for number in candidates & listed.keys() if listed[number].scope == scope)
         if numbers:
-            outcomes += build(store, repo, replace(settings, scope=scope), numbers=numbers, repeats=repeats, **how)
-    by_id = {one.instance_id: one for one in outcomes}
-    return [found for entry in entries for found in differences(entry, by_id[entry.instance_id])]
+            outcomes += build(store, repo, replace(settings, scope=scope), numbers=numbers, repeats=repeats, **options)
+    by_id = {outcome.instance_id: outcome for outcome in outcomes}
+    return [difference for entry in entries for difference in differences(entry, by_id[entry.instance_id])]
 
 
 def differences(entry: Lock, outcome: Outcome) -> Iterator[Difference]:
@@ -129,6 +130,6 @@ def differences(entry: Lock, outcome: Outcome) -> Iterator[Difference]:
         return
     listed, rebuilt = facts(entry), facts(lock(outcome))
     for fact in sorted(listed | rebuilt):
-        one, other = listed.get(fact, ABSENT), rebuilt.get(fact, ABSENT)
-        if one != other:
-            yield Difference(entry.instance_id, fact, one, other)
+        in_list, in_build = listed.get(fact, ABSENT), rebuilt.get(fact, ABSENT)
+        if in_list != in_build:
+            yield Difference(entry.instance_id, fact, in_list, in_build)

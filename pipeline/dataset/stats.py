@@ -39,8 +39,8 @@ class Rated(NamedTuple):
     strength: float | None = None
 
 
-def _instances(one: Rated) -> Mapping[str, int]:
-    instance = one.instance
+def _instances(entry: Rated) -> Mapping[str, int]:
+    instance = entry.instance
     return {
         "all": 1,
         "every fixed test by snapshot only": int(len(instance.snapshot_only) == len(instance.fixed_tests)),
@@ -52,26 +52,30 @@ def _instances(one: Rated) -> Mapping[str, int]:
     }
 
 
-def _tests(one: Rated) -> Mapping[str, int]:
-    kinds = {kind: len(getattr(one.instance, f"{kind}_tests")) for kind in ("f2p", "p2p", "s2p", "n2p")}
-    return kinds | {"quarantined": len(one.instance.quarantine)}
+def _tests(entry: Rated) -> Mapping[str, int]:
+    kinds = {kind: len(getattr(entry.instance, f"{kind}_tests")) for kind in ("f2p", "p2p", "s2p", "n2p")}
+    return kinds | {"quarantined": len(entry.instance.quarantine)}
 
 
-def _criteria(one: Rated) -> Iterable[str]:
-    return {name for review in one.reviews for name in review.success_criteria} or {UNASSIGNED}
+def _criteria(entry: Rated) -> Iterable[str]:
+    return {name for review in entry.reviews for name in review.success_criteria} or {UNASSIGNED}
 
 
-def _principles(one: Rated) -> Iterable[str]:
+def _principles(entry: Rated) -> Iterable[str]:
     """The principles that raters named, and those of the criteria: a criterion's first digit is its principle."""
-    named = {name for review in one.reviews for name in review.principles}
-    criteria = {name for review in one.reviews for name in review.success_criteria}
+    named = {name for review in entry.reviews for name in review.principles}
+    criteria = {name for review in entry.reviews for name in review.success_criteria}
     return named | {PRINCIPLES[int(name[0]) - 1] for name in criteria} or {UNASSIGNED}
 
 
-def _era(one: Rated) -> Iterable[str]:
+def _era(entry: Rated) -> Iterable[str]:
     """`node 20, yarn 4, jest 29`: the major versions."""
-    it = one.instance.environment
-    parts = (("node", it.node), (it.manager, it.manager_version), (it.runner, it.runner_version))
+    environment = entry.instance.environment
+    parts = (
+        ("node", environment.node),
+        (environment.manager, environment.manager_version),
+        (environment.runner, environment.runner_version),
+    )
     return [", ".join(" ".join([name, *re.findall(r"\d+", version)[:1]]) for name, version in parts)]
 
 
@@ -79,13 +83,13 @@ def _era(one: Rated) -> Iterable[str]:
 GROUPS: dict[str, Callable[[Rated], Iterable[str] | Mapping[str, int]]] = {
     "instances": _instances,
     "tests": _tests,
-    "fixed tests": lambda one: one.instance.classes.values(),
-    "scope": lambda one: [one.instance.scope],
-    "statement": lambda one: [one.instance.statement_source],
+    "fixed tests": lambda entry: entry.instance.classes.values(),
+    "scope": lambda entry: [entry.instance.scope],
+    "statement": lambda entry: [entry.instance.statement_source],
     "principle": _principles,
     "criterion": _criteria,
     "era": _era,
-    "year": lambda one: [one.instance.merged_at[:4] or "unknown"],
+    "year": lambda entry: [entry.instance.merged_at[:4] or "unknown"],
 }
 
 #: the statistics of a size
@@ -105,23 +109,23 @@ def _sizes(patch: str) -> Mapping[str, int]:
 
 def numbers(rated: Sequence[Rated]) -> Numbers:
     """All numbers of some instances (at least one), by group and name."""
-    strengths = [one.strength for one in rated if one.strength is not None]
+    strengths = [entry.strength for entry in rated if entry.strength is not None]
     measured = {("test strength, %", name): measure(strengths) for name, measure in MEASURES.items() if strengths}
-    return _counts(rated) | _spread([_sizes(one.instance.fix_patch) for one in rated]) | measured
+    return _counts(rated) | _spread([_sizes(entry.instance.fix_patch) for entry in rated]) | measured
 
 
 def _counts(rated: Sequence[Rated]) -> Numbers:
     counted = {group: Counter[str]() for group in GROUPS}
     for group, names in GROUPS.items():
-        for one in rated:
-            counted[group].update(names(one))
+        for entry in rated:
+            counted[group].update(names(entry))
     return {(group, name): counts[name] for group, counts in counted.items() for name in sorted(counts)}
 
 
 def _spread(sizes: Sequence[Mapping[str, int]]) -> Numbers:
     return {
-        (f"gold patch, {size}", name): measure([each[size] for each in sizes])
-        for size in sizes[0]
+        (f"gold patch, {unit}", name): measure([counts[unit] for counts in sizes])
+        for unit in sizes[0]
         for name, measure in MEASURES.items()
     }
 
@@ -129,16 +133,17 @@ def _spread(sizes: Sequence[Mapping[str, int]]) -> Numbers:
 def stats(store: Store, repos: Sequence[Repo]) -> dict[str, Numbers]:
     """The numbers by repository, and in total. Raises UserError for a repository without a dataset."""
     rated = {str(repo): _rated(store, repo) for repo in repos}
-    together = [one for several in rated.values() for one in several]
-    return {name: numbers(several) for name, several in rated.items()} | {TOTAL: numbers(together)}
+    everything = [entry for entries in rated.values() for entry in entries]
+    return {name: numbers(entries) for name, entries in rated.items()} | {TOTAL: numbers(everything)}
 
 
 def _rated(store: Store, repo: Repo) -> list[Rated]:
     reviews: dict[str, tuple[Review, ...]] = {}
-    for one in newest_reviews(store, repo):
-        reviews[one.instance_id] = (*reviews.get(one.instance_id, ()), one)
-    audits = {one.instance_id: one.hunks.share for one in read_records(store.audit(repo), VerdictAudit)}
+    for review in newest_reviews(store, repo):
+        reviews[review.instance_id] = (*reviews.get(review.instance_id, ()), review)
+    audits = {audit.instance_id: audit.hunks.share for audit in read_records(store.audit(repo), VerdictAudit)}
     strength = {name: round(100 * share, 1) for name, share in audits.items() if share is not None}
     return [
-        Rated(one, reviews.get(one.instance_id, ()), strength.get(one.instance_id)) for one in read_dataset(store, repo)
+        Rated(instance, reviews.get(instance.instance_id, ()), strength.get(instance.instance_id))
+        for instance in read_dataset(store, repo)
     ]

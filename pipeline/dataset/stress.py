@@ -18,7 +18,7 @@ from pipeline.core.retry import patiently
 from pipeline.core.store import Store
 from pipeline.core.trust import require_trust
 from pipeline.core.work import Event, Interrupts, Tell, each
-from pipeline.dataset.examine import Place
+from pipeline.dataset.examine import RunOptions
 from pipeline.evaluate.grade import of_tested
 from pipeline.evaluate.request import RunPatch
 from pipeline.evaluate.runs import How, PatchRuns, patch_runs
@@ -60,8 +60,8 @@ class Repeat:
         return self.patch.affinity
 
     def perform(self, tell: Tell) -> PatchRun:
-        own = self.patch
-        return patiently(lambda: self._run(tell), lambda text: tell(Event(own.name, text)), own.patience)
+        patch = self.patch
+        return patiently(lambda: self._run(tell), lambda text: tell(Event(patch.name, text)), patch.patience)
 
     def _run(self, tell: Tell) -> PatchRun:
         plan, ran = self.patch.plan(tell)
@@ -72,36 +72,41 @@ class Repeat:
         return self.patch.failed(error)
 
 
-def stress(store: Store, repo: Repo, repeats: int, place: Place, levels: Sequence[int] = LEVELS) -> list[Stress]:
+def stress(store: Store, repo: Repo, repeats: int, options: RunOptions, levels: Sequence[int] = LEVELS) -> list[Stress]:
     """Run each instance of a dataset `repeats` times at each level. Raises UserError for a missing dataset."""
     instances = read_dataset(store, repo)
-    require_trust(place.sandbox.name, place.trust_local, *(one.base.sha for one in instances), trusted_patch=True)
-    place.sandbox.images.serve(Directory.here(store.root))
-    runs = patch_runs(store, repo, How(place.sandbox, DEFAULT, place.patience), source(store, repo))
-    return [one for jobs in levels for one in _at(runs, instances, repeats, jobs, place)]
+    require_trust(
+        options.sandbox.name, options.trust_local, *(instance.base.sha for instance in instances), trusted_patch=True
+    )
+    options.sandbox.images.serve(Directory.here(store.root))
+    runs = patch_runs(store, repo, How(options.sandbox, DEFAULT, options.patience), source(store, repo))
+    return [result for jobs in levels for result in _at_level(runs, instances, repeats, jobs, options)]
 
 
-def _at(runs: PatchRuns, instances: Sequence[Instance], repeats: int, jobs: int, place: Place) -> list[Stress]:
+def _at_level(
+    runs: PatchRuns, instances: Sequence[Instance], repeats: int, jobs: int, options: RunOptions
+) -> list[Stress]:
     """The results of each instance at this level, with repeats of all instances running side by side."""
-    patches = [runs.request(one, one.fix_patch) for one in instances]
+    patches = [runs.request(instance, instance.fix_patch) for instance in instances]
     requests = [Repeat(patch, number) for number in range(1, repeats + 1) for patch in patches]
-    found: dict[str, list[PatchRun]] = {one.instance_id: [] for one in instances}
+    results: dict[str, list[PatchRun]] = {instance.instance_id: [] for instance in instances}
     with Progress(f"gold at {jobs} jobs", len(requests)) as progress:
-        interrupts = Interrupts(progress.stopping, place.sandbox.abort)
+        interrupts = Interrupts(progress.stopping, options.sandbox.abort)
         for request, tested in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
-            found[request.patch.name].append(tested)
+            results[request.patch.name].append(tested)
             outcome = of_tested(request.patch.instance, tested).outcome
             progress.finish(request.name, outcome, outcome)
-    return [counted(one, jobs, found[one.instance_id]) for one in instances]
+    return [counted(instance, jobs, results[instance.instance_id]) for instance in instances]
 
 
 def counted(instance: Instance, jobs: int, runs: Sequence[PatchRun]) -> Stress:
     """The flips of an instance at a level."""
     blame: dict[str, int] = {}
     graded = [of_tested(instance, run) for run in runs]
-    flipped = [one for one in graded if one.outcome not in (Outcome.RESOLVED, Outcome.NOT_EVALUATED)]
-    for one in flipped:
-        for name in one.fields.get("unfixed", {}) | one.fields.get("broken", {}) or (f"{one.outcome} {one.cause}",):
+    flipped = [grade for grade in graded if grade.outcome not in (Outcome.RESOLVED, Outcome.NOT_EVALUATED)]
+    for grade in flipped:
+        names = grade.fields.get("unfixed", {}) | grade.fields.get("broken", {})
+        for name in names or (f"{grade.outcome} {grade.cause}",):
             blame[name] = blame.get(name, 0) + 1
-    failed = sum(one.outcome is Outcome.NOT_EVALUATED for one in graded)
+    failed = sum(grade.outcome is Outcome.NOT_EVALUATED for grade in graded)
     return Stress(instance.instance_id, jobs, len(runs), len(flipped), failed, blame)

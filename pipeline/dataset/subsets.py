@@ -21,14 +21,18 @@ from pipeline.core.subset import read_names
 SIZE, SEED = 50, 20251203
 
 
-class Wanted(NamedTuple):
+class Sampling(NamedTuple):
     """How a subset is made: how many instances, and the seed of the draw."""
 
     size: int = SIZE
     seed: int = SEED
 
 
-class Made(NamedTuple):
+#: the sampling that commands use unless told otherwise
+DEFAULT = Sampling()
+
+
+class WrittenSubset(NamedTuple):
     """A written subset: its version, its file, and the names of its instances."""
 
     version: int
@@ -36,59 +40,59 @@ class Made(NamedTuple):
     names: tuple[str, ...]
 
 
-def lite(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
+def lite(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
     """A sample with a proportional share of every repository, at least one instance each if the size allows. The
     draw depends on each instance's own name, so additional instances change little."""
-    drawn = {repo: _shuffled(store, repo, wanted.seed) for repo in repos}
+    drawn = {repo: _shuffled(store, repo, sampling.seed) for repo in repos}
     count = sum(map(len, drawn.values()))
-    if count <= wanted.size:
+    if count <= sampling.size:
         return [name for names in drawn.values() for name in names]
-    shares = {repo: max(1, wanted.size * len(names) // count) for repo, names in drawn.items()}
-    left = wanted.size - sum(shares.values())
-    behind = sorted(drawn, key=lambda repo: (shares[repo] * count - wanted.size * len(drawn[repo]), str(repo)))
-    for repo in behind[: max(0, left)]:
+    shares = {repo: max(1, sampling.size * len(names) // count) for repo, names in drawn.items()}
+    remaining = sampling.size - sum(shares.values())
+    behind = sorted(drawn, key=lambda repo: (shares[repo] * count - sampling.size * len(drawn[repo]), str(repo)))
+    for repo in behind[: max(0, remaining)]:
         shares[repo] += 1
-    return [name for repo, names in drawn.items() for name in names[: shares[repo]]][: wanted.size]
+    return [name for repo, names in drawn.items() for name in names[: shares[repo]]][: sampling.size]
 
 
-def reviewed(store: Store, repos: Sequence[Repo], wanted: Wanted) -> list[str]:
+def reviewed(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
     """The rated instances that the final rating, or all raters, accept."""
-    found = []
+    accepted = []
     for repo in repos:
         standing = standings(store, repo)
-        names = [one.instance_id for one in read_dataset(store, repo)]
-        found += [name for name in names if name in standing and standing[name].is_built]
-    return found
+        names = [instance.instance_id for instance in read_dataset(store, repo)]
+        accepted += [name for name in names if name in standing and standing[name].is_built]
+    return accepted
 
 
 #: name -> the function that chooses its instances
-SUBSETS: dict[str, Callable[[Store, Sequence[Repo], Wanted], list[str]]] = {"lite": lite, "reviewed": reviewed}
+SUBSETS: dict[str, Callable[[Store, Sequence[Repo], Sampling], list[str]]] = {"lite": lite, "reviewed": reviewed}
 
 
-def make(store: Store, name: str, repos: Sequence[Repo], wanted: Wanted = Wanted()) -> Made:  # noqa: B008 - a tuple
+def make(store: Store, name: str, repos: Sequence[Repo], sampling: Sampling = DEFAULT) -> WrittenSubset:
     """Write a subset. Raises UserError for an unknown name, and for a subset without instances."""
     if name not in SUBSETS:
         raise unknown("subset", name, list(SUBSETS))
-    names = tuple(sorted(SUBSETS[name](store, repos, wanted)))
+    names = tuple(sorted(SUBSETS[name](store, repos, sampling)))
     if not names:
         raise UserError(f"'{name}' has no instance", hint="build first; `reviewed` needs ratings (just review)")
     versions = _versions(store, name)
     version = next((number for number, path in versions.items() if read_names(str(path)) == names), 0)
     version = version or max(versions, default=0) + 1
-    told = f", seed {wanted.seed}" if name == "lite" else ""
-    head = f"# {name}, version {version}: {len(names)} instances{told}\n# digest {digest(names)}\n"
-    data = (head + "".join(f"{one}\n" for one in names)).encode()
+    seed = f", seed {sampling.seed}" if name == "lite" else ""
+    head = f"# {name}, version {version}: {len(names)} instances{seed}\n# digest {digest(names)}\n"
+    data = (head + "".join(f"{instance}\n" for instance in names)).encode()
     for path in (store.subset(f"{name}-v{version}"), store.subset(name)):
         write_bytes(path, data)
-    return Made(version, store.subset(name), names)
+    return WrittenSubset(version, store.subset(name), names)
 
 
 def _versions(store: Store, name: str) -> dict[int, Path]:
-    found = store.subset(name).parent.glob(f"{name}-v*.txt")
-    numbered = {path.stem.removeprefix(f"{name}-v"): path for path in found}
+    paths = store.subset(name).parent.glob(f"{name}-v*.txt")
+    numbered = {path.stem.removeprefix(f"{name}-v"): path for path in paths}
     return {int(number): path for number, path in sorted(numbered.items()) if number.isdecimal()}
 
 
 def _shuffled(store: Store, repo: Repo, seed: int) -> list[str]:
     """The names of a dataset in an order that depends only on each name and the seed."""
-    return sorted((one.instance_id for one in read_dataset(store, repo)), key=lambda name: digest(seed, name))
+    return sorted((instance.instance_id for instance in read_dataset(store, repo)), key=lambda name: digest(seed, name))

@@ -14,7 +14,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.store import Store, read_records, write_records
 from pipeline.dataset.check import CHECKS, Checked, Finding, check
-from pipeline.dataset.examine import MEANINGS, WANTED, Place, examine
+from pipeline.dataset.examine import MEANINGS, REQUIRED, RunOptions, examine
 
 Change = Callable[[Instance], dict[str, Any]]
 GITHUB_TOKEN = "ghp_" + "a1" * 18
@@ -104,7 +104,7 @@ def test_what_is_spoiled_is_found(bench: Bench, how: str) -> None:
 
 def test_every_check_is_reached() -> None:
     assert {check for _, check, _ in SPOILED.values()} == {check.name for check in CHECKS}
-    assert list(MEANINGS) == ["schema", *(check.name for check in CHECKS), *WANTED]
+    assert list(MEANINGS) == ["schema", *(check.name for check in CHECKS), *REQUIRED]
 
 
 @pytest.mark.invariant(7)
@@ -134,9 +134,9 @@ def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
 @pytest.mark.rule("dataset-check")
 def test_the_references_go_through_the_stages(bench: Bench) -> None:
     """A dataset for which oracle and nop do not hold is not published."""
-    assert examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
+    assert examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
     models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
-    assert models == set(WANTED)
+    assert models == set(REQUIRED)
     assert len(bench.sandbox.opened) == 2 * len(QUALIFIED), "a run and a counter-run each"
 
 
@@ -145,13 +145,13 @@ def test_the_references_go_through_the_stages(bench: Bench) -> None:
 def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
     """What the machine failed at proves nothing."""
     bench.break_image("menu")
-    (found,) = examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT))
+    (found,) = examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))
     assert found == Finding(instance_id("menu"), "oracle", f"{Outcome.NOT_EVALUATED} engine: the engine is gone")
 
 
 def test_what_is_wrong_already_is_not_run(bench: Bench) -> None:
     spoil(bench, SPOILED["no base"][0])
     assert {
-        one.check for one in examine(bench.store, REPO, Place(bench.sandbox, trust_local=True, patience=IMPATIENT))
+        one.check for one in examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))
     } == {"commits"}
     assert bench.sandbox.opened == []

@@ -13,7 +13,7 @@ from pipeline.core.names import Repo
 from pipeline.core.store import Store, write_records
 from pipeline.core.subset import read_names
 from pipeline.dataset.cli import command
-from pipeline.dataset.subsets import Wanted, make
+from pipeline.dataset.subsets import Sampling, make
 
 KIT = Repo("acme", "kit")
 
@@ -29,26 +29,26 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_lite_is_a_sample_in_which_every_repository_has_its_share(store: Store) -> None:
-    made = make(store, "lite", [REPO, KIT], Wanted(11))
+    made = make(store, "lite", [REPO, KIT], Sampling(11))
     assert (len(made.names), sum("kit" in name for name in made.names)) == (11, 1)
-    assert make(store, "lite", [REPO, KIT], Wanted(11)) == made
-    assert make(store, "lite", [REPO, KIT], Wanted(11, seed=1)).names != made.names
-    assert len(make(store, "lite", [REPO, KIT], Wanted(99)).names) == 33
+    assert make(store, "lite", [REPO, KIT], Sampling(11)) == made
+    assert make(store, "lite", [REPO, KIT], Sampling(11, seed=1)).names != made.names
+    assert len(make(store, "lite", [REPO, KIT], Sampling(99)).names) == 33
 
 
 def test_a_larger_sample_holds_the_smaller_one(store: Store) -> None:
     """So that what was asked for the one is not asked again for the other."""
-    few, more = (set(make(store, "lite", [REPO], Wanted(size)).names) for size in (5, 9))
+    few, more = (set(make(store, "lite", [REPO], Sampling(size)).names) for size in (5, 9))
     assert few < more
 
 
 def test_other_instances_are_another_version_and_the_old_one_stays(store: Store) -> None:
-    first = make(store, "lite", [REPO], Wanted(5))
-    second = make(store, "lite", [REPO], Wanted(6))
+    first = make(store, "lite", [REPO], Sampling(5))
+    second = make(store, "lite", [REPO], Sampling(6))
     assert (first.version, second.version) == (1, 2)
     assert read_names(str(store.subset("lite-v1"))) == first.names
     assert read_names(str(store.subset("lite"))) == second.names
-    assert make(store, "lite", [REPO], Wanted(5)).version == 1, "the same instances are the same version"
+    assert make(store, "lite", [REPO], Sampling(5)).version == 1, "the same instances are the same version"
     assert "# lite, version 1: 5 instances" in store.subset("lite").read_text()
 
 

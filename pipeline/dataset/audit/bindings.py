@@ -37,14 +37,14 @@ def renames(code: Code) -> Iterator[Edit]:
 
 def _in(function: Node, code: Code) -> Iterator[Edit]:
     """The renamings in an outermost function, of names that are declared only once in all of it."""
-    named, declared = defaultdict[bytes, list["Node"]](list), defaultdict[bytes, list["Node"]](list)
+    uses, declared = defaultdict[bytes, list["Node"]](list), defaultdict[bytes, list["Node"]](list)
     for node in walk(function):
         if node.type in _NAMES:
-            named[text_of(node)].append(node)
+            uses[text_of(node)].append(node)
             if _is_declared(node):
                 declared[text_of(node)].append(node)
     for name, places in declared.items():
-        nodes = named[name]
+        nodes = uses[name]
         free = len(places) == 1 and places[0] == nodes[0] and not name.startswith(b"$") and _is_renamable(places[0])
         changed = any(node.start_point[0] + 1 in code.lines for node in nodes)
         if free and changed and _holds(_scope(places[0]), nodes) and not any(_is_tag(node) for node in nodes):
@@ -55,7 +55,7 @@ def _in(function: Node, code: Code) -> Iterator[Edit]:
 def _scope(node: Node) -> Node | None:
     """The scope of a declared name."""
     blocks = ("statement_block", "for_statement", "for_in_statement", "switch_body", *_SCOPES)
-    return above(node, lambda one: one.type in blocks)
+    return above(node, lambda ancestor: ancestor.type in blocks)
 
 
 def _holds(scope: Node | None, nodes: list[Node]) -> bool:
@@ -101,7 +101,9 @@ def _is_renamable(node: Node) -> bool:
     if parent.type == "variable_declarator":
         value = parent.child_by_field_name("value")
         return value is not None and value.type not in _NAMED
-    top = above(node, lambda one: one.type not in (*_PATTERNS, "object_assignment_pattern", "assignment_pattern"))
+    top = above(
+        node, lambda ancestor: ancestor.type not in (*_PATTERNS, "object_assignment_pattern", "assignment_pattern")
+    )
     if top is None or top.type in ("assignment_expression", "for_in_statement", "catch_clause"):
         return False
     return top.type in (
@@ -114,9 +116,9 @@ def _is_renamable(node: Node) -> bool:
 
 
 def _field(parent: Node, node: Node) -> str:
-    for place, child in enumerate(parent.children):
+    for index, child in enumerate(parent.children):
         if child.start_byte == node.start_byte and child.end_byte == node.end_byte:
-            return parent.field_name_for_child(place) or ""
+            return parent.field_name_for_child(index) or ""
     return ""
 
 

@@ -125,17 +125,17 @@ class Code:
 
     def widened(self, around: Collection[str]) -> Code:
         """The same file, with all lines of nodes of these types as changed if gold changed one of them."""
-        found = set(self.lines)
+        lines = set(self.lines)
         for root in self.roots:
             for node in walk(root):
                 if node.type in around and self.is_touched(node):
-                    found.update(range(node.start_point[0] + 1, node.end_point[0] + 2))
-        return Code(self.path, self.text, frozenset(found), self.base)
+                    lines.update(range(node.start_point[0] + 1, node.end_point[0] + 2))
+        return Code(self.path, self.text, frozenset(lines), self.base)
 
     def edited(self, edit: Edit) -> Code | None:
         """The file with an edit; None if that adds syntax errors."""
-        made = Code(self.path, edit.on(self.text), self.lines, self.base)
-        return made if made.faults <= self.faults else None
+        result = Code(self.path, edit.on(self.text), self.lines, self.base)
+        return result if result.faults <= self.faults else None
 
     @cached_property
     def faults(self) -> int:
@@ -145,7 +145,7 @@ class Code:
     @cached_property
     def effective(self) -> tuple[bytes, ...]:
         """Its tokens that have an effect at run time, without comments, types and blanks."""
-        return tuple(word for root in self.roots for word in _words(root))
+        return tuple(word for root in self.roots for word in _tokens(root))
 
 
 def is_code(path: str) -> bool:
@@ -158,9 +158,9 @@ def trees(path: str, text: bytes) -> Iterator[Node]:
     grammar = _ENDINGS.get(posixpath.splitext(path)[1].lower())
     if grammar == "html":
         yield _parsed("html", text)
-        for found in _TAGS.finditer(text):
-            language = _LANG.search(found[1])
-            start, end = found.span(2)
+        for script in _TAGS.finditer(text):
+            language = _LANG.search(script[1])
+            start, end = script.span(2)
             blank = re.sub(rb"[^\n]", b" ", text[:start])
             yield _parsed(_LANGUAGES.get(language[1] if language else b"", "tsx"), blank + text[start:end])
     elif grammar:
@@ -178,13 +178,13 @@ def walk(root: Node) -> Iterator[Node]:
 
 def within(node: Node, types: Collection[str]) -> bool:
     """Whether this node contains one of these types."""
-    return any(one.type in types for one in walk(node))
+    return any(inner.type in types for inner in walk(node))
 
 
-def above(node: Node, wanted: Callable[[Node], bool]) -> Node | None:
+def above(node: Node, fits: Callable[[Node], bool]) -> Node | None:
     """The nearest node around this one that fits."""
     parent = node.parent
-    while parent is not None and not wanted(parent):
+    while parent is not None and not fits(parent):
         parent = parent.parent
     return parent
 
@@ -203,7 +203,7 @@ def plain(node: Node | None) -> bytes | None:
     return None if re.search(rb"[\\'\"`\n&{}$]", inner) else inner
 
 
-def _words(root: Node) -> Iterator[bytes]:
+def _tokens(root: Node) -> Iterator[bytes]:
     whole = text_of(root)
     waiting = [root]
     while waiting:

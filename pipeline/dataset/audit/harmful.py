@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: attributes with an effect on assistive technologies or the keyboard
-_TOLD = re.compile(
+_A11Y = re.compile(
     rb"^(?::|v-bind:)?(?:aria-[a-z]+|aria[A-Z]\w+|role|tab-?index|alt|html-?for|for|title|lang|scope|headers|hidden|inert"
     rb"|disabled|required|a11y\w*)$",
     re.IGNORECASE,
@@ -31,7 +31,7 @@ _REFERENCES = re.compile(
 )
 _NAMES = re.compile(rb"^(?::|v-bind:)?(?:aria-(?:label|roledescription|valuetext|placeholder)|alt|title|a11yTitle)$")
 _HANDLER = re.compile(rb"^(?:on[A-Z]\w*|@[\w:.-]+|v-on:[\w:.-]+|on:[\w|]+)$")
-_CALLED = re.compile(rb"^_?(?:on|handle)[A-Z]\w*$")
+_HANDLER_NAME = re.compile(rb"^_?(?:on|handle)[A-Z]\w*$")
 #: attributes that only change how something looks, or what tools find it by
 _LOOK = re.compile(
     rb"^:?(?:class|className|style|css|sx|key|ref|data-.*|size|color|pad|margin|round|background|plain)$"
@@ -47,11 +47,11 @@ KEYS = frozenset(
     b"Delete Backspace Spacebar F10 ContextMenu".split()
 ) | {b" "}
 _CODES = frozenset(b"8 9 13 27 32 33 34 35 36 37 38 39 40 46".split())
-_ASKED = re.compile(rb"\b(?:key|code|keyCode|which|charCode)\b")
+_EVENT_KEY = re.compile(rb"\b(?:key|code|keyCode|which|charCode)\b")
 #: value of a state -> the opposite
 _OPPOSITES = {b"true": b"false", b"false": b"true"}
 _ATTRIBUTES = ("jsx_attribute", "attribute")
-_SHOWN = ("jsx_element", "jsx_self_closing_element", "parenthesized_expression")
+_RENDERED = ("jsx_element", "jsx_self_closing_element", "parenthesized_expression")
 
 
 class _Attribute:
@@ -85,15 +85,15 @@ def _exposed(code: Code) -> Iterator[_Attribute]:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         yield _Attribute(node, plain(key) or text_of(key), value)
     for node in code.touched("call_expression"):
-        function, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if text_of(function).endswith(b".setAttribute") and given is not None and given.named_child_count == 2:
-            yield _Attribute(node, plain(given.named_children[0]) or b"", given.named_children[1])
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if text_of(function).endswith(b".setAttribute") and arguments is not None and arguments.named_child_count == 2:
+            yield _Attribute(node, plain(arguments.named_children[0]) or b"", arguments.named_children[1])
 
 
 def attributes(code: Code) -> Iterator[Edit]:
     """Leave out an attribute."""
     for attribute in _exposed(code):
-        if not _TOLD.match(attribute.name):
+        if not _A11Y.match(attribute.name):
             continue
         if attribute.whole.type == "call_expression":
             yield replaced((attribute.whole, b"undefined"))
@@ -109,7 +109,7 @@ def additions(code: Code) -> Iterator[Edit]:
     """Leave out any attribute that gold added, including attributes that are passed on."""
     for node in code.touched(*_ATTRIBUTES):
         name = text_of(node.named_children[0])
-        if not _TOLD.match(name) and not _HANDLER.match(name) and not _LOOK.match(name) and code.adds(node):
+        if not _A11Y.match(name) and not _HANDLER.match(name) and not _LOOK.match(name) and code.adds(node):
             yield removed(node, code.text)
     for node in code.begins("jsx_expression"):
         if node.named_children and node.named_children[0].type == "spread_element" and code.adds(node):
@@ -128,7 +128,7 @@ def states(code: Code) -> Iterator[Edit]:
     for attribute in _exposed(code):
         if not _STATES.match(attribute.name) or attribute.value is None or attribute.inner is None:
             continue
-        text = _said(attribute.inner)
+        text = _value_text(attribute.inner)
         if text in _OPPOSITES:
             yield attribute.put(_OPPOSITES[text]) or replaced()
         elif attribute.value.type == "quoted_attribute_value":
@@ -138,9 +138,9 @@ def states(code: Code) -> Iterator[Edit]:
             yield replaced((attribute.inner, b"!(" + text_of(attribute.inner) + b")"))
 
 
-def _said(node: Node) -> bytes:
-    said = _quoted(node) if node.type == "quoted_attribute_value" else plain(node)
-    return text_of(node) if said is None else said
+def _value_text(node: Node) -> bytes:
+    text = _quoted(node) if node.type == "quoted_attribute_value" else plain(node)
+    return text_of(node) if text is None else text
 
 
 def _quoted(node: Node) -> bytes:
@@ -149,20 +149,23 @@ def _quoted(node: Node) -> bytes:
 
 def references(code: Code) -> Iterator[Edit]:
     """Let a reference point to nothing."""
-    yield from filter(None, (one.put(b"nowhere") for one in _exposed(code) if _REFERENCES.match(one.name)))
+    yield from filter(
+        None, (attribute.put(b"nowhere") for attribute in _exposed(code) if _REFERENCES.match(attribute.name))
+    )
 
 
 def names(code: Code) -> Iterator[Edit]:
     """Make an accessible name empty."""
     for attribute in _exposed(code):
-        if _NAMES.match(attribute.name) and attribute.inner is not None and _said(attribute.inner) != b"":
+        if _NAMES.match(attribute.name) and attribute.inner is not None and _value_text(attribute.inner) != b"":
             yield from filter(None, [attribute.put(b"")])
 
 
 def focus(code: Code) -> Iterator[Edit]:
     """Take an element out of the tab order, or put it in; switch off a live region."""
     for attribute in _exposed(code):
-        name, text = attribute.name.lower().lstrip(b":"), _said(attribute.inner) if attribute.inner is not None else b""
+        name = attribute.name.lower().lstrip(b":")
+        text = _value_text(attribute.inner) if attribute.inner is not None else b""
         if name in (b"tabindex", b"tab-index") and text in (b"0", b"-1"):
             yield from filter(None, [attribute.put(b"-1" if text == b"0" else b"0")])
         if name == b"aria-live" and text in (b"polite", b"assertive"):
@@ -178,7 +181,12 @@ def handlers(code: Code) -> Iterator[Edit]:
         key = node.child_by_field_name("name") or node.child_by_field_name("key")
         function = node.child_by_field_name("value") if node.type in ("variable_declarator", "pair") else node
         body = function.child_by_field_name("body") if function is not None else None
-        if _CALLED.match(text_of(key)) and body is not None and body.type == "statement_block" and body.named_children:
+        if (
+            _HANDLER_NAME.match(text_of(key))
+            and body is not None
+            and body.type == "statement_block"
+            and body.named_children
+        ):
             yield replaced((body, b"{}"))
 
 
@@ -193,23 +201,23 @@ def conditions(code: Code) -> Iterator[Edit]:
             yield replaced((inner, b"!(" + text_of(inner) + b")"))
     for node in code.begins("binary_expression"):
         left, operator = node.child_by_field_name("left"), text_of(node.child_by_field_name("operator"))
-        shows = above(node, lambda one: one.type != "parenthesized_expression")
+        shows = above(node, lambda ancestor: ancestor.type != "parenthesized_expression")
         if left is not None and operator == b"&&" and shows is not None and shows.type == "jsx_expression":
             yield replaced((left, b"!(" + text_of(left) + b")"))
 
 
 def constant(code: Code) -> Iterator[Edit]:
     """Make a state or a condition constant."""
-    told = (one for one in _exposed(code) if _STATES.match(one.name) and one.value is not one.inner)
-    found: list[Node | None] = [one.inner for one in told]
+    stateful = (attribute for attribute in _exposed(code) if _STATES.match(attribute.name))
+    targets: list[Node | None] = [attribute.inner for attribute in stateful if attribute.value is not attribute.inner]
     for node in code.begins("if_statement", "ternary_expression"):
         condition = node.child_by_field_name("condition")
         if condition is not None and condition.type == "parenthesized_expression":
             condition = condition.named_children[-1]
-        found.append(condition)
-    for one in found:
-        if one is not None and one.type not in ("true", "false", "string"):
-            yield from (replaced((one, always)) for always in (b"true", b"false"))
+        targets.append(condition)
+    for target in targets:
+        if target is not None and target.type not in ("true", "false", "string"):
+            yield from (replaced((target, always)) for always in (b"true", b"false"))
 
 
 def operators(code: Code) -> Iterator[Edit]:
@@ -223,9 +231,9 @@ def operators(code: Code) -> Iterator[Edit]:
 
 def texts(code: Code) -> Iterator[Edit]:
     """Change the words of a text that assistive technologies read."""
-    for one in _exposed(code):
-        if _NAMES.match(one.name) and one.value is not None:
-            for node in walk(one.value):
+    for attribute in _exposed(code):
+        if _NAMES.match(attribute.name) and attribute.value is not None:
+            for node in walk(attribute.value):
                 if node.type in ("string_fragment", "attribute_value") and text_of(node).strip():
                     yield replaced((node, b"unrelated"))
 
@@ -238,27 +246,27 @@ def statements(code: Code) -> Iterator[Edit]:
     for node in code.begins("return_statement"):
         value = next((child for child in node.named_children if child.type != "comment"), None)
         if value is not None and text_of(value) not in (b"null", b"undefined"):
-            yield replaced((value, b"undefined" if value.type not in _SHOWN else b"null"))
+            yield replaced((value, b"undefined" if value.type not in _RENDERED else b"null"))
 
 
 def keys(code: Code) -> Iterator[Edit]:
     """Ignore a key that was handled."""
     for node in code.begins("string", "number"):
         key = text_of(node)[1:-1] if node.type == "string" else text_of(node)
-        if key in (KEYS if node.type == "string" else _CODES) and _is_asked(node):
+        if key in (KEYS if node.type == "string" else _CODES) and _is_handled_key(node):
             yield replaced((node, b'"Unidentified"' if node.type == "string" else b"-1"))
 
 
-def _is_asked(node: Node) -> bool:
+def _is_handled_key(node: Node) -> bool:
     """Whether a literal is compared with an event's key, is a case of it, or is in a list of keys."""
     parent = node.parent
     if parent is None:
         return False
     if parent.type == "binary_expression":
-        return any(_ASKED.search(text_of(child)) for child in parent.named_children if child != node)
+        return any(_EVENT_KEY.search(text_of(child)) for child in parent.named_children if child != node)
     if parent.type == "switch_case":
-        switch = above(node, lambda one: one.type == "switch_statement")
-        return switch is not None and bool(_ASKED.search(text_of(switch.child_by_field_name("value"))))
+        switch = above(node, lambda ancestor: ancestor.type == "switch_statement")
+        return switch is not None and bool(_EVENT_KEY.search(text_of(switch.child_by_field_name("value"))))
     listed = [child for child in parent.named_children if child.type == "string"]
     return parent.type == "array" and len(listed) > 1 and all(text_of(child)[1:-1] in KEYS for child in listed)
 

@@ -58,8 +58,8 @@ def hunks(base: bytes, code: Code) -> Iterator[Hunk]:
     before, after = lines_of(base), lines_of(code.text)
     waiting = _blocks(before, after)
     while waiting:
-        made = (replace(code, text=_without(before, after, waiting[:n])) for n in range(1, _TOGETHER + 1))
-        count = next((n for n, one in enumerate(made, 1) if one.faults <= code.faults), 1)
+        candidates = (replace(code, text=_without(before, after, waiting[:n])) for n in range(1, _TOGETHER + 1))
+        count = next((n for n, candidate in enumerate(candidates, 1) if candidate.faults <= code.faults), 1)
         without = _without(before, after, waiting[:count])
         if replace(code, text=without).effective != code.effective:
             yield Hunk(waiting[0][2] + 1, without)
@@ -76,5 +76,5 @@ def _without(before: list[bytes], after: list[bytes], blocks: list[Block]) -> by
 
 def _blocks(before: list[bytes], after: list[bytes]) -> list[Block]:
     """The blocks that differ: start and end in the base, start and end in gold's text."""
-    found = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    return [(a, b, c, d) for kind, a, b, c, d in found if kind != "equal"]
+    opcodes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [(a, b, c, d) for kind, a, b, c, d in opcodes if kind != "equal"]

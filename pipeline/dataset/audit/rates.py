@@ -26,7 +26,7 @@ def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
     head = ("kind", "class", "of", *(f"wrong: {name}" for name in JUDGE.values()))
     table("By class", head, list(_classes(audits)))
     head = ("instance", "gold", "same: wrong", "harmful: wrong", "hunks noticed", "test strength")
-    table("By instance", head, [_instance(one) for one in audits])
+    table("By instance", head, [_instance(audit) for audit in audits])
     if rows := list(_wrong(audits)):
         table("Wrong verdicts", ("instance", "kind", "class", "place", "gold", "variant", "outcome"), rows)
 
@@ -34,42 +34,42 @@ def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
 def _errors(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for judge in JUDGES:
         for kind, error in ERRORS.items():
-            found = tally(audits, kind, judge)
-            yield JUDGE[judge], error, *found, percent(found), interval(found)
+            counts = tally(audits, kind, judge)
+            yield JUDGE[judge], error, *counts, percent(counts), interval(counts)
 
 
 def _classes(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         strict, checked = (by_rule(audits, kind, judge) for judge in JUDGES)
-        for rule, found in strict.items():
-            yield kind, rule, found.of, found.wrong, checked[rule].wrong if rule in checked else "-"
+        for rule, counts in strict.items():
+            yield kind, rule, counts.of, counts.wrong, checked[rule].wrong if rule in checked else "-"
 
 
-def _instance(one: VerdictAudit) -> tuple[object, ...]:
-    told = (tally([one], kind, "strict") for kind in ERRORS)
-    return one.instance_id, one.gold or "-", *map(_of, told), _of(one.hunks), percent(one.hunks)
+def _instance(audit: VerdictAudit) -> tuple[object, ...]:
+    tallies = (tally([audit], kind, "strict") for kind in ERRORS)
+    return audit.instance_id, audit.gold or "-", *map(_of, tallies), _of(audit.hunks), percent(audit.hunks)
 
 
 def _wrong(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         for audit, judge, wrong in judged(audits, kind, "strict"):
             if wrong:
-                place = f"{judge.path}:{judge.line}"
-                yield audit.instance_id, kind, judge.rule, place, judge.before, judge.after, judge.outcome
+                location = f"{judge.path}:{judge.line}"
+                yield audit.instance_id, kind, judge.rule, location, judge.before, judge.after, judge.outcome
 
 
-def _of(found: Tally) -> str:
-    return f"{found.wrong} of {found.of}"
+def _of(counts: Tally) -> str:
+    return f"{counts.wrong} of {counts.of}"
 
 
-def percent(found: Tally) -> str:
+def percent(counts: Tally) -> str:
     """A share for people."""
-    return "-" if found.share is None else f"{found.share:.1%}"
+    return "-" if counts.share is None else f"{counts.share:.1%}"
 
 
-def interval(found: Tally) -> str:
+def interval(counts: Tally) -> str:
     """Wilson's interval of a share for people."""
-    ends = wilson(*found)
+    ends = wilson(*counts)
     return f"{ends.low:.1%} to {ends.high:.1%}" if ends else "-"
 
 
@@ -81,20 +81,21 @@ def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
         },
         "classes": {
             judge: {
-                kind: {rule: _numbers(one) for rule, one in by_rule(audits, kind, judge).items()} for kind in ERRORS
+                kind: {rule: _numbers(counts) for rule, counts in by_rule(audits, kind, judge).items()}
+                for kind in ERRORS
             }
             for judge in JUDGES
         },
-        "instances": {one.instance_id: _one(one) for one in audits},
+        "instances": {audit.instance_id: _audit_data(audit) for audit in audits},
     }
 
 
-def _one(audit: VerdictAudit) -> dict[str, Any]:
+def _audit_data(audit: VerdictAudit) -> dict[str, Any]:
     errors = {error: _numbers(tally([audit], kind, "strict")) for kind, error in ERRORS.items()}
     strength = {"noticed": audit.hunks.wrong, "of": audit.hunks.of, "share": audit.hunks.share}
     return {"gold": audit.gold, "strict": errors, "test strength": strength, "left out": audit.left_out}
 
 
-def _numbers(found: Tally) -> dict[str, Any]:
-    ends = wilson(*found)
-    return {"wrong": found.wrong, "of": found.of, "share": found.share, "interval": list(ends) if ends else None}
+def _numbers(counts: Tally) -> dict[str, Any]:
+    ends = wilson(*counts)
+    return {"wrong": counts.wrong, "of": counts.of, "share": counts.share, "interval": list(ends) if ends else None}

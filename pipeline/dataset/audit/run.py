@@ -22,7 +22,7 @@ from pipeline.core.records import Instance, Outcome, Prediction, Verdict
 from pipeline.core.store import Store, read_records
 from pipeline.core.work import Interrupts
 from pipeline.dataset.applied import DoesNotApply
-from pipeline.dataset.audit.variants import Drawn, Made, draw
+from pipeline.dataset.audit.variants import Drawn, DrawnVariant, draw
 from pipeline.evaluate.answers import Answers
 from pipeline.evaluate.assess.evidence import audits_of, snapshots_of
 from pipeline.evaluate.assess.request import Assessed, Examine, Find
@@ -47,7 +47,7 @@ _PARTS: dict[Outcome, Mapping[str, Find]] = {
 _CHECKED: tuple[Kind, ...] = ("same", "harmful")
 
 
-class Asked(NamedTuple):
+class AuditOptions(NamedTuple):
     """What is drawn: variants of each kind, by a seed; at most `limit` of these are run (0: all). `numbers` are pull
     requests, none for all. `checker` asks the accessibility checker, too."""
 
@@ -62,7 +62,7 @@ class Turns(NamedTuple):
     """The variants of a repository that are run, in order, and those that were drawn, by name and kind: one patch
     may be a variant of two kinds."""
 
-    named: list[Named]
+    order: list[Turn]
     drawn: frozenset[tuple[str, Kind]]
 
 
@@ -74,15 +74,15 @@ class Work(NamedTuple):
     trust_local: bool = False
 
 
-class Named(NamedTuple):
+class Turn(NamedTuple):
     """A variant of an instance under a name of its own, so that one batch can hold many variants of an instance."""
 
     instance: Instance
-    made: Made
+    variant: DrawnVariant
 
     @property
     def name(self) -> str:
-        return f"{self.instance.instance_id}~{self.made.digest[:12]}"
+        return f"{self.instance.instance_id}~{self.variant.digest[:12]}"
 
     @property
     def renamed(self) -> Instance:
@@ -92,56 +92,60 @@ class Named(NamedTuple):
     @property
     def prediction(self) -> Prediction:
         """The variant as a prediction. It is trusted, since it is gold, changed by one of our rules."""
-        return Prediction(instance_id=self.name, model_name_or_path=AGENT, model_patch=self.made.patch, trusted=True)
+        return Prediction(instance_id=self.name, model_name_or_path=AGENT, model_patch=self.variant.patch, trusted=True)
 
 
-def audit(store: Store, repos: Sequence[Repo], how: How, asked: Asked, work: Work) -> dict[Repo, list[VerdictAudit]]:
+def audit(
+    store: Store, repos: Sequence[Repo], how: How, options: AuditOptions, work: Work
+) -> dict[Repo, list[VerdictAudit]]:
     """Audit these datasets and write the records. Raises UserError for a missing dataset."""
-    drawn = {repo: _draw(store, repo, asked) for repo in repos}
-    if asked.numbers and not any(drawn.values()):
-        raise UserError(f"no instance of these numbers: {', '.join(map(str, asked.numbers))}", field="pr")
-    turns = _in_turn(drawn, asked)
-    return {repo: _audited(store, repo, drawn[repo], turns[repo], how, asked, work) for repo in repos}
+    drawn = {repo: _draw(store, repo, options) for repo in repos}
+    if options.numbers and not any(drawn.values()):
+        raise UserError(f"no instance of these numbers: {', '.join(map(str, options.numbers))}", field="pr")
+    turns = _in_turn(drawn, options)
+    return {repo: _audited(store, repo, drawn[repo], turns[repo], how, options, work) for repo in repos}
 
 
-def _draw(store: Store, repo: Repo, asked: Asked) -> dict[str, tuple[Instance, Drawn]]:
+def _draw(store: Store, repo: Repo, options: AuditOptions) -> dict[str, tuple[Instance, Drawn]]:
     """The variants of each chosen instance."""
-    clone, found = images.source(store, repo), {}
-    wanted = [one for one in read_dataset(store, repo) if not asked.numbers or one.number in asked.numbers]
-    with Progress("drawing variants", len(wanted)) as progress:
-        for one in wanted:
+    clone, by_name = images.source(store, repo), {}
+    instances = [
+        instance for instance in read_dataset(store, repo) if not options.numbers or instance.number in options.numbers
+    ]
+    with Progress("drawing variants", len(instances)) as progress:
+        for instance in instances:
             try:
-                drawn = draw(one, clone, asked.variants, asked.seed)
+                drawn = draw(instance, clone, options.variants, options.seed)
             except (DoesNotApply, UnicodeDecodeError) as error:
-                progress.finish(one.instance_id, f"no variants: {error}", "none")
+                progress.finish(instance.instance_id, f"no variants: {error}", "none")
                 continue
-            found[one.instance_id] = (one, drawn)
-            progress.finish(one.instance_id, f"{len(drawn.made) - 1} variants")
-    return found
+            by_name[instance.instance_id] = (instance, drawn)
+            progress.finish(instance.instance_id, f"{len(drawn.variants) - 1} variants")
+    return by_name
 
 
-def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], asked: Asked) -> dict[Repo, Turns]:
+def _in_turn(drawn: Mapping[Repo, Mapping[str, tuple[Instance, Drawn]]], options: AuditOptions) -> dict[Repo, Turns]:
     """What is run, by repository. The seed decides the order, which alternates between kinds, so a larger number
     adds to a smaller one, and an interrupted audit is a sample, too. Gold comes before the first variant of its
     instance."""
-    pools: dict[Kind, list[Named]] = {"same": [], "harmful": [], "hunk": []}
-    gold: dict[str, Named] = {}
-    for instance, variants in chain.from_iterable(each.values() for each in drawn.values()):
-        gold[instance.instance_id] = Named(instance, variants.made[0])
-        for made in variants.made[1:]:
-            pools[made.kind].append(Named(instance, made))
+    pools: dict[Kind, list[Turn]] = {"same": [], "harmful": [], "hunk": []}
+    gold: dict[str, Turn] = {}
+    for instance, draws in chain.from_iterable(by_name.values() for by_name in drawn.values()):
+        gold[instance.instance_id] = Turn(instance, draws.variants[0])
+        for variant in draws.variants[1:]:
+            pools[variant.kind].append(Turn(instance, variant))
     for kind, pool in pools.items():
-        random.Random(f"{asked.seed} {kind}").shuffle(pool)
-    turns = [one for one in chain.from_iterable(zip_longest(*pools.values())) if one]
-    found: dict[Repo, list[Named]] = {repo: [] for repo in drawn}
-    for one in turns[: asked.limit or None]:
-        found[one.instance.repository] += (gold[one.instance.instance_id], one)
+        random.Random(f"{options.seed} {kind}").shuffle(pool)
+    turns = [turn for turn in chain.from_iterable(zip_longest(*pools.values())) if turn]
+    by_repo: dict[Repo, list[Turn]] = {repo: [] for repo in drawn}
+    for turn in turns[: options.limit or None]:
+        by_repo[turn.instance.repository] += (gold[turn.instance.instance_id], turn)
     return {
         repo: Turns(
-            list({one.name: one for one in reversed(named)}.values())[::-1],
-            frozenset((one.name, one.made.kind) for one in named),
+            list({turn.name: turn for turn in reversed(order)}.values())[::-1],
+            frozenset((turn.name, turn.variant.kind) for turn in order),
         )
-        for repo, named in found.items()
+        for repo, order in by_repo.items()
     }
 
 
@@ -151,56 +155,58 @@ def _audited(
     drawn: Mapping[str, tuple[Instance, Drawn]],
     turns: Turns,
     how: How,
-    asked: Asked,
+    options: AuditOptions,
     work: Work,
 ) -> list[VerdictAudit]:
     """The audits of one repository. Equal patches are run once. An interrupted audit is written, too."""
     clone, path = images.source(store, repo), store.audit(repo)
 
     def write(verdicts: Mapping[str, Verdict], checked: Mapping[str, tuple[bool, str]]) -> list[VerdictAudit]:
-        audits = [_audit(*drawn[name], turns, verdicts, checked, asked) for name in sorted(drawn)]
-        others = [one for one in read_records(path, VerdictAudit) if one.instance_id not in drawn]
-        both: list[VerdictAudit] = sorted([*others, *audits], key=lambda one: one.instance_id)
-        store.replace_records(path, both)
+        audits = [_audit(*drawn[name], turns, verdicts, checked, options) for name in sorted(drawn)]
+        uncovered = [record for record in read_records(path, VerdictAudit) if record.instance_id not in drawn]
+        records: list[VerdictAudit] = sorted([*uncovered, *audits], key=lambda record: record.instance_id)
+        store.replace_records(path, records)
         return audits
 
     with store.lock("audit", repo), log_file(path.with_suffix(".log")):
         runs = patch_runs(store, repo, how, clone)
         try:
-            verdicts = _verdicts(store, runs, turns.named, how, work, clone)
+            verdicts = _verdicts(store, runs, turns.order, how, work, clone)
         except KeyboardInterrupt:
-            write(_so_far(runs, turns.named), {})
+            write(_so_far(runs, turns.order), {})
             raise
         write(verdicts, {})
-        return write(verdicts, _checked(runs, turns, verdicts, how, work) if asked.checker else {})
+        return write(verdicts, _checked(runs, turns, verdicts, how, work) if options.checker else {})
 
 
-def _so_far(runs: PatchRuns, named: Sequence[Named]) -> dict[str, Verdict]:
+def _so_far(runs: PatchRuns, order: Sequence[Turn]) -> dict[str, Verdict]:
     """The verdicts on variants whose test runs are stored."""
-    kept = [(one, runs.kept(one.instance, one.made.patch)) for one in named]
+    stored = [(turn, runs.kept(turn.instance, turn.variant.patch)) for turn in order]
     return {
-        one.name: sign(one.renamed, AGENT, AGENT, "", one.prediction, of_tested(one.instance, tested))
-        for one, tested in kept
+        turn.name: sign(turn.renamed, AGENT, AGENT, "", turn.prediction, of_tested(turn.instance, tested))
+        for turn, tested in stored
         if tested
     }
 
 
 def _verdicts(
-    store: Store, runs: PatchRuns, named: Sequence[Named], how: How, work: Work, clone: Clone
+    store: Store, runs: PatchRuns, order: Sequence[Turn], how: How, work: Work, clone: Clone
 ) -> dict[str, Verdict]:
     """The verdict on each variant, by its name."""
-    instances = [one.renamed for one in named]
-    answers = Answers("", store.audit(runs.repo), {one.name: one.prediction for one in named}, {})
+    instances = [turn.renamed for turn in order]
+    answers = Answers("", store.audit(runs.repo), {turn.name: turn.prediction for turn in order}, {})
     check(instances, answers, clone, how.sandbox, work.trust_local)
-    with Progress("auditing verdicts", len(named)) as progress:
+    with Progress("auditing verdicts", len(order)) as progress:
         how.sandbox.images.serve(Directory.here(store.root))
-        fared = graded(
-            runs, instances, answers, progress, {one.instance_id for one in instances}, **_words(progress, how, work)
-        )
-    return {one.instance_id: sign(one, AGENT, AGENT, "", answers.of(one), fared[one.instance_id]) for one in instances}
+        names = {instance.instance_id for instance in instances}
+        fared = graded(runs, instances, answers, progress, names, **_batch_options(progress, how, work))
+    return {
+        instance.instance_id: sign(instance, AGENT, AGENT, "", answers.of(instance), fared[instance.instance_id])
+        for instance in instances
+    }
 
 
-def _words(progress: Progress, how: How, work: Work) -> dict[str, Any]:
+def _batch_options(progress: Progress, how: How, work: Work) -> dict[str, Any]:
     interrupts = Interrupts(progress.stopping, how.sandbox.abort)
     return {"jobs": work.jobs, "engine": work.engine, "interrupts": interrupts}
 
@@ -213,21 +219,21 @@ def _checked(
     change the tests' verdict."""
     requests = [
         Examine(
-            Assessed(variant.renamed, verdicts[variant.name], variant.made.patch),
+            Assessed(turn.renamed, verdicts[turn.name], turn.variant.patch),
             runs,
-            _PARTS[verdicts[variant.name].outcome],
+            _PARTS[verdicts[turn.name].outcome],
         )
-        for variant in turns.named
-        if verdicts[variant.name].outcome in _PARTS and any((variant.name, kind) in turns.drawn for kind in _CHECKED)
+        for turn in turns.order
+        if verdicts[turn.name].outcome in _PARTS and any((turn.name, kind) in turns.drawn for kind in _CHECKED)
     ]
     with Progress("asking the checker", len(requests)) as progress:
-        assessments = examined(requests, progress, **_words(progress, how, work))
+        assessments = examined(requests, progress, **_batch_options(progress, how, work))
     return {
-        one.instance_id: (
-            one.resolved_equivalent and not (one.axe and one.axe.candidate > one.axe.gold),
-            "; ".join(one.notes.values()),
+        assessment.instance_id: (
+            assessment.resolved_equivalent and not (assessment.axe and assessment.axe.candidate > assessment.axe.gold),
+            "; ".join(assessment.notes.values()),
         )
-        for one in assessments
+        for assessment in assessments
     }
 
 
@@ -237,13 +243,13 @@ def _audit(
     turns: Turns,
     verdicts: Mapping[str, Verdict],
     checked: Mapping[str, tuple[bool, str]],
-    asked: Asked,
+    options: AuditOptions,
 ) -> VerdictAudit:
     return VerdictAudit(
         instance_id=instance.instance_id,
         image=instance.image,
-        seed=asked.seed,
-        wanted=asked.variants,
+        seed=options.seed,
+        wanted=options.variants,
         left_out={name: count for name, count in sorted(drawn.left_out.items()) if count},
         variants=tuple(_variants(instance, drawn, turns, verdicts, checked)),
         law=of_run("running", "reading", "grading", parser=instance.environment.parser),
@@ -257,13 +263,13 @@ def _variants(
     verdicts: Mapping[str, Verdict],
     checked: Mapping[str, tuple[bool, str]],
 ) -> Iterator[Variant]:
-    for made in drawn.made:
-        name = Named(instance, made).name
-        was_run = (name, made.kind) in turns.drawn
+    for variant in drawn.variants:
+        name = Turn(instance, variant).name
+        was_run = (name, variant.kind) in turns.drawn
         verdict, (resolved, note) = was_run and verdicts.get(name), checked.get(name, (None, ""))
         yield Variant(
-            **{name: value for name, value in made._asdict().items() if name != "patch"},
-            patch_digest=made.digest,
+            **{name: value for name, value in variant._asdict().items() if name != "patch"},
+            patch_digest=variant.digest,
             outcome=verdict.outcome if verdict else None,
             cause=verdict.cause[:200] if verdict else "",
             checked=resolved,
@@ -273,7 +279,7 @@ def _variants(
 
 def incomplete(audits: Sequence[VerdictAudit]) -> int:
     """The number of variants without a verdict because of faults of the machine."""
-    number = sum(one.outcome is Outcome.NOT_EVALUATED for each in audits for one in each.variants)
+    number = sum(variant.outcome is Outcome.NOT_EVALUATED for audit in audits for variant in audit.variants)
     if number:
         say(f"{number} variants are not evaluated; run it again")
     return number

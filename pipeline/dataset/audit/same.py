@@ -50,11 +50,11 @@ def attributes(code: Code) -> Iterator[Edit]:
     for tag in code.touched(*TAGS):
         parts = [node for node in tag.named_children if node.type in (*_ATTRIBUTES, "jsx_expression")]
         names = [_name(node) for node in parts]
-        for one, other in pairwise(parts):
-            swappable = all(node.type in _ATTRIBUTES and _moves(node) for node in (one, other))
-            twice = names.count(_name(one)) > 1 or names.count(_name(other)) > 1
-            if swappable and not twice and (code.is_touched(one) or code.is_touched(other)):
-                yield replaced((one, text_of(other)), (other, text_of(one)))
+        for first, second in pairwise(parts):
+            swappable = all(node.type in _ATTRIBUTES and _moves(node) for node in (first, second))
+            twice = names.count(_name(first)) > 1 or names.count(_name(second)) > 1
+            if swappable and not twice and (code.is_touched(first) or code.is_touched(second)):
+                yield replaced((first, text_of(second)), (second, text_of(first)))
 
 
 def _moves(attribute: Node) -> bool:
@@ -68,17 +68,18 @@ def _name(attribute: Node) -> bytes:
 
 def imports(code: Code) -> Iterator[Edit]:
     """Swap two adjacent imports, one of them of a package, or two names of one import."""
-    for one in code.nodes:
-        other = one.next_named_sibling
-        if one.type == "import_statement" and other is not None and other.type == one.type:
-            touched = code.is_touched(one) or code.is_touched(other)
-            if touched and any(_is_package(each) for each in (one, other)) and all(map(_binds, (one, other))):
-                yield replaced((one, text_of(other)), (other, text_of(one)))
+    for statement in code.nodes:
+        following = statement.next_named_sibling
+        if statement.type == "import_statement" and following is not None and following.type == statement.type:
+            touched = code.is_touched(statement) or code.is_touched(following)
+            pair = (statement, following)
+            if touched and any(map(_is_package, pair)) and all(map(_binds, pair)):
+                yield replaced((statement, text_of(following)), (following, text_of(statement)))
     for names in code.touched("named_imports"):
         specifiers = [node for node in names.named_children if node.type == "import_specifier"]
-        for one, other in pairwise(specifiers):
-            if code.is_touched(one) or code.is_touched(other):
-                yield replaced((one, text_of(other)), (other, text_of(one)))
+        for first, second in pairwise(specifiers):
+            if code.is_touched(first) or code.is_touched(second):
+                yield replaced((first, text_of(second)), (second, text_of(first)))
 
 
 def _is_package(statement: Node) -> bool:
@@ -123,11 +124,11 @@ def parentheses(code: Code) -> Iterator[Edit]:
 def lines(code: Code) -> Iterator[Edit]:
     """Write each attribute of a tag on its own line."""
     for tag in code.touched(*TAGS):
-        found = [
+        nodes = [
             node for node in tag.named_children if node.type in _ATTRIBUTES and node.start_point[0] + 1 in code.lines
         ]
-        if found:
-            yield Edit(tuple((node.start_byte, node.start_byte, b"\n  ") for node in found))
+        if nodes:
+            yield Edit(tuple((node.start_byte, node.start_byte, b"\n  ") for node in nodes))
 
 
 # -- statements --------------------------------------------------------------------------------------------------------
@@ -181,12 +182,12 @@ def branches(code: Code) -> Iterator[Edit]:
     """Write `if (a) b else c` as `if (!(a)) c else b`."""
     for node in code.begins("if_statement"):
         condition, yes, no = (node.child_by_field_name(name) for name in ("condition", "consequence", "alternative"))
-        other = no.named_children[-1] if no is not None and no.named_children else None
-        if condition is None or yes is None or other is None:
+        alternative = no.named_children[-1] if no is not None and no.named_children else None
+        if condition is None or yes is None or alternative is None:
             continue
-        if yes.type == other.type == "statement_block":
+        if yes.type == alternative.type == "statement_block":
             inner = condition.named_children[-1]
-            yield replaced((inner, _not(inner)), (yes, text_of(other)), (other, text_of(yes)))
+            yield replaced((inner, _not(inner)), (yes, text_of(alternative)), (alternative, text_of(yes)))
 
 
 def guards(code: Code) -> Iterator[Edit]:
@@ -212,7 +213,9 @@ def sides(code: Code) -> Iterator[Edit]:
 
 def _is_pure(node: Node) -> bool:
     """Whether it is a name, a literal or a property of a name."""
-    return all(one.type in (*_PURE, "property_identifier", "string_fragment") for one in walk(node) if one.is_named)
+    return all(
+        inner.type in (*_PURE, "property_identifier", "string_fragment") for inner in walk(node) if inner.is_named
+    )
 
 
 def _not(node: Node) -> bytes:
@@ -238,15 +241,15 @@ def templates(code: Code) -> Iterator[Edit]:
 
 def _parts(template: Node) -> list[bytes]:
     """The terms of the sum, a string first; none if the text would need other escapes in a string."""
-    found: list[bytes] = [b'""']
+    terms: list[bytes] = [b'""']
     for node in template.named_children:
         if node.type == "template_substitution" and node.named_children:
-            found.append(b"String(" + text_of(node.named_children[-1]) + b")")
+            terms.append(b"String(" + text_of(node.named_children[-1]) + b")")
         elif node.type == "string_fragment" and not re.search(rb"[\\\"\n\r]", text_of(node)):
-            found.append(b'"' + text_of(node) + b'"')
+            terms.append(b'"' + text_of(node) + b'"')
         else:
             return []
-    return found
+    return terms
 
 
 def arrows(code: Code) -> Iterator[Edit]:
@@ -254,8 +257,10 @@ def arrows(code: Code) -> Iterator[Edit]:
     for node in code.begins("arrow_function"):
         body, head = node.child_by_field_name("body"), node.child_by_field_name("parameters")
         single = node.child_by_field_name("parameter")
-        asks = within(node, _OWN) or any(text_of(one) == b"arguments" for one in walk(node) if one.type == "identifier")
-        if body is None or asks or (node.parent is not None and node.parent.type == "public_field_definition"):
+        uses_context = within(node, _OWN) or any(
+            text_of(inner) == b"arguments" for inner in walk(node) if inner.type == "identifier"
+        )
+        if body is None or uses_context or (node.parent is not None and node.parent.type == "public_field_definition"):
             continue
         prefix = b"async function " if any(child.type == "async" for child in node.children) else b"function "
         if single is not None:
@@ -267,8 +272,8 @@ def arrows(code: Code) -> Iterator[Edit]:
         else:
             continue
         inner = text_of(body) if body.type == "statement_block" else b"{ return " + text_of(body) + b"; }"
-        made = prefix + signature + b" " + inner
-        yield replaced((node, made if _stands_alone(node) else b"(" + made + b")"))
+        function = prefix + signature + b" " + inner
+        yield replaced((node, function if _stands_alone(node) else b"(" + function + b")"))
 
 
 def _stands_alone(node: Node) -> bool:
@@ -282,11 +287,17 @@ def chains(code: Code) -> Iterator[Edit]:
     for node in code.begins("member_expression"):
         subject, link = node.child_by_field_name("object"), node.child_by_field_name("optional_chain")
         follows = ("member_expression", "call_expression", "subscript_expression", "non_null_expression")
-        told = (*follows, "assignment_expression", "unary_expression", "update_expression")
-        if subject is None or link is None or not _is_pure(subject) or node.parent is None or node.parent.type in told:
+        unsupported = (*follows, "assignment_expression", "unary_expression", "update_expression")
+        if (
+            subject is None
+            or link is None
+            or not _is_pure(subject)
+            or node.parent is None
+            or node.parent.type in unsupported
+        ):
             continue
-        name, rest = text_of(subject), text_of(node.child_by_field_name("property"))
-        yield replaced((node, b"(%s === null || %s === undefined ? undefined : %s.%s)" % (name, name, name, rest)))
+        name, key = text_of(subject), text_of(node.child_by_field_name("property"))
+        yield replaced((node, b"(%s === null || %s === undefined ? undefined : %s.%s)" % (name, name, name, key)))
 
 
 # -- attributes --------------------------------------------------------------------------------------------------------
@@ -323,9 +334,9 @@ def states(code: Code) -> Iterator[Edit]:
 def absences(code: Code) -> Iterator[Edit]:
     """Write `undefined` as `null` in an attribute of an HTML element: both omit the attribute."""
     for node in code.touched("jsx_attribute"):
-        for one in walk(node) if _is_of_page(node) else ():
-            if one.type == "undefined" and one.parent is not None and one.parent.type == "ternary_expression":
-                yield replaced((one, b"null"))
+        for inner in walk(node) if _is_of_page(node) else ():
+            if inner.type == "undefined" and inner.parent is not None and inner.parent.type == "ternary_expression":
+                yield replaced((inner, b"null"))
 
 
 def _is_of_page(attribute: Node) -> bool:
@@ -367,7 +378,7 @@ def fragments(code: Code) -> Iterator[Edit]:
         holder = node.parent
         while holder is not None and holder.type == "parenthesized_expression":
             holder = holder.parent
-        keyed = any(_name(one) == b"key" for one in walk(node) if one.type == "jsx_attribute")
+        keyed = any(_name(inner) == b"key" for inner in walk(node) if inner.type == "jsx_attribute")
         if holder is not None and holder.type == "return_statement" and not keyed and _is_component(holder):
             yield Edit(((node.start_byte, node.start_byte, b"<>"), (node.end_byte, node.end_byte, b"</>")))
 
@@ -378,8 +389,8 @@ def _is_component(statement: Node) -> bool:
     holder = function.parent if function is not None else None
     if function is None or holder is None:
         return False
-    named = function.child_by_field_name("name") or (holder.child_by_field_name("name") if holder else None)
-    return text_of(named)[:1].isupper()
+    name = function.child_by_field_name("name") or (holder.child_by_field_name("name") if holder else None)
+    return text_of(name)[:1].isupper()
 
 
 def semicolons(code: Code) -> Iterator[Edit]:

@@ -29,7 +29,9 @@ MOST_HUNKS = 40
 #: characters of a text that the record holds
 _CUT = 160
 #: files that show examples to people and that tests do not use
-_SHOWN = re.compile(r"(?:^|/)(?:stories|docs?|examples?|demos?|website|storybook)/|\.(?:stories|story|docs?|figma)\.")
+_EXAMPLES = re.compile(
+    r"(?:^|/)(?:stories|docs?|examples?|demos?|website|storybook)/|\.(?:stories|story|docs?|figma)\."
+)
 #: signs that a test looks at more of the markup than what users perceive
 _LOOKS = re.compile(
     rb"[Ss]napshot|(?:inner|outer)HTML|toHaveClass|classList|className|querySelector|(?:first|last)(?:Element)?Child"
@@ -37,7 +39,7 @@ _LOOKS = re.compile(
 )
 
 
-class Made(NamedTuple):
+class DrawnVariant(NamedTuple):
     """A variant as it is run; `before` and `after` show the edit."""
 
     kind: Kind
@@ -66,31 +68,31 @@ class Draft(NamedTuple):
 class Drawn:
     """The variants of an instance, and how many edits were left out, by kind and reason."""
 
-    made: list[Made] = field(default_factory=list)
+    variants: list[DrawnVariant] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def draw(instance: Instance, clone: Clone, wanted: int, seed: int) -> Drawn:
-    """Gold, at most `wanted` variants of each kind, and gold without each hunk. Raises DoesNotApply."""
+def draw(instance: Instance, clone: Clone, count: int, seed: int) -> Drawn:
+    """Gold, at most `count` variants of each kind, and gold without each hunk. Raises DoesNotApply."""
     chance = random.Random(f"{seed} {instance.instance_id}")
-    drawn = Drawn([Made("gold", "gold", "", 0, "", "", instance.fix_patch)])
+    drawn = Drawn([DrawnVariant("gold", "gold", "", 0, "", "", instance.fix_patch)])
     looks = _looks(instance, clone)
     with scratch(clone, instance.base.sha) as index:
         index.apply("fix", instance.fix_patch)
         sources = list(_sources(instance, index))
     drafts = _Drafts(instance.fix_patch, sources, drawn)
     rules = same.RULES if looks else (*same.RULES, *same.MARKUP)
-    drafts.take("same", rules, wanted, chance)
+    drafts.take("same", rules, count, chance)
     drafts.widen(TAGS)
-    drafts.take("same", rules, wanted, chance)
+    drafts.take("same", rules, count, chance)
     drafts.widen(FUNCTIONS)
-    drafts.take("same", rules, wanted, chance)
-    drafts.take_several("same", rules, wanted, chance)
+    drafts.take("same", rules, count, chance)
+    drafts.take_several("same", rules, count, chance)
     drafts.narrow()
     drafts.take_hunks(chance)
-    drafts.take("harmful", harmful.RULES, wanted, chance)
+    drafts.take("harmful", harmful.RULES, count, chance)
     drafts.widen(TAGS)
-    drafts.take("harmful", harmful.RULES, wanted, chance)
+    drafts.take("harmful", harmful.RULES, count, chance)
     return drawn
 
 
@@ -110,7 +112,7 @@ def _sources(instance: Instance, index: Scratch) -> Iterator[tuple[bytes, Code]]
     is_protected = protected(instance)
     for path in paths(instance.fix_patch):
         gold = index.read(path)
-        if gold is None or not is_code(path) or is_protected(path) or _SHOWN.search(path):
+        if gold is None or not is_code(path) or is_protected(path) or _EXAMPLES.search(path):
             continue
         base = index.read(path, instance.base.sha) or b""
         yield base, Code(path, gold, changed_lines(base, gold), base)
@@ -124,9 +126,9 @@ def _excerpts(text: bytes, edit: Edit) -> tuple[bytes, bytes]:
             new for *_, new in parts
         )
     start, end = parts[0][0], parts[-1][1]
-    first, last = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
-    line = text[first : last if last >= 0 else len(text)]
-    moved = Edit(tuple((at - first, to - first, new) for at, to, new in parts))
+    line_start, line_end = text.rfind(b"\n", 0, start) + 1, text.find(b"\n", end)
+    line = text[line_start : line_end if line_end >= 0 else len(text)]
+    moved = Edit(tuple((at - line_start, to - line_start, new) for at, to, new in parts))
     return line, moved.on(line)
 
 
@@ -147,7 +149,7 @@ class _Drafts:
         """From now on, use only gold's lines again."""
         self.sources = self.narrower
 
-    def take(self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random) -> None:
+    def take(self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], count: int, chance: random.Random) -> None:
         """Take variants of one edit each, in turn from each rule, until they run out."""
         waiting: dict[str, list[Draft]] = {}
         for _, code in self.sources:
@@ -155,46 +157,46 @@ class _Drafts:
                 waiting.setdefault(rule, []).append(Draft(kind, rule, code, edit))
         if kind == "harmful":
             waiting["hunk left out"] = []
-        for several in waiting.values():
-            chance.shuffle(several)
+        for drafts in waiting.values():
+            chance.shuffle(drafts)
         turns = sorted(waiting)
         chance.shuffle(turns)
-        hunks = [one for one in self.drawn.made if one.kind == "hunk" and one.patch.strip()]
-        chance.shuffle(hunks)
-        while turns and self._count(kind) < wanted:
+        hunk_variants = [variant for variant in self.drawn.variants if variant.kind == "hunk" and variant.patch.strip()]
+        chance.shuffle(hunk_variants)
+        while turns and self._count(kind) < count:
             rule = turns.pop(0)
             if rule == "hunk left out":
-                self._next_hunk(kind, rule, hunks)
-                left = bool(hunks)
+                self._next_hunk(kind, rule, hunk_variants)
+                remaining = bool(hunk_variants)
             else:
                 self._next(waiting[rule])
-                left = bool(waiting[rule])
-            if left:
+                remaining = bool(waiting[rule])
+            if remaining:
                 turns.append(rule)
         self.drawn.left_out[f"{kind}: not drawn"] += sum(map(len, waiting.values()))
 
     def take_several(
-        self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], wanted: int, chance: random.Random
+        self, kind: Kind, rules: Sequence[tuple[str, same.Rule]], count: int, chance: random.Random
     ) -> None:
         """Take variants of two edits if there are too few of one edit."""
-        found = [(code, edit) for _, code in self.sources for _, edit in edits(rules, code)]
-        for _ in range(8 * wanted if len(found) > 1 else 0):
-            if self._count(kind) >= wanted:
+        candidates = [(code, edit) for _, code in self.sources for _, edit in edits(rules, code)]
+        for _ in range(8 * count if len(candidates) > 1 else 0):
+            if self._count(kind) >= count:
                 return
-            (code, one), (other, two) = chance.sample(found, 2)
-            if code is other and not one.overlaps(two):
-                self._add(Draft(kind, "several", code, Edit((*one.parts, *two.parts))))
+            (code, first), (other_code, second) = chance.sample(candidates, 2)
+            if code is other_code and not first.overlaps(second):
+                self._add(Draft(kind, "several", code, Edit((*first.parts, *second.parts))))
 
     def take_hunks(self, chance: random.Random) -> None:
         """Take gold without each of its hunks."""
         whole = [(code, hunk) for base, code in self.sources for hunk in hunks(base, code)]
         for code, hunk in sorted(chance.sample(whole, min(MOST_HUNKS, len(whole))), key=whole.index):
-            first = code.text.splitlines()[hunk.line - 1 : hunk.line]
-            self._keep("hunk", "hunk left out", code, hunk.line, (first[0] if first else b"", b""), hunk.text)
+            lines = code.text.splitlines()[hunk.line - 1 : hunk.line]
+            self._keep("hunk", "hunk left out", code, hunk.line, (lines[0] if lines else b"", b""), hunk.text)
         self.drawn.left_out["hunk: not drawn"] += max(0, len(whole) - MOST_HUNKS)
 
     def _count(self, kind: Kind) -> int:
-        return sum(one.kind == kind for one in self.drawn.made)
+        return sum(variant.kind == kind for variant in self.drawn.variants)
 
     def _next(self, waiting: list[Draft]) -> None:
         """Add the first draft that makes a variant."""
@@ -202,24 +204,24 @@ class _Drafts:
             if self._add(waiting.pop()):
                 return
 
-    def _next_hunk(self, kind: Kind, rule: str, hunks: list[Made]) -> None:
+    def _next_hunk(self, kind: Kind, rule: str, hunk_variants: list[DrawnVariant]) -> None:
         """Add the first hunk that is not a variant already."""
-        while hunks:
-            made = hunks.pop()._replace(kind=kind, rule=rule)
-            if not self._is_there(kind, made.patch):
-                self.drawn.made.append(made)
+        while hunk_variants:
+            variant = hunk_variants.pop()._replace(kind=kind, rule=rule)
+            if not self._is_known(kind, variant.patch):
+                self.drawn.variants.append(variant)
                 return
 
     def _add(self, draft: Draft) -> bool:
         """Try to add a variant; returns whether it was added."""
         kind, rule, code, edit = draft
-        made = code.edited(edit)
-        if made is None:
+        edited = code.edited(edit)
+        if edited is None:
             return self._leave_out(kind, "does not parse")
-        if kind == "harmful" and made.effective == code.effective:
+        if kind == "harmful" and edited.effective == code.effective:
             return self._leave_out(kind, "has no effect")
         line = code.text.count(b"\n", 0, min(start for start, *_ in edit.parts)) + 1
-        return self._keep(kind, rule, code, line, _excerpts(code.text, edit), made.text)
+        return self._keep(kind, rule, code, line, _excerpts(code.text, edit), edited.text)
 
     def _keep(self, kind: Kind, rule: str, code: Code, line: int, excerpts: tuple[bytes, bytes], text: bytes) -> bool:
         if text == code.text:
@@ -227,21 +229,21 @@ class _Drafts:
         patch = self._patch(code, text)
         if kind != "hunk" and not patch.strip():
             return self._leave_out(kind, "is the base")
-        if self._is_there(kind, patch):
+        if self._is_known(kind, patch):
             return self._leave_out(kind, "is there already")
-        before, after = (one.decode(errors="replace").strip()[:_CUT] for one in excerpts)
-        self.drawn.made.append(Made(kind, rule, code.path, line, before, after, patch))
+        before, after = (excerpt.decode(errors="replace").strip()[:_CUT] for excerpt in excerpts)
+        self.drawn.variants.append(DrawnVariant(kind, rule, code.path, line, before, after, patch))
         return True
 
-    def _is_there(self, kind: Kind, patch: str) -> bool:
+    def _is_known(self, kind: Kind, patch: str) -> bool:
         """Whether a kind has this patch already. Remembers the patch."""
-        known, name = self.seen.setdefault(kind, set()), digest(patch)
-        is_there = name in known
-        known.add(name)
-        return is_there
+        patches, name = self.seen.setdefault(kind, set()), digest(patch)
+        is_known = name in patches
+        patches.add(name)
+        return is_known
 
-    def _leave_out(self, kind: Kind, why: str) -> bool:
-        self.drawn.left_out[f"{kind}: {why}"] += 1
+    def _leave_out(self, kind: Kind, reason: str) -> bool:
+        self.drawn.left_out[f"{kind}: {reason}"] += 1
         return False
 
     def _patch(self, code: Code, text: bytes) -> str:

@@ -25,7 +25,7 @@ TOKEN = "grader.token"
 ABOUT = """\
 # Instances of A11y-Bench, for {program}
 
-{how}
+{usage}
 
 A verdict takes `a11y-bench dataset grade --serve --token-file {token}` on the machine that has the dataset. The images
 are those that its build has made. This folder holds other people's code, and the solutions: do not publish it.
@@ -38,18 +38,18 @@ Files = Iterator[tuple[str, bytes]]
 
 def harbor(instances: Iterable[Instance], token: str) -> Files:
     """A task directory per instance. Harbor copies the script of the tests in after the agent has ended."""
-    for one in instances:
-        root = one.instance_id
-        yield f"{root}/instruction.md", _instruction(one)
-        yield f"{root}/task.toml", _task_toml(one).encode()
-        yield f"{root}/environment/Dockerfile", f"FROM {instance_image(one.image)}\nWORKDIR {REPO}\n".encode()
+    for instance in instances:
+        root = instance.instance_id
+        yield f"{root}/instruction.md", _instruction(instance)
+        yield f"{root}/task.toml", _task_toml(instance).encode()
+        yield f"{root}/environment/Dockerfile", f"FROM {instance_image(instance.image)}\nWORKDIR {REPO}\n".encode()
         yield (
             f"{root}/solution/solve.sh",
             f"#!/bin/sh\ncd {REPO} && git -c 'safe.directory=*' apply /solution/gold.patch\n".encode(),
         )
-        yield f"{root}/solution/gold.patch", one.fix_patch.encode()
-        yield f"{root}/tests/test.sh", _script(one, "harbor", token)
-    yield "README.md", _about("Harbor", "    harbor run --path . --agent oracle")
+        yield f"{root}/solution/gold.patch", instance.fix_patch.encode()
+        yield f"{root}/tests/test.sh", _script(instance, "harbor", token)
+    yield "README.md", _readme("Harbor", "    harbor run --path . --agent oracle")
 
 
 def _task_toml(instance: Instance) -> str:
@@ -79,43 +79,47 @@ memory_mb = {MEMORY_MB}
 def inspect(instances: Iterable[Instance], token: str) -> Files:
     """One Inspect task, with a sample and a compose file per instance."""
     rows = []
-    for one in instances:
+    for instance in instances:
         rows.append(
             {
-                "instance_id": one.instance_id,
-                "repo": str(one.repository),
-                "base_commit": one.base.sha,
-                "statement": statement(one.task()),
+                "instance_id": instance.instance_id,
+                "repo": str(instance.repository),
+                "base_commit": instance.base.sha,
+                "statement": statement(instance.task()),
             }
         )
-        service = {"image": instance_image(one.image), "command": ["sleep", "infinity"], "working_dir": REPO}
+        service = {"image": instance_image(instance.image), "command": ["sleep", "infinity"], "working_dir": REPO}
         limits = {"init": True, "network_mode": "none", "cpus": CPUS, "mem_limit": f"{MEMORY_MB}m"}
         compose = {"services": {"default": service | limits | {"x-local": True}}}
-        yield f"compose/{one.instance_id}.yaml", (json.dumps(compose, indent=2) + "\n").encode()
+        yield f"compose/{instance.instance_id}.yaml", (json.dumps(compose, indent=2) + "\n").encode()
     yield "instances.jsonl", _lines(rows)
     yield "a11y_bench.py", (HERE / "scorer.py").read_text(encoding="utf-8").replace("@ROOT@", REPO).encode()
-    yield "README.md", _about("Inspect", "    inspect eval a11y_bench.py --model openai/gpt-5")
+    yield "README.md", _readme("Inspect", "    inspect eval a11y_bench.py --model openai/gpt-5")
 
 
 def swe_bench_5(instances: Iterable[Instance], token: str) -> Files:
     """A task repository of SWE-bench 5. Our verdict is its only test, so its own parsers decide nothing."""
     yield "sweb.yaml", _yaml({"datasets": ["local/a11y-bench"], "splits": ["test"]})
-    for one in instances:
-        root, row = f"tasks/{one.instance_id}", swe_bench(one)
-        name = f"swebench/sweb.eval.x86_64.{one.instance_id}:latest".lower().replace("__", "_1776_")
-        plain = ("instance_id", "repo", "base_commit", "version", "created_at", "environment_setup_commit")
-        about = {name: row[name] for name in plain} | {"image": name, "split": "test", "datasets": ["local/a11y-bench"]}
-        yield f"{root}/task.yaml", _yaml(about | {"log_parser": "parse_log_pytest", "eval_type": "pass_and_fail"})
+    for instance in instances:
+        root, row = f"tasks/{instance.instance_id}", swe_bench(instance)
+        name = f"swebench/sweb.eval.x86_64.{instance.instance_id}:latest".lower().replace("__", "_1776_")
+        copied = ("instance_id", "repo", "base_commit", "version", "created_at", "environment_setup_commit")
+        fields = {name: row[name] for name in copied} | {
+            "image": name,
+            "split": "test",
+            "datasets": ["local/a11y-bench"],
+        }
+        yield f"{root}/task.yaml", _yaml(fields | {"log_parser": "parse_log_pytest", "eval_type": "pass_and_fail"})
         yield f"{root}/tests.json", _json({"FAIL_TO_PASS": ["a11y-bench-verdict"], "PASS_TO_PASS": []})
-        yield f"{root}/problem_statement.md", _instruction(one)
-        if one.hints.strip():
-            yield f"{root}/hints.md", one.hints.encode()
-        yield f"{root}/gold.patch", one.fix_patch.encode()
-        yield f"{root}/test.patch", one.test_patch.encode()
-        yield f"{root}/eval.sh", _script(one, "swe-bench", token)
-        made = f"FROM {instance_image(one.image)}\nUSER root\nRUN ln -s {REPO} /testbed\nWORKDIR /testbed\n"
-        yield f"{root}/Dockerfile", made.encode()
-    yield "README.md", _about("SWE-bench 5", "    swebench images build --help")
+        yield f"{root}/problem_statement.md", _instruction(instance)
+        if instance.hints.strip():
+            yield f"{root}/hints.md", instance.hints.encode()
+        yield f"{root}/gold.patch", instance.fix_patch.encode()
+        yield f"{root}/test.patch", instance.test_patch.encode()
+        yield f"{root}/eval.sh", _script(instance, "swe-bench", token)
+        dockerfile = f"FROM {instance_image(instance.image)}\nUSER root\nRUN ln -s {REPO} /testbed\nWORKDIR /testbed\n"
+        yield f"{root}/Dockerfile", dockerfile.encode()
+    yield "README.md", _readme("SWE-bench 5", "    swebench images build --help")
 
 
 def hugging_face(instances: Iterable[Instance], token: str) -> Files:
@@ -123,15 +127,15 @@ def hugging_face(instances: Iterable[Instance], token: str) -> Files:
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    rows = [swe_bench(one) for one in instances]
+    rows = [swe_bench(instance) for instance in instances]
     data = BytesIO()
     parquet.write_table(pa.Table.from_pylist(rows), data, compression="zstd")
     yield "data/test-00000-of-00001.parquet", data.getvalue()
     head = (
         "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: data/test-*.parquet\n---\n\n"
     )
-    how = '    datasets.load_dataset("FOLDER", split="test")'
-    yield "README.md", head.encode() + _about("Hugging Face datasets", how)
+    usage = '    datasets.load_dataset("FOLDER", split="test")'
+    yield "README.md", head.encode() + _readme("Hugging Face datasets", usage)
 
 
 #: format -> the files of its folder
@@ -147,22 +151,22 @@ def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, repl
     """Write a format's folder. Raises UserError for an unknown format, and if the folder has other files."""
     if form not in FOLDERS:
         raise unknown("format", form, list(FOLDERS))
-    there = folder / TOKEN
+    token_file = folder / TOKEN
     if folder.exists() and any(folder.iterdir()) and not replace:
         raise UserError("the folder is not empty", path=folder, hint="name another folder, or add --force")
-    token = there.read_text(encoding="utf-8").strip() if there.is_file() else secrets.token_urlsafe(32)
+    token = token_file.read_text(encoding="utf-8").strip() if token_file.is_file() else secrets.token_urlsafe(32)
     for name, data in FOLDERS[form](instances, token):
         write_bytes(folder / name, data)
         if data.startswith(b"#!"):
             (folder / name).chmod(0o755)
-    write_bytes(there, f"{token}\n".encode())
-    there.chmod(0o600)
+    write_bytes(token_file, f"{token}\n".encode())
+    token_file.chmod(0o600)
 
 
-def _script(instance: Instance, way: str, token: str) -> bytes:
+def _script(instance: Instance, harness: str, token: str) -> bytes:
     text = (HERE / "grade.sh").read_text(encoding="utf-8")
-    for place, value in (("WAY", way), ("INSTANCE", instance.instance_id), ("TOKEN", token), ("ROOT", REPO)):
-        text = text.replace(f"@{place}@", value)
+    for placeholder, value in (("WAY", harness), ("INSTANCE", instance.instance_id), ("TOKEN", token), ("ROOT", REPO)):
+        text = text.replace(f"@{placeholder}@", value)
     return text.encode()
 
 
@@ -170,8 +174,8 @@ def _instruction(instance: Instance) -> bytes:
     return statement(instance.task()).encode()
 
 
-def _about(program: str, how: str) -> bytes:
-    return ABOUT.format(program=program, how=how, token=TOKEN).encode()
+def _readme(program: str, usage: str) -> bytes:
+    return ABOUT.format(program=program, usage=usage, token=TOKEN).encode()
 
 
 def _lines(rows: Iterable[Any]) -> bytes:

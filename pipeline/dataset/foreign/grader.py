@@ -47,10 +47,10 @@ class Grader:
     def instance(self, name: str) -> Instance:
         """The instance of this name. Raises UserError for an unknown one."""
         repo, _ = parse_instance_id(name)
-        found = next((one for one in read_dataset(self._store, repo) if one.instance_id == name), None)
-        if found is None:
+        instance = next((record for record in read_dataset(self._store, repo) if record.instance_id == name), None)
+        if instance is None:
             raise UserError(f"{name} is not in the dataset of {repo}")
-        return found
+        return instance
 
     def grade(self, name: str, patch: str) -> Verdict:
         """The verdict on a patch. Raises UserError for an unknown instance, and for untrusted code in the local
@@ -82,15 +82,15 @@ class Grader:
 
 def described(verdict: Verdict) -> dict[str, Any]:
     """The fields of a verdict that other programs need."""
-    told = {"instance_id": verdict.instance_id, "outcome": str(verdict.outcome), "cause": verdict.cause}
-    return told | {"resolved": verdict.outcome is Outcome.RESOLVED, "law": verdict.law}
+    fields = {"instance_id": verdict.instance_id, "outcome": str(verdict.outcome), "cause": verdict.cause}
+    return fields | {"resolved": verdict.outcome is Outcome.RESOLVED, "law": verdict.law}
 
 
 def server(grader: Grader, host: str, port: int, token: str) -> ThreadingHTTPServer:
     """A server that grades until it is shut down; port 0 means any free port."""
-    made = ThreadingHTTPServer((host, port), partial(_Handler, grader, token))
-    made.daemon_threads = True
-    return made
+    http_server = ThreadingHTTPServer((host, port), partial(_Handler, grader, token))
+    http_server.daemon_threads = True
+    return http_server
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -101,11 +101,11 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*connection)
 
     def do_POST(self) -> None:
-        told = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        place, _, name = self.path.rpartition("/")
-        if not compare_digest(told.encode(), self._token.encode()):
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        folder, _, name = self.path.rpartition("/")
+        if not compare_digest(token.encode(), self._token.encode()):
             self._say(401, {"error": "wrong or missing token"})
-        elif place != "/grade":
+        elif folder != "/grade":
             self._say(404, {"error": "unknown path; use /grade/INSTANCE"})
         else:
             self._grade(name)
@@ -120,11 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._say(400, {"error": f"send the patch as text with a Content-Length of at most {LARGEST} bytes"})
             return
         try:
-            found = described(self._grader.grade(name, patch))
+            answer = described(self._grader.grade(name, patch))
         except A11yBenchError as error:
             self._say(404 if isinstance(error, UserError) else 503, {"error": str(error)})
             return
-        self._say(503 if found["outcome"] == Outcome.NOT_EVALUATED else 200, found)
+        self._say(503 if answer["outcome"] == Outcome.NOT_EVALUATED else 200, answer)
 
     def _say(self, status: int, value: dict[str, Any]) -> None:
         data = json.dumps(value).encode()

@@ -41,19 +41,19 @@ def samples() -> list[Sample]:
     ]
 
 
-async def _git(*words: str) -> str:
-    done = await sandbox().exec([*GIT, *words], cwd=ROOT, env=INDEX)
-    if not done.success:
-        raise RuntimeError(f"git {words[0]}: {done.stderr}")
-    return done.stdout
+async def _git(*arguments: str) -> str:
+    result = await sandbox().exec([*GIT, *arguments], cwd=ROOT, env=INDEX)
+    if not result.success:
+        raise RuntimeError(f"git {arguments[0]}: {result.stderr}")
+    return result.stdout
 
 
 async def difference() -> str:
     """The diff of the checkout against its first commit."""
-    first = (await _git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
-    await _git("read-tree", first)
+    root = (await _git("rev-list", "--max-parents=0", "HEAD")).split()[-1]
+    await _git("read-tree", root)
     await _git("add", "--all")
-    return await _git("diff", *DIFF, first)
+    return await _git("diff", *DIFF, root)
 
 
 def verdict(instance: str, patch: str) -> dict:
@@ -61,8 +61,8 @@ def verdict(instance: str, patch: str) -> dict:
     base = os.environ.get("A11Y_BENCH_GRADER", "http://127.0.0.1:8765").rstrip("/")
     token = (HERE / "grader.token").read_text(encoding="utf-8").strip()
     headers = {"Authorization": f"Bearer {token}"}
-    asked = urllib.request.Request(f"{base}/grade/{instance}", patch.encode(), headers, method="POST")
-    with urllib.request.urlopen(asked) as answer:
+    request = urllib.request.Request(f"{base}/grade/{instance}", patch.encode(), headers, method="POST")
+    with urllib.request.urlopen(request) as answer:
         return json.loads(answer.read())
 
 
@@ -72,9 +72,9 @@ def graded():
 
     async def score(state, target):
         patch = await difference()
-        found = await asyncio.to_thread(verdict, str(state.sample_id), patch)
-        value = CORRECT if found["resolved"] else INCORRECT
-        return Score(value=value, answer=patch, explanation=f"{found['outcome']} {found['cause']}".strip())
+        grade = await asyncio.to_thread(verdict, str(state.sample_id), patch)
+        value = CORRECT if grade["resolved"] else INCORRECT
+        return Score(value=value, answer=patch, explanation=f"{grade['outcome']} {grade['cause']}".strip())
 
     return score
 

@@ -16,7 +16,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import read_records
 from pipeline.dataset.audit import rates
-from pipeline.dataset.audit.run import Asked, Work, audit
+from pipeline.dataset.audit.run import AuditOptions, Work, audit
 from pipeline.dataset.cli import command
 from pipeline.evaluate.runs import How
 from pipeline.sandbox.base import Limits
@@ -39,7 +39,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 def audited(bench: Bench, **asked: object) -> VerdictAudit:
     how = How(bench.sandbox, Limits(seconds=LIMITS.seconds), IMPATIENT)
-    wanted = Asked(**{"variants": 4, "checker": False} | asked)
+    wanted = AuditOptions(**{"variants": 4, "checker": False} | asked)
     return audit(bench.store, [REPO], how, wanted, Work(jobs=1, trust_local=True))[REPO][0]
 
 

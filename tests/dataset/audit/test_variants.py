@@ -65,18 +65,18 @@ def drawn(tmp_path: Path) -> tuple[History, Instance, Drawn]:
 def test_twenty_of_each_kind_and_every_hunk(drawn: tuple[History, Instance, Drawn]) -> None:
     """The remark has no effect, and stories, texts and protected files are no code that a test could see."""
     _, _, found = drawn
-    kinds = Counter(one.kind for one in found.made)
+    kinds = Counter(one.kind for one in found.variants)
     assert (kinds["gold"], kinds["same"], kinds["harmful"], kinds["hunk"]) == (1, 20, 20, 1)
-    assert {one.path for one in found.made[1:]} == {"src/Menu.jsx"}
-    assert len({one.rule for one in found.made if one.kind == "same"}) > 6
-    assert len({one.rule for one in found.made if one.kind == "harmful"}) > 8
+    assert {one.path for one in found.variants[1:]} == {"src/Menu.jsx"}
+    assert len({one.rule for one in found.variants if one.kind == "same"}) > 6
+    assert len({one.rule for one in found.variants if one.kind == "harmful"}) > 8
 
 
 def test_each_is_another_patch_that_applies(drawn: tuple[History, Instance, Drawn]) -> None:
     history, one, found = drawn
     clone = open_clone(history.folder)
     for kind in ("same", "harmful"):
-        trees = [apply(clone, one.base.sha, {"it": each.patch}).tree for each in found.made if each.kind == kind]
+        trees = [apply(clone, one.base.sha, {"it": each.patch}).tree for each in found.variants if each.kind == kind]
         gold = apply(clone, one.base.sha, {"fix": one.fix_patch}).tree
         assert len(set(trees)) == len(trees) == 20
         assert not {gold, history.tree(one.base.sha)} & set(trees)
@@ -86,12 +86,12 @@ def test_a_seed_draws_the_same_and_another_seed_others(tmp_path: Path) -> None:
     history, one = instance(tmp_path)
     clone = open_clone(history.folder)
     first, again, other = (draw(one, clone, 5, seed) for seed in (1, 1, 2))
-    assert first.made == again.made != other.made
+    assert first.variants == again.variants != other.variants
     assert first.left_out == again.left_out
 
 
 def test_what_is_drawn_says_where_it_is_and_what_it_does(drawn: tuple[History, Instance, Drawn]) -> None:
-    role = next(one for one in drawn[2].made if one.rule == "role inverted")
+    role = next(one for one in drawn[2].variants if one.rule == "role inverted")
     assert (role.path, role.line) == ("src/Menu.jsx", 8)
     assert (role.before, role.after) == ('"navigation"', '"presentation"')
 
@@ -100,4 +100,4 @@ def test_what_is_drawn_says_where_it_is_and_what_it_does(drawn: tuple[History, I
 def test_markup_changes_only_where_no_test_looks_at_it(tmp_path: Path, test: str, markup: bool) -> None:
     history, one = instance(tmp_path, test)
     found = draw(one, open_clone(history.folder), 40, 0)
-    assert any(each.rule == "other markup" for each in found.made) is markup
+    assert any(each.rule == "other markup" for each in found.variants) is markup
