@@ -32,7 +32,7 @@ def files(store: Store) -> dict[str, bytes]:
 def _content(path: Path) -> bytes:
     if path.name != "pages.jsonl.gz":
         return path.read_bytes()
-    return b"\n".join(sorted(line for page in Pages(path).each() for line in page.lines))
+    return b"\n".join(sorted(line for page in Pages(path).read() for line in page.lines))
 
 
 def tables(store: Store) -> dict[str, list[str]]:

@@ -7,8 +7,8 @@ answers, candidates, rejections, the funnel, and an index of everything.
     sources/, github/         where pull requests come from
     pages                     the source's answers, append-only
     history, whole            which changes a clone's history merged; how many commits belong to one
-    funnel, kinds             what becomes of a pull request, and why; reverts, bots and bumps
-    prose, patterns, scan     what a person wrote in a text; what is searched for in it; the fast search
+    funnel, kinds             the outcome of a pull request with its reason; reverts, bots and bumps
+    prose, patterns, scan     the text that a person wrote; the patterns; a fast search for them
     evidence, references, links       signs of accessibility; references to issues; which of them are closed
     collected, database       everything known of a repository; its index
     decide, edits, settle     people's decisions, edits by hand, and their result

@@ -1,7 +1,7 @@
-"""Repositories without pages (collected before there were any, or lost): pages made once from what is there.
+"""Makes the pages of a repository that has none: it was collected before there were pages, or they were lost.
 
-Reads `collect.sqlite`, or only the files if it is gone. What was chosen by hand becomes a decision. A person's other
-changes from that time can no longer be told from what the source said.
+Reads `collect.sqlite`, or only the files if it does not exist. What was chosen by hand becomes a decision. A person's
+other changes from that time cannot be distinguished from what the source said.
 """
 
 from __future__ import annotations
@@ -41,38 +41,38 @@ def adopt(store: Store, repo: Repo, pages: Path, index: Path) -> None:
     except sqlite3.DatabaseError:
         seen, state = [], {}
     if not seen:
-        seen = [_of_record(one) for name, kind in FILES.items() for one in each_record(folder / name, kind)]
+        seen = [_of_record(record) for name, kind in FILES.items() for record in each_record(folder / name, kind)]
     if not seen and not digests(folder):
         return
-    _keep_choices(store, repo, [one.outcome for one in seen])
+    _keep_choices(store, repo, [row.outcome for row in seen])
     write_pages(pages, _members(seen, state, _exported(state, digests(folder))))
 
 
 def _exported(state: dict[str, str], files: dict[str, str]) -> dict[str, Any]:
-    """What was written last, so that changes since then are seen; of a run that was killed nothing is known."""
-    if known := json.loads(state.get("exported", "{}")):
-        return {key: known[key] for key in ("files", "decisions")}
-    noted = {name: state[name] for name in files if state.get(name)}
-    return {"files": files if state.get("unfinished") else files | noted, "decisions": 0}
+    """What was written last, so that changes since then are noticed. After a killed run, this is not known."""
+    if exported := json.loads(state.get("exported", "{}")):
+        return {key: exported[key] for key in ("files", "decisions")}
+    recorded = {name: state[name] for name in files if state.get(name)}
+    return {"files": files if state.get("unfinished") else files | recorded, "decisions": 0}
 
 
-def _members(seen: list[Seen], state: dict[str, str], exported: dict[str, Any]) -> Iterator[bytes]:
-    rows = iter(seen)
-    while page := list(islice(rows, _SIZE)):
-        yield member([one.line() for one in page], {})
+def _members(rows: list[Seen], state: dict[str, str], exported: dict[str, Any]) -> Iterator[bytes]:
+    remaining = iter(rows)
+    while page := list(islice(remaining, _SIZE)):
+        yield member([row.line() for row in page], {})
     yield member([], {key: state[key] for key in ("cursor", "settings") if key in state})
     yield member([], {"exported": exported})
 
 
 def _rows(database: sqlite3.Connection) -> Iterator[Seen]:
-    """Every pull request of such a database."""
+    """Every pull request of a database without pages."""
     texts = {row["number"]: row for row in database.execute("select * from issues")}
     for row in database.execute("select * from pull_requests order by number"):
         if "said" in row.keys() and not row["said"]:  # noqa: SIM118 - no mapping
             continue  # a person added it: a decision
         number = (row["number"],)
-        links = [Link(*one) for one in database.execute(f"select {_LINK} from links where pull = ?", number)]
-        found = database.execute(
+        links = [Link(*fields) for fields in database.execute(f"select {_LINK} from links where pull = ?", number)]
+        matches = database.execute(
             "select field, pattern, text, place from evidence where pull = ? order by rowid", number
         )
         yield Seen(
@@ -81,8 +81,8 @@ def _rows(database: sqlite3.Connection) -> Iterator[Seen]:
             labels=json.loads(row["labels"] or "[]"),
             files=json.loads(row["files"] or "[]"),
             links=tuple(links),
-            issues=tuple(_issue(texts[n]) for n in dict.fromkeys(one.number for one in links) if n in texts),
-            evidence=tuple(Evidence(**dict(one)) for one in found),
+            issues=tuple(_issue(texts[n]) for n in dict.fromkeys(link.number for link in links) if n in texts),
+            evidence=tuple(Evidence(**dict(match)) for match in matches),
             outcome=_outcome(row),
         )
 
@@ -97,16 +97,16 @@ def _outcome(row: sqlite3.Row) -> Outcome:
     return parsed(record)
 
 
-def _of_record(one: Outcome) -> Seen:
-    return Seen(number=parse_instance_id(one.instance_id)[1], outcome=one)
+def _of_record(outcome: Outcome) -> Seen:
+    return Seen(number=parse_instance_id(outcome.instance_id)[1], outcome=outcome)
 
 
 def _keep_choices(store: Store, repo: Repo, outcomes: list[Outcome]) -> None:
     standings = fold(decided(store, repo))
-    chosen = [one.instance_id for one in outcomes if isinstance(one, Candidate) and one.chosen_by_hand]
-    new = [name for name in chosen if name not in standings or not standings[name].chosen]
+    chosen = [outcome.instance_id for outcome in outcomes if isinstance(outcome, Candidate) and outcome.chosen_by_hand]
+    names = [name for name in chosen if name not in standings or not standings[name].chosen]
     decide(
         store,
         repo,
-        (make(name, "choose", author="unknown", reason="chosen before decisions were kept") for name in new),
+        (make(name, "choose", author="unknown", reason="chosen before decisions were kept") for name in names),
     )

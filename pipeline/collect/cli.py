@@ -85,9 +85,7 @@ def _present(store: Any, repo: Any, funnel: Any) -> None:
     row = funnel.model_dump()
     console.table(f"Funnel of {repo}", list(row), [list(row.values())])
     with Database(store.raw(repo) / "collect.sqlite") as database:
-        rows = [
-            (reason, number, REASONS.get(reason, "what a person wrote there")) for reason, number in database.reasons()
-        ]
+        rows = [(reason, number, REASONS.get(reason, "written by a person")) for reason, number in database.reasons()]
     if rows:
         console.table("Rejected", ("reason", "pull requests", "meaning"), rows)
     console.say(f"written to {store.raw(repo)}")

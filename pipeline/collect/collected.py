@@ -1,7 +1,7 @@
-"""Everything known of one repository: what its source said, what people decided, and the index and files of both.
+"""Everything known about one repository: what its source said, what people decided, and the index and files of both.
 
-`pages.jsonl.gz` and the decisions are authoritative. The database is brought up to date with them here, whatever was
-deleted, edited or killed in between. The files that other stages read are written from the database (export.py).
+`pages.jsonl.gz` and the decisions are authoritative. This module updates the database from them, even after files were
+deleted or edited or a process was killed. The files that other stages read are written from the database (export.py).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from pipeline.core.store import Store, digest, read_json
 
 
 class Collected:
-    """What is collected of `repo`, for a block: one process at a time (UserError while another has it).
+    """A context manager for what is collected from `repo`. Raises UserError while another process has it open.
 
-    What people changed in the files since they were written is a decision by the time the block begins. Raises
-    UserError for pages, decisions or files that cannot be read; then nothing was written.
+    On entry, what people changed in the files since they were written becomes decisions. Raises UserError for pages,
+    decisions or files that cannot be read, before anything is written.
     """
 
     def __init__(self, store: Store, repo: Repo) -> None:
@@ -56,41 +56,41 @@ class Collected:
 
     # -- the pages -----------------------------------------------------------------------------------------------------
     def _catch_up(self) -> None:
-        """Take over the pages that the database does not hold; all of them, where it is not of this file."""
+        """Add the pages that the database lacks; all of them if it was made from another file."""
         if not self.pages.holds(self.database.place):
             self.database.clear()
         replay(self.pages, self.database)
         self.pages.cut(self.database.place.end)
 
     def take(self, sifted: Iterable[Sifted], **state: str) -> None:
-        """Add a page and the state after it, all or nothing; left out is what the source said in the same words."""
-        seen = [Seen.of(one) for one in sifted]
-        known = self.database.digests([one.number for one in seen])
-        new = [(one, line) for one, line in map(_with_line, seen) if known.get(one.number) != line_digest(line)]
+        """Add a page and the state after it, all or nothing. Unchanged pull requests are not added again."""
+        seen = [Seen.of(pull) for pull in sifted]
+        stored = self.database.digests([pull.number for pull in seen])
+        new = [(pull, line) for pull, line in map(_with_line, seen) if stored.get(pull.number) != line_digest(line)]
         if new or any(self.database.get(key) != value for key, value in state.items()):
             place = self.pages.append((line for _, line in new), state)
             self.database.save(new, self.standings, place, **state, unfinished="yes")
 
     # -- the decisions -------------------------------------------------------------------------------------------------
     def _edits(self) -> list[Decision]:
-        """What people changed in the files since they were written."""
+        """What people changed in the files since they were written, as decisions."""
         written = last_export(self.database)
-        known = [written, last_export(self.database, before=True)] if self.database.get("unfinished") else [written]
-        if all(one in [each.files.get(name) for each in known] for name, one in digests(self.folder).items()):
+        states = [written, last_export(self.database, before=True)] if self.database.get("unfinished") else [written]
+        if all(sha256 in [state.files.get(name) for state in states] for name, sha256 in digests(self.folder).items()):
             return []
         with TemporaryDirectory() as folder, Database(Path(folder, "written.sqlite")) as database:
             replay(self.pages, database, written.at)
             database.settle(self.repo, fold(decided(self.store, self.repo)[: written.decisions]))
-            found = edits(self.folder, self.repo, database)
-        for one in found:
-            say(f"changed by hand: {words(one)}")
-        return found
+            decisions = edits(self.folder, self.repo, database)
+        for decision in decisions:
+            say(f"changed by hand: {words(decision)}")
+        return decisions
 
     def decide(self, new: Iterable[Decision]) -> None:
-        """Append decisions and let all of them count. Raises UserError for one that cannot; then none is appended."""
+        """Append decisions and apply all of them. Raises UserError if one cannot be applied; then none is appended."""
         new = list(new)
         standings = fold([*decided(self.store, self.repo), *new])
-        for name in {one.instance_id for one in new}:
+        for name in {decision.instance_id for decision in new}:
             self.database.settled(parse_instance_id(name)[1], standings[name])
         decide(self.store, self.repo, new)
         self.decisions = decided(self.store, self.repo)  # others may have decided meanwhile
@@ -105,19 +105,19 @@ class Collected:
 
     # -- the files -----------------------------------------------------------------------------------------------------
     def export(self) -> Funnel:
-        """Write the files, unless they say already what is known."""
+        """Write the files, unless they are up to date."""
         path = self.folder / "funnel.json"
         if not self.database.get("unfinished") and len(digests(self.folder)) == len(FILES) and path.exists():
             return Funnel.model_validate(read_json(path))
         for name, standing in self.standings.items():
-            for line in conflicts(self.database.said(parse_instance_id(name)[1]), standing):
+            for line in conflicts(self.database.source_record(parse_instance_id(name)[1]), standing):
                 say(line)
         funnel = export(self.store, self.repo, self.database, self._note)
         self.database.set(unfinished="")
         return funnel
 
     def _note(self, files: dict[str, str]) -> None:
-        """Say in the pages which files are about to be written, and from what."""
+        """Record in the pages which files are about to be written, and from how many decisions."""
         state, written = {"files": files, "decisions": len(self.decisions)}, last_export(self.database)
         if (files, len(self.decisions)) != (written.files, written.decisions):
             place = self.pages.append([], {"exported": state})
@@ -133,7 +133,7 @@ class Export(NamedTuple):
 
 
 def last_export(database: Database, before: bool = False) -> Export:
-    """The last one that a database knows of, or the one before it."""
+    """The last export that a database knows of, or the one before it."""
     return Export(**json.loads(database.get("exported_before" if before else "exported") or "{}"))
 
 
@@ -142,8 +142,8 @@ def _exported(database: Database, state: dict[str, Any], end: int) -> dict[str, 
 
 
 def replay(pages: Pages, database: Database, end: int | None = None) -> None:
-    """Take over the pages after those that a database holds, up to a place; no decision counts in them yet."""
-    for page in pages.each(database.place.end):
+    """Add the pages after those that a database holds, up to `end`. Decisions are not applied to them yet."""
+    for page in pages.read(database.place.end):
         if end is not None and page.end > end:
             return
         state = page.state
@@ -153,9 +153,9 @@ def replay(pages: Pages, database: Database, end: int | None = None) -> None:
         database.save(page.seen(), {}, place, **state, decisions="", unfinished="yes")
 
 
-def _with_line(one: Seen) -> tuple[Seen, str]:
-    return one, one.line()
+def _with_line(pull: Seen) -> tuple[Seen, str]:
+    return pull, pull.line()
 
 
 def _version(decisions: Sequence[Decision]) -> str:
-    return digest([one.id for one in decisions])
+    return digest([decision.id for decision in decisions])

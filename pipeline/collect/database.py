@@ -1,4 +1,4 @@
-"""`collect.sqlite`, one per repository: an index of what was looked at and decided, with full-text search.
+"""`collect.sqlite`, one per repository: an index of all pull requests and their outcomes, with full-text search.
 
 It is derived from `pages.jsonl.gz` and people's decisions (collected.py), and may be deleted at any time. A page and
 its end are written in one transaction.
@@ -22,10 +22,10 @@ from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.record import SCHEMA_VERSION
 from pipeline.core.records import Candidate, Rejection
 
-#: raised whenever the tables change; a database of another layout, or of other records, is made again
+#: increased whenever the tables change; a database with another layout, or with other records, is made again
 LAYOUT = 2 * 1000 + SCHEMA_VERSION
-#: table -> its columns and its key; columns are text but for NUMBERS. `said` is the source's record, `record` the one
-#: that counts, `digest` that of the line in the pages
+#: table -> its columns and its key; columns are text except NUMBERS. `said` is the record by the source alone, `record`
+#: the one after decisions, `digest` the digest of the line in the pages
 TABLES: dict[str, tuple[str, str | tuple[str, ...] | None]] = {
     "pull_requests": (
         "number outcome title body author labels base merge_sha merged_at updated_at files record said digest",
@@ -44,7 +44,7 @@ Standings = Mapping[str, Standing]
 
 
 def open_index(path: Path) -> Database:
-    """The database at `path`; one that cannot be read, or has another layout, gives way to an empty one."""
+    """The database at `path`; one that cannot be read, or has another layout, is replaced by an empty one."""
     try:
         database = Database(path)
         if database.layout == LAYOUT:
@@ -58,7 +58,7 @@ def open_index(path: Path) -> Database:
 
 
 class Database:
-    """The database of one repository at `path`, made when it is not there. Use it as a context manager."""
+    """The database of one repository at `path`, made if it does not exist. Use it as a context manager."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,14 +93,14 @@ class Database:
             self._db.execute(f"pragma user_version = {LAYOUT}")
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all rows."""
         with self._db.atomic():
             for table in TABLES:
                 self._db.execute(f"delete from {table}")
 
-    # -- what it knows of itself ---------------------------------------------------------------------------------------
+    # -- its state -----------------------------------------------------------------------------------------------------
     def get(self, key: str) -> str:
-        """One value of the state, empty when it was never set."""
+        """One value of the state; empty if it was never set."""
         rows = self._db.query("select value from state where key = ?", [key])
         return next((row["value"] for row in rows), "")
 
@@ -121,18 +121,18 @@ class Database:
         """Write a page (with its lines), the state after it and its place, all or nothing."""
         with self._db.atomic():
             pairs = list(seen)
-            rows = [one for one, _ in pairs]
-            self._forget([one.number for one in rows])
-            self._upsert("pull_requests", (_row(one, line, standings) for one, line in pairs))
-            self._upsert("issues", (_issue_row(issue) for one in rows for issue in one.issues))
-            self._upsert("links", ({"pull": one.number, **link._asdict()} for one in rows for link in one.links))
-            found = [{"pull": one.number, **each.model_dump()} for one in rows for each in one.evidence]
-            if found:
-                self._db.table("evidence").insert_all(found)
+            pulls = [pull for pull, _ in pairs]
+            self._forget([pull.number for pull in pulls])
+            self._upsert("pull_requests", (_row(pull, line, standings) for pull, line in pairs))
+            self._upsert("issues", (_issue_row(issue) for pull in pulls for issue in pull.issues))
+            self._upsert("links", ({"pull": pull.number, **link._asdict()} for pull in pulls for link in pull.links))
+            matches = [{"pull": pull.number, **match.model_dump()} for pull in pulls for match in pull.evidence]
+            if matches:
+                self._db.table("evidence").insert_all(matches)
             self.set(place=json.dumps(place), **state)
 
     def settle(self, repo: Repo, standings: Standings, **state: str) -> None:
-        """Let these decisions count, and the state after them, all or nothing. Raises UserError for a bad one."""
+        """Apply these decisions and set the state, all or nothing. Raises UserError for one that does not fit."""
         with self._db.atomic():
             for name, standing in standings.items():
                 number = parse_instance_id(name)[1]
@@ -145,14 +145,14 @@ class Database:
 
     def settled(self, number: int, standing: Standing) -> Outcome | None:
         """What becomes of a pull request with these decisions. Raises UserError."""
-        return settle(self.said(number), self._files(number), standing)
+        return settle(self.source_record(number), self._files(number), standing)
 
     def _upsert(self, table: str, rows: Iterable[dict[str, Any]]) -> None:
         if rows := list(rows):
             self._db.table(table).upsert_all(rows, pk=TABLES[table][1])
 
     def _forget(self, numbers: list[int]) -> None:
-        """Take away what hangs on pull requests, before it is rewritten."""
+        """Delete the links and evidence of pull requests before they are rewritten."""
         marks = ",".join("?" * len(numbers))
         for table in ("links", "evidence"):
             self._db.execute(f"delete from {table} where pull in ({marks})", numbers)
@@ -160,28 +160,28 @@ class Database:
     # -- reading -------------------------------------------------------------------------------------------------------
     def records(self, kind: type[Candidate] | type[Rejection]) -> Iterator[str]:
         """The candidates or the rejections as JSON, by number."""
-        where = f"where {_of_kind(kind)} order by number"
-        return (row["record"] for row in self._db.query(f"select record from pull_requests {where}"))
+        condition = f"where {_of_kind(kind)} order by number"
+        return (row["record"] for row in self._db.query(f"select record from pull_requests {condition}"))
 
     def numbers(self, kinds: Collection[type[Candidate] | type[Rejection]]) -> list[int]:
         """The numbers of these kinds, in order."""
-        where = " or ".join(map(_of_kind, kinds)) or "false"
+        condition = f"where {' or '.join(map(_of_kind, kinds)) or 'false'}"
         return [
-            row["number"] for row in self._db.query(f"select number from pull_requests where {where} order by number")
+            row["number"] for row in self._db.query(f"select number from pull_requests {condition} order by number")
         ]
 
     def digests(self, numbers: Sequence[int]) -> dict[int, str]:
-        """The digests of the lines of these pull requests, where there are any."""
+        """The digests of the lines of these pull requests, as far as they are stored."""
         marks = ",".join("?" * len(numbers))
         rows = self._db.query(f"select number, digest from pull_requests where number in ({marks})", list(numbers))
         return {row["number"]: row["digest"] for row in rows}
 
     def record(self, number: int) -> Outcome | None:
-        """What became of a pull request, None for one that is unknown."""
+        """The outcome of a pull request; None if it is unknown."""
         return self._parsed(number, "record")
 
-    def said(self, number: int) -> Outcome | None:
-        """What became of it by its source alone, None for one that no source gave."""
+    def source_record(self, number: int) -> Outcome | None:
+        """The outcome by the source alone, without decisions; None if no source gave the pull request."""
         return self._parsed(number, "said")
 
     def _parsed(self, number: int, column: str) -> Outcome | None:
@@ -195,7 +195,7 @@ class Database:
         return json.loads(row["files"]) if row and row["files"] else []
 
     def reasons(self) -> list[tuple[str, int]]:
-        """How many were rejected for which reason, the most frequent first."""
+        """The number of rejections by reason, the most frequent first."""
         rows = self._db.query(
             f"select outcome, count(*) as number from pull_requests where {_of_kind(Rejection)}"
             " group by outcome order by number desc, outcome"
@@ -216,19 +216,19 @@ def _counts(outcome: Outcome) -> dict[str, str]:
     return {"outcome": reason, "record": outcome.model_dump_json()}
 
 
-def _row(one: Seen, line: str, standings: Standings) -> dict[str, Any]:
-    said = one.outcome
-    standing = standings.get(said.instance_id)
-    outcome = settle(said, one.files, standing) if standing else said
+def _row(pull: Seen, line: str, standings: Standings) -> dict[str, Any]:
+    source_record = pull.outcome
+    standing = standings.get(source_record.instance_id)
+    outcome = settle(source_record, pull.files, standing) if standing else source_record
     assert outcome
     counts = _counts(outcome)
     return {
-        "number": one.number,
-        **{name: getattr(one, name) for name in _SAME},
-        "labels": json.dumps(one.labels),
-        "files": json.dumps(one.files),
+        "number": pull.number,
+        **{name: getattr(pull, name) for name in _SAME},
+        "labels": json.dumps(pull.labels),
+        "files": json.dumps(pull.files),
         **counts,
-        "said": counts["record"] if outcome is said else said.model_dump_json(),
+        "said": counts["record"] if outcome is source_record else source_record.model_dump_json(),
         "digest": line_digest(line),
     }
 

@@ -22,7 +22,7 @@ from pipeline.core.options import data_option, repo_argument
 @click.option("--list", "list_", is_flag=True, help="Show the decisions on REPO, or on --pr.")
 @click.option("--json", "as_json", is_flag=True, help="Show them as JSON Lines.")
 @data_option
-def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, store: Any, **what: Any) -> None:
+def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, store: Any, **changes: Any) -> None:
     """Record a decision on a pull request of REPO. No later collect reverts it; --undo does.
 
     \b
@@ -37,34 +37,35 @@ def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, sto
     from pipeline.core.console import say
     from pipeline.core.decisions import decided, words
 
-    asked = any(what.values())
-    if not asked and not (list_ or as_json):
+    changing = any(changes.values())
+    if not changing and not (list_ or as_json):
         raise click.UsageError("no decision given: use --exclude, --include, --set, --comment or --undo; or --list")
-    if asked and not numbers:
+    if changing and not numbers:
         raise click.UsageError("no pull request given: use --pr N")
-    if asked:
-        for one in _decide(store, repo, numbers, **what):
-            say(words(one))
+    if changing:
+        for decision in _decide(store, repo, numbers, **changes):
+            say(words(decision))
     if list_ or as_json:
         names = {repo.instance_id(number) for number in numbers}
-        _show(repo, [one for one in decided(store, repo) if not names or one.instance_id in names], as_json)
+        decisions = [decision for decision in decided(store, repo) if not names or decision.instance_id in names]
+        _show(repo, decisions, as_json)
 
 
-def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **what: Any) -> list[Any]:
-    """Append what is decided on each of the numbers, and write the files. Raises UserError; nothing is decided then."""
+def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **changes: Any) -> list[Any]:
+    """Append the decisions on these pull requests, and write the files. Raises UserError before anything is decided."""
     from pipeline.collect.collected import Collected
     from pipeline.core.console import say
     from pipeline.core.records import Candidate
 
     with Collected(store, repo) as collected:
-        new = [one for number in numbers for one in _decisions(collected, number, **what)]
-        collected.decide(new)
+        decisions = [decision for number in numbers for decision in _decisions(collected, number, **changes)]
+        collected.decide(decisions)
         collected.export()
-        if what["include"]:
+        if changes["include"]:
             missing = [n for n in numbers if not isinstance(collected.database.record(n), Candidate)]
             for number in missing:
                 say(f"its patches are missing: just collect-run {repo} --pr {number}")
-    return new
+    return decisions
 
 
 def _decisions(
@@ -74,8 +75,8 @@ def _decisions(
     from pipeline.core.errors import UserError, unknown
 
     name = collected.repo.instance_id(number)
-    record, said = (getattr(collected.database, one)(number) for one in ("record", "said"))
-    before = [one for one in in_force(collected.decisions) if one.instance_id == name]
+    record, source_record = collected.database.record(number), collected.database.source_record(number)
+    before = [decision for decision in in_force(collected.decisions) if decision.instance_id == name]
     if record is None and not before:
         hint = f"collect it: just collect-run {collected.repo} --pr {number}"
         raise UserError(f"{collected.repo}#{number} is not collected", hint=hint)
@@ -84,21 +85,22 @@ def _decisions(
     if undo:
         yield make(name, "undo", undoes=before[-1].id)
     if include:
-        yield make(name, "choose" if _is_rejected(said) else "include")
+        yield make(name, "choose" if _is_rejected(source_record) else "include")
     if exclude:
         yield make(name, "exclude", reason=exclude)
     for field, value in (_field(record, text) for text in fields):
         if field not in _settable(record):
             raise unknown("field", field, _settable(record))
-        yield make(name, "set", field=field, value=value, before=said and said.model_dump(mode="json").get(field))
+        old = source_record and source_record.model_dump(mode="json").get(field)
+        yield make(name, "set", field=field, value=value, before=old)
     if comment:
         yield make(name, "comment", reason=comment)
 
 
-def _is_rejected(said: Any) -> bool:
+def _is_rejected(source_record: Any) -> bool:
     from pipeline.core.records import Rejection
 
-    return isinstance(said, Rejection)
+    return isinstance(source_record, Rejection)
 
 
 def _settable(record: Any) -> list[str]:
@@ -108,7 +110,7 @@ def _settable(record: Any) -> list[str]:
 
 
 def _field(record: Any, text: str) -> tuple[str, Any]:
-    """`FIELD=VALUE`; text stays as it is, everything else is JSON where it can be read so."""
+    """A field and its value from `FIELD=VALUE`. Text fields are taken as they are, others parsed as JSON if valid."""
     name, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(f"'{text}' is not FIELD=VALUE")
@@ -125,8 +127,11 @@ def _show(repo: Any, decisions: list[Any], as_json: bool) -> None:
     from pipeline.core.decisions import in_force, words
 
     if as_json:
-        click.echo("".join(f"{one.model_dump_json()}\n" for one in decisions), nl=False)
+        click.echo("".join(f"{decision.model_dump_json()}\n" for decision in decisions), nl=False)
         return
-    counting = {one.id for one in in_force(decisions)}
-    rows = [(one.id, one.time, one.author, words(one), "yes" if one.id in counting else "") for one in decisions]
+    counting = {decision.id for decision in in_force(decisions)}
+    rows = [
+        (decision.id, decision.time, decision.author, words(decision), "yes" if decision.id in counting else "")
+        for decision in decisions
+    ]
     table(f"Decisions on {repo}", ("id", "time", "author", "what", "counts"), rows)

@@ -1,7 +1,7 @@
-"""People's edits in `candidates.jsonl` and `rejections.jsonl` since these were written, as decisions.
+"""People's edits of `candidates.jsonl` and `rejections.jsonl` since these were written, as decisions.
 
-A changed line sets its fields, a removed line excludes, and a new line (or one moved to the other file) includes or
-excludes. The order of lines means nothing.
+A changed line sets fields, a removed line excludes, and a new line (or one moved to the other file) includes or
+excludes. The order of lines does not matter.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from pipeline.core.store import each_record, unique
 
 
 def edits(folder: Path, repo: Repo, written: Database) -> list[Decision]:
-    """The decisions that make `written`, the database from which the files were written, say what they say now.
+    """The decisions that turn `written`, the database from which the files were written, into what the files hold now.
 
-    A file that is gone says nothing. Raises UserError for a line that cannot be read, before anything is decided.
+    A deleted file decides nothing. Raises UserError for a line that cannot be read, before anything is decided.
     """
-    same: set[int] = set()
+    unchanged: set[int] = set()
     changed: dict[int, list[Outcome]] = {}
-    for one in chain.from_iterable(_lines(folder / name, kind, repo) for name, kind in FILES.items()):
-        number = parse_instance_id(one.instance_id)[1]
-        if written.record(number) == one:
-            same.add(number)
+    for record in chain.from_iterable(_lines(folder / name, kind, repo) for name, kind in FILES.items()):
+        number = parse_instance_id(record.instance_id)[1]
+        if written.record(number) == record:
+            unchanged.add(number)
         else:
-            changed.setdefault(number, []).append(one)
-    gone = [number for number in written.numbers(_kinds_there(folder)) if number not in same | changed.keys()]
-    found = [_decisions(written, number, records) for number, records in sorted(changed.items())]
-    return [*chain.from_iterable(found), *(_removed(repo, number) for number in gone)]
+            changed.setdefault(number, []).append(record)
+    removed = [number for number in written.numbers(_present_kinds(folder)) if number not in unchanged | changed.keys()]
+    decisions = [_decisions(written, number, records) for number, records in sorted(changed.items())]
+    return [*chain.from_iterable(decisions), *(_removed(repo, number) for number in removed)]
 
 
 def _lines(path: Path, kind: type[Candidate] | type[Rejection], repo: Repo) -> Iterator[Outcome]:
-    for one in unique(each_record(path, kind), path):
-        if parse_instance_id(one.instance_id)[0] != repo:
+    for record in unique(each_record(path, kind), path):
+        if parse_instance_id(record.instance_id)[0] != repo:
             raise UserError(
-                f"{one.instance_id} does not belong to {repo}", path=path, hint="correct or remove this line"
+                f"{record.instance_id} does not belong to {repo}", path=path, hint="correct or remove this line"
             )
-        yield one
+        yield record
 
 
-def _kinds_there(folder: Path) -> set[type[Candidate] | type[Rejection]]:
+def _present_kinds(folder: Path) -> set[type[Candidate] | type[Rejection]]:
     return {kind for name, kind in FILES.items() if (folder / name).exists()}
 
 
@@ -56,17 +56,17 @@ def _removed(repo: Repo, number: int) -> Decision:
 
 
 def _decisions(written: Database, number: int, records: list[Outcome]) -> Iterator[Decision]:
-    """What the lines of one pull request decide; where both files have one, that in the other file than before."""
+    """What the lines of one pull request decide. If both files have one, the line in the new file counts."""
     before = written.record(number)
-    one = next((record for record in records if type(record) is not type(before)), records[0])
-    if type(one) is not type(before):
-        kind = "include" if isinstance(one, Candidate) else "exclude"
-        reason = one.detail or one.reason if isinstance(one, Rejection) else "its line was added by hand"
-        record = one.model_dump(mode="json", exclude={"schema_version", "tool"})
-        yield make(one.instance_id, kind, reason=reason, record=record)
+    edited = next((record for record in records if type(record) is not type(before)), records[0])
+    if type(edited) is not type(before):
+        kind = "include" if isinstance(edited, Candidate) else "exclude"
+        reason = edited.detail or edited.reason if isinstance(edited, Rejection) else "its line was added by hand"
+        fields = edited.model_dump(mode="json", exclude={"schema_version", "tool"})
+        yield make(edited.instance_id, kind, reason=reason, record=fields)
         return
-    said, old = written.said(number), before.model_dump(mode="json")
-    source = said.model_dump(mode="json") if said else {}
-    for name, value in one.model_dump(mode="json").items():
-        if value != old[name] and name not in IDENTITY:
-            yield make(one.instance_id, "set", field=name, value=value, before=source.get(name))
+    source_record, old_fields = written.source_record(number), before.model_dump(mode="json")
+    source_fields = source_record.model_dump(mode="json") if source_record else {}
+    for name, value in edited.model_dump(mode="json").items():
+        if value != old_fields[name] and name not in IDENTITY:
+            yield make(edited.instance_id, "set", field=name, value=value, before=source_fields.get(name))

@@ -46,28 +46,28 @@ class Entry(Versioned):
     test_patch: str
 
 
-def entry(one: Candidate) -> Entry:
+def entry(candidate: Candidate) -> Entry:
     """A candidate's line of `triage.jsonl`."""
-    same = ("number", "title", "body", "author", "labels", "merged_at", "merge_sha", "a11y_reason", "statement_source")
-    patches = ("chosen_by_hand", "fix_patch", "test_patch")
+    copied = ("number", "title", "body", "author", "labels", "merged_at", "merge_sha", "a11y_reason")
+    patches = ("statement_source", "chosen_by_hand", "fix_patch", "test_patch")
     return Entry(
-        instance_id=one.instance_id,
-        repo=str(one.repository),
-        url=_url(one),
-        base_sha=one.base.sha,
-        issues=one.resolved_issues,
-        files=(*_changes(one.fix_patch, test=False), *_changes(one.test_patch, test=True)),
-        **{name: getattr(one, name) for name in (*same, *patches)},
+        instance_id=candidate.instance_id,
+        repo=str(candidate.repository),
+        url=_url(candidate),
+        base_sha=candidate.base.sha,
+        issues=candidate.resolved_issues,
+        files=(*_changes(candidate.fix_patch, test=False), *_changes(candidate.test_patch, test=True)),
+        **{name: getattr(candidate, name) for name in (*copied, *patches)},
     )
 
 
-def _url(one: Candidate) -> str:
-    place = f"commit/{one.merge_sha}" if is_of_commit(one.number) else f"pull/{one.number}"
-    return f"{_SITE}/{one.repository}/{place}"
+def _url(candidate: Candidate) -> str:
+    path = f"commit/{candidate.merge_sha}" if is_of_commit(candidate.number) else f"pull/{candidate.number}"
+    return f"{_SITE}/{candidate.repository}/{path}"
 
 
 def _changes(patch: str, *, test: bool) -> Iterator[Change]:
-    """Its files with their lines; where unidiff does not follow a patch, the files alone."""
+    """The files of a patch with their numbers of lines; only the paths if unidiff cannot parse it."""
     try:
         parsed = {file.path: file for file in PatchSet(io.StringIO(patch, newline="\n"))}
     except UnidiffParseError:

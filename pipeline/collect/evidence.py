@@ -18,28 +18,28 @@ from pipeline.core.records import Evidence, Issue, PullRequest
 def evidence(
     page: Sequence[tuple[PullRequest, Iterable[Issue]]], patterns: Patterns | None = None
 ) -> list[tuple[Evidence, ...]]:
-    """Every match in each pull request and its issues, in that order; many at once are faster than one by one."""
-    owned: list[tuple[int, PullRequest | Issue]] = []
-    for place, (pull, issues) in enumerate(page):
-        owned += [(place, pull), *((place, issue) for issue in issues)]
-    rows = sorted(_scan(patterns or shipped(), [one for _, one in owned]), key=itemgetter(0))
-    found: list[tuple[Evidence, ...]] = [()] * len(page)
-    for place, group in groupby(rows, lambda row: owned[row[0]][0]):
-        found[place] = tuple(row for _, row in group)
-    return found
+    """Every match in each pull request and its issues, in that order. One call for a whole page is fastest."""
+    holders: list[tuple[int, PullRequest | Issue]] = []
+    for index, (pull, issues) in enumerate(page):
+        holders += [(index, pull), *((index, issue) for issue in issues)]
+    rows = sorted(_scan(patterns or shipped(), [holder for _, holder in holders]), key=itemgetter(0))
+    matches: list[tuple[Evidence, ...]] = [()] * len(page)
+    for index, group in groupby(rows, lambda row: holders[row[0]][0]):
+        matches[index] = tuple(row for _, row in group)
+    return matches
 
 
-def _scan(patterns: Patterns, ones: Sequence[PullRequest | Issue]) -> Iterator[tuple[int, Evidence]]:
-    """Every match, with the index of what it is in: field by field, so that many texts are searched at once."""
-    labels = [(index, label) for index, one in enumerate(ones) for label in one.labels]
-    for field, scanner, owners, texts, searched in (
-        ("title", patterns.title, range(len(ones)), [one.title for one in ones], str),
-        ("body", patterns.body, range(len(ones)), [one.body for one in ones], filled),
+def _scan(patterns: Patterns, holders: Sequence[PullRequest | Issue]) -> Iterator[tuple[int, Evidence]]:
+    """Every match with the index of its pull request or issue. Searches all texts of a field at once."""
+    labels = [(index, label) for index, holder in enumerate(holders) for label in holder.labels]
+    for field, scanner, indices, texts, searched in (
+        ("title", patterns.title, range(len(holders)), [holder.title for holder in holders], str),
+        ("body", patterns.body, range(len(holders)), [holder.body for holder in holders], filled),
         ("label", patterns.label, [index for index, _ in labels], [label for _, label in labels], str),
     ):
         for index, match in scanner.find(patterns.without_names([searched(text) for text in texts])):
-            one = ones[owners[index]]
-            owner = f"issue {one.number} " if isinstance(one, Issue) else ""
+            holder = holders[indices[index]]
+            prefix = f"issue {holder.number} " if isinstance(holder, Issue) else ""
             text = texts[index][match.start() : match.end()]
-            row = Evidence(field=owner + field, pattern=match.re.pattern, text=text, place=match.start())
-            yield owners[index], row
+            row = Evidence(field=prefix + field, pattern=match.re.pattern, text=text, place=match.start())
+            yield indices[index], row

@@ -23,34 +23,34 @@ from pipeline.core.records import Candidate, Funnel, Rejection
 from pipeline.core.store import Store, read_json, write_bytes, write_json, writing
 
 R = TypeVar("R", Candidate, Rejection)
-#: file -> the record of its lines; both are what other stages read, and may be changed by hand
+#: file -> the record of its lines; other stages read both files, and people may edit them
 FILES: dict[str, type[Candidate] | type[Rejection]] = {"candidates.jsonl": Candidate, "rejections.jsonl": Rejection}
 
 
 def export(store: Store, repo: Repo, database: Database, note: Callable[[dict[str, str]], None]) -> Funnel:
     """Write all files of a repository, and the table of all repositories.
 
-    `note` is told the digests of what may be changed by hand before it takes its place: whatever else is found there
-    later, a person wrote.
+    `note` gets the digests of the files that people may edit before these are put in place: whatever differs later was
+    written by a person.
     """
     folder = store.raw(repo)
-    with ExitStack() as together:
-        files = {name: together.enter_context(writing(folder / name)) for name in FILES}
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(writing(folder / name)) for name in FILES}
         note({name: _write(file, database.records(FILES[name])) for name, file in files.items()})
-    write_lines(folder / "triage.jsonl", (entry(one).model_dump_json() for one in _each(database, Candidate)))
-    funnel = counts(str(repo), chain(_each(database, Candidate), _each(database, Rejection)))
+    write_lines(folder / "triage.jsonl", (entry(record).model_dump_json() for record in _records(database, Candidate)))
+    funnel = counts(str(repo), chain(_records(database, Candidate), _records(database, Rejection)))
     write_json(folder / "funnel.json", funnel.model_dump())
     write_funnels(store)
     return funnel
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The digests of what may be changed by hand, as it is there now."""
+    """The current digests of the files that people may edit."""
     return {name: _digest(folder / name) for name in FILES if (folder / name).exists()}
 
 
 def write_funnels(store: Store) -> None:
-    """`01_raw/funnel.csv`: the thesis's table 4.1, a row for each repository that was collected."""
+    """Write `01_raw/funnel.csv`: the thesis's table 4.1, a row for each collected repository."""
     folder, text = store.root / "01_raw", io.StringIO()
     table = csv.DictWriter(text, list(Funnel.model_fields), lineterminator="\n")
     table.writeheader()
@@ -62,13 +62,13 @@ def write_funnels(store: Store) -> None:
 
 
 def remove_strays(folder: Path) -> None:
-    """Take away what a killed process was about to write; the folder's lock is held."""
+    """Remove the temporary files of a killed process. The caller holds the folder's lock."""
     for path in folder.glob(".*.*"):
         path.unlink()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines as they come, the file whole or not at all."""
+    """Write lines as they come. The file is written completely or not at all."""
     with writing(path) as file:
         _write(file, lines)
 
@@ -88,5 +88,5 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _each(database: Database, kind: type[R]) -> Iterator[R]:
+def _records(database: Database, kind: type[R]) -> Iterator[R]:
     return map(kind.model_validate_json, database.records(kind))

@@ -16,15 +16,16 @@ from pipeline.core.git import Clone, changed_files
 from pipeline.core.names import Repo, commit_number
 from pipeline.core.records import Base, PullRequest
 
-#: begins a record of the log; it cannot stand in a message, which holds no NUL
+#: begins a record of the log; cannot be in a message, since messages contain no NUL
 _BEGIN = "\0\1\0"
 _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
-#: a history of fewer numbers for a hundred commits is one without
+#: with fewer numbers in a hundred commits, a history counts as one without numbers
 _RARE = 5
 
 
 class Form(NamedTuple):
-    """How a host writes a merge: an example for people, and its subject; a title that is not in it begins the body."""
+    """How a host writes a merge: an example for people, and the pattern of the subject. Without a group for the title,
+    the title begins the body."""
 
     example: str
     subject: re.Pattern[str]
@@ -34,31 +35,31 @@ def _form(example: str, subject: str) -> Form:
     return Form(example, re.compile(subject.replace("NUMBER", r"(?P<number>\d+)"), re.DOTALL))
 
 
-#: what may stand behind the number of a squash: what a machine is told, and nothing of the title
-_TOLD = r"\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*"
-#: the first that fits counts
+#: what may follow the number of a squash merge: directives for machines, which are not a part of the title
+_DIRECTIVES = r"\s*(?:(?:\[[^\]]*\]|\*\*\*NO_CI\*\*\*)\s*)*"
+#: the first match counts
 FORMS = (
     _form("Merged in … (pull request #12)", r"Merged in \S+ \(pull request #NUMBER\)"),
-    _form("Title (#12)", r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!]NUMBER\)" + _TOLD),
+    _form("Title (#12)", r"(?P<title>.*?)\s*\((?:(?:pull(?: request)?|PR|MR) )?[#!]NUMBER\)" + _DIRECTIVES),
     _form("Merge pull request 'Title' (#12) from …", r"Merge pull request '(?P<title>.*)' \(#NUMBER\) from .*"),
     _form("Merge pull request #12 from …, or in …", r"Merge pull request #NUMBER\b.*"),
     _form("Pull request #12: Title", r"(?:Pull request #|Merged PR )NUMBER: (?P<title>.+)"),
     _form("Merge #12, Auto merge of #12 (bors)", r"(?:Merge|Auto merge of) #NUMBER(?: - .*)?"),
 )
 _GITLAB = re.compile(r"^See merge request (?:\S*)!(?P<number>\d+)\s*$", re.MULTILINE)
-#: every form as people write it
+#: the examples of all forms, for messages
 LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request group/project!12 (GitLab)"])
 
-#: what stands before and behind a title in the messages of bors and of Bitbucket
+#: what precedes and follows a title in the messages of bors and of Bitbucket
 _BORS = re.compile(r"^\d+: (?P<title>.*?)(?: [ra]=\S.*)?$")
 _COMMIT_LINE = re.compile(r"\s*\* commit '[0-9a-f]+':\s*\n\s*")
 _MERGED_BRANCH = re.compile(r"Merge branch\b")
-#: the main branch merged into somebody's own: others' commits
+#: a merge of the main branch into another branch: its commits belong to other pull requests
 _SYNC = re.compile(r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'")
 
 
 class _Commit(NamedTuple):
-    """A commit of the log; `number` is 0 where its message names no pull request."""
+    """A commit of the log; `number` is 0 if its message names no pull request."""
 
     sha: str
     parents: str
@@ -82,43 +83,44 @@ class _Commit(NamedTuple):
 def pull_requests(clone: Clone, repo: Repo) -> Iterator[Merged]:
     """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
     seen: set[int] = set()
-    every = by_commit(clone)
+    per_commit = by_commit(clone)
     for group in _groups(_commits(clone)):
         newest = group[0]
-        number = newest.number or (commit_number(newest.sha) if every and not _SYNC.match(newest.title) else 0)
+        number = newest.number or (commit_number(newest.sha) if per_commit and not _SYNC.match(newest.title) else 0)
         if number and newest.parents and number not in seen:
             seen.add(number)
             yield _merged(clone, repo, number, group)
 
 
 def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
-    """Commits that follow each other and have one number are one pull request, rebased; all others stand alone."""
+    """Adjacent commits with the same number are one rebased pull request; every other commit is a group of its own."""
     group: list[_Commit] = []
-    for one in commits:
-        if group and not (one.number and one.number == group[-1].number and group[-1].is_plain and one.is_plain):
+    for commit in commits:
+        last = group[-1] if group else None
+        if last and not (commit.number and commit.number == last.number and last.is_plain and commit.is_plain):
             yield group
             group = []
-        group.append(one)
+        group.append(commit)
     if group:
         yield group
 
 
 def by_commit(clone: Clone) -> bool:
     """Whether so few commits name a pull request that each counts as one."""
-    named = [bool(one.number) for one in _commits(clone, files=False)]
+    named = [bool(commit.number) for commit in _commits(clone, files=False)]
     return sum(named) * 100 < _RARE * len(named)
 
 
 def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
-    """A pull request of one commit, or of several that follow each other (a rebase): then of all their changes."""
+    """A pull request of one commit, or of several adjacent commits (a rebase) with all their changes."""
     newest, oldest = commits[0], commits[-1]
-    others = [f"* {one.title}\n\n{one.body}".strip() for one in commits[1:]]
+    older = [f"* {commit.title}\n\n{commit.body}".strip() for commit in commits[1:]]
     pull = PullRequest(
         org=repo.org,
         repo=repo.repo,
         number=number,
         title=newest.title,
-        body="\n\n".join(filter(None, (newest.body, *others))),
+        body="\n\n".join(filter(None, (newest.body, *older))),
         author=newest.author,
         base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=oldest.base),
         merge_sha=newest.sha,
@@ -140,36 +142,36 @@ def _log(clone: Clone, *, files: bool) -> Iterator[str]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
     names = ["-m", "--no-renames", "--name-only"] if files else []
     process = clone.git.execute([*command, *names], as_process=True)
-    rest = b""
+    pending = b""
     while block := process.stdout.read(1 << 20):
-        *records, rest = (rest + block).split(_BEGIN.encode())
+        *records, pending = (pending + block).split(_BEGIN.encode())
         yield from (record.decode("utf-8", "replace") for record in records if record.strip(b"\0"))
-    if rest:
-        yield rest.decode("utf-8", "replace")
+    if pending:
+        yield pending.decode("utf-8", "replace")
     process.wait()
 
 
 def _utc(date: str) -> str:
-    """Git gives the committer's own time zone."""
+    """A date of git, which is in the committer's time zone, in UTC."""
     return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _title(subject: str, body: str) -> tuple[int, str, str]:
     """The number (0: none), title and body of a pull request's merge, or of any other commit."""
     for form in FORMS:
-        if found := form.subject.fullmatch(subject):
-            named = found.groupdict()
-            title, text = (named["title"], body.strip()) if "title" in named else _of_body(subject, body)
-            return int(found["number"]), title, text
-    if found := _GITLAB.search(body):
-        rest = _GITLAB.sub("", body).strip()
-        title, text = _of_body(subject, rest) if _MERGED_BRANCH.match(subject) else (subject, rest)
-        return int(found["number"]), title, text
+        if match := form.subject.fullmatch(subject):
+            groups = match.groupdict()
+            title, text = (groups["title"], body.strip()) if "title" in groups else _of_body(subject, body)
+            return int(match["number"]), title, text
+    if match := _GITLAB.search(body):
+        remaining = _GITLAB.sub("", body).strip()
+        title, text = _of_body(subject, remaining) if _MERGED_BRANCH.match(subject) else (subject, remaining)
+        return int(match["number"]), title, text
     return 0, subject, body.strip()
 
 
 def _of_body(subject: str, body: str) -> tuple[str, str]:
-    """The title is the first line of a merge commit's body, if there is one."""
-    title, _, rest = _COMMIT_LINE.sub("", body.strip(), count=1).strip().partition("\n")
+    """Title and body from a merge commit's body: the title is its first line, or the subject if the body is empty."""
+    title, _, text = _COMMIT_LINE.sub("", body.strip(), count=1).strip().partition("\n")
     bors = _BORS.match(title)
-    return (bors["title"] if bors else title) or subject, rest.strip()
+    return (bors["title"] if bors else title) or subject, text.strip()

@@ -1,4 +1,4 @@
-"""Pull requests that are no person's work on the code: reverts, bots', and version bumps."""
+"""Pull requests that are not a person's work on the code: reverts, pull requests of bots, and version bumps."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ _BUMP = re.compile(
 
 
 def is_revert(pull: PullRequest) -> bool:
-    """Whether it takes back another change; one that takes back a revert makes that change again."""
+    """Whether it reverts another change. The revert of a revert is not one: it makes the change again."""
     if not _REVERT.match(pull.title):
         return bool(_REVERTING.match(pull.body)) and not re.match(r"\s*re-?(?:apply|land)", pull.title, re.IGNORECASE)
     return max(1, len(_REVERTED.findall(pull.title))) % 2 == 1
 
 
 def is_bot(pull: PullRequest) -> bool:
-    """Whether a program opened it, by the name of its author."""
+    """Whether a program opened it, judged by the author's name."""
     return bool(_BOT.search(pull.author.strip()))
 
 
 def is_bump(pull: PullRequest) -> bool:
-    """Whether it moves versions: of dependencies, or the next of its own."""
+    """Whether it only changes versions: of dependencies, or its own for a release."""
     return bool(_BUMP.search(pull.title))
 
 
-#: the funnel's reason -> what it is told by
+#: the funnel's reason -> the function that recognizes it
 KINDS = {"revert": is_revert, "bot": is_bot, "bump": is_bump}

@@ -1,6 +1,6 @@
-"""Which issues a pull request belongs to: those that its texts name and those that GitHub itself links.
+"""The issues that a pull request belongs to: those that its texts name, and those that GitHub itself links.
 
-Every reference is stored with what became of it; only issues of the same repository count.
+Every reference is stored with its result. Only issues of the same repository count.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from pipeline.collect.references import references
 from pipeline.collect.sources import Merged
 from pipeline.core.records import Issue
 
-#: what can come of a reference -> what it means to a person; all but the first are dropped
+#: possible result of a reference -> its meaning; only `issue` is used further
 STATES = {
     "issue": "an issue of this repository",
     "pull_request": "the number of a pull request",
-    "not_found": "GitHub knows no such number",
-    "unknown": "the source has no text for this number",
-    "elsewhere": "another repository's",
+    "not_found": "a number that GitHub does not know",
+    "unknown": "a number for which the source has no text",
+    "elsewhere": "an issue of another repository",
 }
-#: origins of links that close
+#: origins of links that close an issue
 CLOSING = ("keyword", "closing")
 
 
 class Link(NamedTuple):
-    """One reference; `number` is 0 when it is elsewhere.
+    """One reference; `number` is 0 for another repository.
 
-    `origin` is `keyword` (the text says that it closes it), `text` (title or body name it) or `closing` (GitHub's own).
+    `origin` is `keyword` (a text says that it is closed), `text` (title or body names it) or `closing` (GitHub's link).
     """
 
     reference: str
@@ -37,8 +37,9 @@ class Link(NamedTuple):
     state: str
 
 
-class Wanted(NamedTuple):
-    """The references of one pull request, before anything is known of them."""
+class Unresolved(NamedTuple):
+    """The references of one pull request before they are looked up: to its own repository and to others, each with its
+    origin."""
 
     here: tuple[tuple[int, str], ...]
     elsewhere: tuple[tuple[str, str], ...]
@@ -48,7 +49,7 @@ class Wanted(NamedTuple):
         return list(dict.fromkeys(number for number, _ in self.here))
 
 
-def wanted(merged: Merged, patterns: Patterns) -> Wanted:
+def unresolved(merged: Merged, patterns: Patterns) -> Unresolved:
     """The references of a pull request, those of its texts first."""
     text = references(merged.pull, patterns)
     named = ((number, "keyword" if number in text.closed else "text") for number in text.here)
@@ -57,25 +58,25 @@ def wanted(merged: Merged, patterns: Patterns) -> Wanted:
         *((name, "text") for name in text.elsewhere),
         *((name, "closing") for name in merged.closing_elsewhere),
     ]
-    return Wanted(tuple(here), tuple(elsewhere))
+    return Unresolved(tuple(here), tuple(elsewhere))
 
 
-def resolve(asked: Wanted, found: Mapping[int, Issue | str]) -> Iterator[Link]:
-    """What came of each reference."""
-    for number, origin in asked.here:
-        answer = found.get(number, "unknown")
+def resolve(pending: Unresolved, answers: Mapping[int, Issue | str]) -> Iterator[Link]:
+    """The result of each reference, by what the source answered about the numbers."""
+    for number, origin in pending.here:
+        answer = answers.get(number, "unknown")
         yield Link(f"#{number}", number, origin, "issue" if isinstance(answer, Issue) else answer)
-    for name, origin in asked.elsewhere:
+    for name, origin in pending.elsewhere:
         yield Link(name, 0, origin, "elsewhere")
 
 
-def linked(merged: Merged, links: Sequence[Link], found: Mapping[int, Issue | str]) -> tuple[Issue, ...]:
-    """The issues of a pull request: what its source brought along, then what it closes.
+def linked(merged: Merged, links: Sequence[Link], answers: Mapping[int, Issue | str]) -> tuple[Issue, ...]:
+    """The issues of a pull request: those that its source provides, then those that it closes.
 
-    Where it closes none that is known, those that it names.
+    If it closes no known issue, those that it names.
     """
     reached = (
-        found[number] for number in _numbers(link for link in links if link.origin in CLOSING) or _numbers(links)
+        answers[number] for number in _numbers(link for link in links if link.origin in CLOSING) or _numbers(links)
     )
     issues = [*merged.pull.resolved_issues, *(issue for issue in reached if isinstance(issue, Issue))]
     return tuple({(issue.number, issue.title): issue for issue in reversed(issues)}.values())[::-1]

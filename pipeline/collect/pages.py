@@ -21,13 +21,13 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Candidate, Evidence, Issue, Record, Rejection
 from pipeline.core.store import write_bytes
 
-#: bytes before a place in the file that tell whether it is still the same file
+#: bytes before a place in the file whose digest shows whether it is still the same file
 _TAIL = 1 << 16
 _LEVEL = 3
 
 
 class Seen(Record):
-    """One pull request as its source gave it, and what the filters made of it. A page holds no schema version."""
+    """One pull request as its source gave it, and its outcome by the filters. A page holds no schema version."""
 
     number: int
     title: str = ""
@@ -45,17 +45,17 @@ class Seen(Record):
     outcome: Candidate | Rejection
 
     @classmethod
-    def of(cls, one: Sifted) -> Seen:
-        pull = one.merged.pull
+    def of(cls, sifted: Sifted) -> Seen:
+        pull = sifted.merged.pull
         return cls(
             **pull.model_dump(include={"number", "title", "body", "author", "labels", "merge_sha", "merged_at"}),
             base=pull.base.sha,
-            updated_at=one.merged.updated_at,
-            files=one.merged.files,
-            links=one.links,
-            issues=tuple(issue for issue in one.issues if issue.number),
-            evidence=one.evidence,
-            outcome=one.outcome,
+            updated_at=sifted.merged.updated_at,
+            files=sifted.merged.files,
+            links=sifted.links,
+            issues=tuple(issue for issue in sifted.issues if issue.number),
+            evidence=sifted.evidence,
+            outcome=sifted.outcome,
         )
 
     def line(self) -> str:
@@ -63,7 +63,7 @@ class Seen(Record):
 
 
 class Place(NamedTuple):
-    """The end of a page, and the digest of what stands before it."""
+    """The end of a page in the file, and the digest of the bytes before it."""
 
     end: int = 0
     tail: str = ""
@@ -96,23 +96,23 @@ class Pages:
             os.fsync(file.fileno())
             return self.place(file.tell())
 
-    def each(self, after: int = 0) -> Iterator[Page]:
-        """The whole pages after a place, one by one. Raises UserError for what is no page."""
+    def read(self, after: int = 0) -> Iterator[Page]:
+        """The complete pages after an offset. Raises UserError for anything that is not a page."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
             file.seek(after)
-            rest = b""
+            leftover = b""
             while True:
                 unpack, parts = zlib.decompressobj(wbits=31), []
                 while not unpack.eof:
-                    if not (block := rest or file.read(_TAIL)):
+                    if not (block := leftover or file.read(_TAIL)):
                         return
-                    rest = b""
+                    leftover = b""
                     parts.append(self._unpacked(unpack, block))
-                rest = unpack.unused_data
+                leftover = unpack.unused_data
                 *lines, state = b"".join(parts).splitlines()
-                yield Page(lines, json.loads(state), file.tell() - len(rest))
+                yield Page(lines, json.loads(state), file.tell() - len(leftover))
 
     def _unpacked(self, unpack: Any, block: bytes) -> bytes:
         try:
@@ -122,7 +122,7 @@ class Pages:
             raise UserError(f"not a page of pull requests: {error}", path=self.path, hint=hint) from None
 
     def place(self, end: int) -> Place:
-        """The place after so many bytes."""
+        """The place at an offset."""
         if not end:
             return Place()
         with self.path.open("rb") as file:
@@ -130,12 +130,12 @@ class Pages:
             return Place(end, hashlib.sha256(file.read(min(end, _TAIL))).hexdigest())
 
     def holds(self, place: Place) -> bool:
-        """Whether this is the file in which that place was noted."""
+        """Whether this is the file from which the place was taken."""
         size = self.path.stat().st_size if self.path.exists() else 0
         return size >= place.end and self.place(place.end) == place
 
     def cut(self, end: int) -> None:
-        """Take away what a killed process left after the last whole page."""
+        """Remove what a killed process left after the last complete page."""
         if self.path.exists() and self.path.stat().st_size > end:
             os.truncate(self.path, end)
 
@@ -147,5 +147,5 @@ def member(lines: Iterable[str], state: dict[str, Any]) -> bytes:
 
 
 def write_pages(path: Path, pages: Iterable[bytes]) -> None:
-    """Write all pages at once, the file whole or not at all."""
+    """Write all pages at once. The file is written completely or not at all."""
     write_bytes(path, b"".join(pages))

@@ -1,4 +1,4 @@
-"""What to search for: our patterns (`patterns.toml`, `test-files.toml`), the thesis's (`seed`), or another file's."""
+"""What to search for: our patterns (`patterns.toml`, `test-files.toml`), the thesis's (`seed`), or those of a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pipeline.core.patches import PathPatterns, named_table, shipped_tests
 from pipeline.core.patches import patterns as shipped_table
 from pipeline.core.texts import read_toml
 
-#: the name of the thesis's patterns, where a file may be named
+#: the name of the thesis's patterns in place of a file
 SEED = "seed"
 _FIELDS = (("a11y", "text"), ("a11y", "label"), ("issue_ref", "text"))
 
 
 class Patterns(NamedTuple):
-    """What to look for, and which files are tests."""
+    """What to search for, and which files are tests."""
 
     title: Scanner
     body: Scanner
@@ -31,16 +31,16 @@ class Patterns(NamedTuple):
 
     @property
     def expressions(self) -> list[list[str]]:
-        """All of them as text: what a result depends on."""
+        """All patterns as text; results depend on them."""
         scanners = (self.title, self.body, self.label, self.reference)
         return [
-            *([one.pattern for one in each.patterns] for each in scanners),
+            *([pattern.pattern for pattern in scanner.patterns] for scanner in scanners),
             list(self.tests.rows),
             [self.names.pattern] if self.names else [],
         ]
 
     def without_names(self, texts: Sequence[str]) -> Sequence[str]:
-        """Texts of the same length in which names that only sound like evidence are blanked out."""
+        """Texts of the same length, without names that only look like evidence."""
         if self.names is None or not self.names.search("\n".join(texts)):
             return texts
         return [self.names.sub(lambda match: " " * len(match[0]), text) for text in texts]
@@ -48,18 +48,18 @@ class Patterns(NamedTuple):
 
 @cache
 def shipped() -> Patterns:
-    """Ours."""
+    """Our patterns."""
     return _patterns(shipped_table(), None)
 
 
 @cache
 def seed() -> Patterns:
-    """The thesis's."""
+    """The thesis's patterns."""
     return _patterns(named_table("patterns-seed.toml"), None)
 
 
 def load_patterns(path: Path) -> Patterns:
-    """The patterns of another file (tables `a11y` and `issue_ref`; where it has no `test_file`, ours), or `seed`.
+    """The patterns of a file (tables `a11y` and `issue_ref`; ours if it has no `test_file`), or `seed`.
 
     Raises UserError with the file and the field.
     """
@@ -80,7 +80,7 @@ def _patterns(table: Mapping[str, Any], path: Path | None) -> Patterns:
 
 
 def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> list[str]:
-    """One list of expressions, each checked. Raises UserError."""
+    """A list of expressions, each checked. Raises UserError."""
     section = table.get(group)
     rows = section.get(key) if isinstance(section, dict) else None
     if not isinstance(rows, list):

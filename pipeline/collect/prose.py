@@ -1,7 +1,7 @@
-"""What a person wrote in a text: everything else is blanked out, so that positions stay the same.
+"""The text that a person wrote: everything else is replaced by blanks, so positions stay the same.
 
-Blanked are comments, code, quotations, unticked boxes and, for evidence, empty headings of a template. Does not render
-Markdown: code and quotations are recognized by their first characters only.
+Replaced are comments, code, quotations, unticked boxes and, for evidence, empty headings of a template. Does not render
+Markdown: code and quotations are recognized only by their first characters.
 """
 
 from __future__ import annotations
@@ -9,50 +9,50 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: one of these is in every text that has something to blank out
+#: every text that has something to replace contains one of these
 _MARKS = re.compile(
     r"`|<(?:!--|pre|code|blockquote|script|style)|\[\s?\]|~~~|\*\*|__"
     r"|(?:\A|\n)(?: {0,3}(?:[>#]|==|--)| {4}|\t|\s+>)",
     re.IGNORECASE,
 )
-#: a comment that does not end hides the rest, as on GitHub
+#: a comment without an end hides the rest, as on GitHub
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _ELEMENT = re.compile(r"<(pre|code|blockquote|script|style)\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-#: a fence that is not closed holds the rest
+#: a fence without an end extends to the end of the text
 _FENCE = re.compile(
     r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-#: as many backticks end it as begin it, in the same paragraph
+#: code begins and ends with the same number of backticks, in one paragraph
 _CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
 _QUOTE = re.compile(r"^[ ]{0,3}>[^\n]*", re.MULTILINE)
 _UNTICKED = re.compile(
     r"^\s*(?:[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*", re.MULTILINE
 )
 _PARTS = (_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE, _UNTICKED)
-#: a line after an empty one that is so far in is code, unless it goes on with a list
+#: a line after an empty one with this indentation is code, unless it continues a list
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
-#: `## Heading`, or bold letters that begin a line
+#: `## Heading`, or bold text at the beginning of a line
 _HEADING = re.compile(
     r"^[ ]{0,3}(?:(?P<marks>#{1,6})[ \t]+[^\n]*$|(?:\*\*[^*\n]+\*\*|__[^_\n]+__):?)",
     re.MULTILINE,
 )
 _UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?=\S)(?P<text>[^\n]+)\n(?P<line>={2,}|-{2,})[ \t]*$", re.MULTILINE)
-#: what stands below a heading that nobody filled in
+#: the text below a heading that nobody filled in
 _NOTHING = re.compile(
     r"[\s*_.:-]*(?:n\s?/\s?a|none|no|nothing|tbd|_no response_|not applicable)?[\s*_.:-]*", re.IGNORECASE
 )
-#: a quotation inside a line: what it refers to is another text's
+#: a quotation within a line: references in it are those of another text
 _QUOTATION = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”")
-#: the level of a heading in bold letters: below all others
+#: the level of a bold heading: below all others
 _BOLD = 7
-#: stands for what is hidden until all is: a blank would make code of what follows it
+#: a placeholder until all parts are replaced: with blanks, the text after them could look like indented code
 _HIDDEN = "\0"
 _LETTER = re.compile(r"[^\n]")
 
 
 def prose(text: str) -> str:
-    """A text of the same length with nothing but prose in it."""
+    """A text of the same length that contains only prose."""
     if not _MARKS.search(text):
         return text
     for part in _PARTS:
@@ -63,38 +63,39 @@ def prose(text: str) -> str:
 
 
 def filled(text: str) -> str:
-    """The prose of a text without headings that nothing follows."""
+    """The prose of a text without empty headings."""
     if not _MARKS.search(text):
         return text
     text = prose(text)
-    found = sorted(_headings(text))
-    if not found:
+    headings = sorted(_headings(text))
+    if not headings:
         return text
-    ends = [start for start, _, _ in found[1:]] + [len(text)]
-    for index in range(len(found) - 1, -1, -1):
-        start, end, level = found[index]
-        own = _NOTHING.fullmatch(text, end, ends[index]) is not None
-        below = index + 1 < len(found) and found[index + 1][2] > level and text[slice(*found[index + 1][:2])].strip()
-        if own and not below:
+    ends = [start for start, _, _ in headings[1:]] + [len(text)]
+    for index in range(len(headings) - 1, -1, -1):
+        start, end, level = headings[index]
+        is_empty = _NOTHING.fullmatch(text, end, ends[index]) is not None
+        below = headings[index + 1] if index + 1 < len(headings) else None
+        has_filled_part = below and below[2] > level and text[slice(*below[:2])].strip()
+        if is_empty and not has_filled_part:
             text = text[:start] + _LETTER.sub(" ", text[start:end]) + text[end:]
     return text
 
 
 def unquoted(text: str) -> str:
-    """The prose of a text without quotations inside its lines: what it says itself of other issues."""
+    """The prose of a text without quotations within its lines, which may name issues of other texts."""
     text = prose(text)
     return _QUOTATION.sub(_blank, text) if '"' in text or "“" in text else text
 
 
 def _headings(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where each begins and ends, and its level."""
+    """Start, end and level of each heading."""
     if "#" in text or "**" in text or "__" in text:
-        yield from ((*one.span(), len(one["marks"] or "") or _BOLD) for one in _HEADING.finditer(text))
+        yield from ((*match.span(), len(match["marks"] or "") or _BOLD) for match in _HEADING.finditer(text))
     if "\n=" in text or "\n-" in text:
         yield from (
-            (*one.span(), 1 if one["line"][0] == "=" else 2)
-            for one in _UNDERLINED.finditer(text)
-            if one["text"][:1] not in "-*+#"
+            (*match.span(), 1 if match["line"][0] == "=" else 2)
+            for match in _UNDERLINED.finditer(text)
+            if match["text"][:1] not in "-*+#"
         )
 
 

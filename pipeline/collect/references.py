@@ -1,7 +1,7 @@
-"""What a pull request's title and body refer to: issues of its own and of other repositories, and which it closes.
+"""The issues that a pull request's title and body refer to, in its own and in other repositories, and which it closes.
 
-Comments, code and quotations refer to nothing, nor does a colour (`#336699`) or a count ("fixes 3 bugs"). A reference
-closes if one of GitHub's keywords precedes it, or the list that it is in.
+Comments, code and quotations are ignored, and so are colours (`#336699`) and counts ("fixes 3 bugs"). A reference
+closes an issue if one of GitHub's keywords precedes it or the list that it is in.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pipeline.core.records import PullRequest
 _URL = re.compile(
     r"\b(?:https?://)?(?:www\.)?github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)[^\s)\]>,;]*", re.IGNORECASE
 )
-#: any address: numbers in it are those of another place
+#: any address: numbers in it are not references
 _ADDRESS = re.compile(r"(?:https?://|\bwww\.|\bgithub\.com/)\S+", re.IGNORECASE)
 _QUALIFIED = re.compile(r"(?<![\w/])([\w.-]+/[\w.-]+)#(\d+)(?![\w-])")
-#: digits of the largest number that an issue may have here; GitHub is far from it
+#: the largest number of digits of an issue's number; GitHub is far below
 _LONGEST = 9
-#: how a reference is made: closed, named by a word before it, mentioned
-_CLOSED, _NAMED_ONE, _MENTIONED = range(3)
-#: letters before a reference that are looked at
+#: kinds of references: closed, introduced by a word such as "see", only mentioned
+_CLOSED, _INTRODUCED, _MENTIONED = range(3)
+#: the number of characters before a reference that are searched for keywords
 _REACH = 60
-#: an issue cannot be much younger than the pull request that names it
+#: how much larger than the pull request's number an issue's number can be
 _YOUNGER = 2000
 
 _KEYWORD = re.compile(
@@ -36,21 +36,21 @@ _KEYWORD = re.compile(
     r"(?:(?:the\s+)?(?:issues?|bugs?|prs?|gh)[\s/#:-]*)?[(\[#<]*$",
     re.IGNORECASE,
 )
-#: words before a reference that is more than a mention
+#: words before a reference that make it more than a mention
 _NAMED = re.compile(
     r"\b(?:address(?:es|ed)?|re|refs?|references?|see|see also|part of|implements?)(?:[\s:]+)[(\[#<]*$", re.IGNORECASE
 )
-#: what stands between two references of one list
+#: text between two references of a list
 _LIST = re.compile(r"[)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:(?:issues?|bugs?|gh)\b)?[\s(\[<#-]*", re.IGNORECASE)
 
-#: what goes on behind digits: a word, a fraction, a share; a word of its own where nothing says what the number is
+#: text after digits that are not a reference: the rest of a word, a fraction, a share; or the thing that is counted
 _PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
 _WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
 _UNIT = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
-#: three, four, six or eight digits behind `#` may be a colour
+#: three, four, six or eight digits after `#` may be a colour
 _DIGITS, _LONG = (3, 4, 6, 8), 6
-#: what no issue is: hexadecimal letters, or six digits and more
+#: certainly a colour: hexadecimal letters, or six or eight digits
 _SURELY = r"#(?:(?=\d*[a-f])[0-9a-f]{3,8}|\d{6}|\d{8})\b"
 _COLOUR_BEFORE = re.compile(
     r"(?:\b(?:colou?rs?|background|foreground|bg|fill|stroke|border|outline|hex|gr[ae]y|black|white|red|green|blue|shade|solid)"
@@ -68,9 +68,9 @@ _COLOUR_LINE = re.compile(
 
 
 class References(NamedTuple):
-    """What a pull request's texts refer to, in order: numbers of its own repository, and `other/repo#N`.
+    """The references of a pull request, in order: numbers of its own repository, and `other/repo#N`.
 
-    `closed` are those of `here` that the texts say are closed.
+    `closed` are those in `here` that the texts say are closed.
     """
 
     here: tuple[int, ...]
@@ -78,65 +78,67 @@ class References(NamedTuple):
     closed: tuple[int, ...] = ()
 
 
-class _Found(NamedTuple):
-    """A reference in a text: where it stands, whose it is (empty: nothing says so), and its digits."""
+class _Reference(NamedTuple):
+    """A reference in a text: its position, its repository (empty if not named), and its digits."""
 
     start: int
     end: int
-    place: str
+    repo: str
     digits: str
 
 
 def references(pull: PullRequest, patterns: Patterns | None = None) -> References:
-    """What a pull request's title and body refer to, without itself; what is closed comes first, then what is named."""
+    """The references of a pull request's title and body, except to itself: closed issues first, mentioned ones last."""
     texts = (unquoted(pull.title), unquoted(pull.body))
     ranked = [pair for text in texts for pair in _ranked(text, _find(text, pull, patterns or shipped()))]
     ranked.sort(key=itemgetter(0))
-    here: dict[int, int] = {}
-    for rank, one in ranked:
-        if number := _number(one, pull):
-            here.setdefault(number, rank)
-    elsewhere = [f"{one.place}#{one.digits}" for _, one in ranked if not _own(one, pull.repository)]
-    closed = tuple(number for number, rank in here.items() if rank == _CLOSED)
-    return References(tuple(here), tuple(dict.fromkeys(elsewhere)), closed)
+    ranks: dict[int, int] = {}
+    for rank, reference in ranked:
+        if number := _number(reference, pull):
+            ranks.setdefault(number, rank)
+    others = (reference for _, reference in ranked if not _is_own(reference, pull.repository))
+    elsewhere = [f"{reference.repo}#{reference.digits}" for reference in others]
+    closed = tuple(number for number, rank in ranks.items() if rank == _CLOSED)
+    return References(tuple(ranks), tuple(dict.fromkeys(elsewhere)), closed)
 
 
-def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Found]:
-    """Every reference, in order, each place of the text once."""
-    found: dict[int, _Found] = {}
-    rest = text
+def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:
+    """Every reference in a text, in order, without overlaps."""
+    by_end: dict[int, _Reference] = {}
+    unmatched = text
     if "/" in text:
         for pattern in (_URL, _QUALIFIED):
-            found |= {one.end(2): _Found(one.start(), one.end(), one[1], one[2]) for one in pattern.finditer(text)}
+            for match in pattern.finditer(text):
+                by_end[match.end(2)] = _Reference(match.start(), match.end(), match[1], match[2])
         for pattern in (_QUALIFIED, _ADDRESS):
-            rest = pattern.sub(lambda match: " " * len(match[0]), rest)
-    for _, match in patterns.reference.find([rest]):
+            unmatched = pattern.sub(lambda match: " " * len(match[0]), unmatched)
+    for _, match in patterns.reference.find([unmatched]):
         start, end = match.span(match.re.groups)
-        digits = rest[max(start, 0) : end].lstrip("#")
+        digits = unmatched[max(start, 0) : end].lstrip("#")
         if (
             digits
-            and not _is_count(rest, end - len(digits), end)
-            and not _is_colour(rest, end - len(digits), end, pull.number)
+            and not _is_count(unmatched, end - len(digits), end)
+            and not _is_colour(unmatched, end - len(digits), end, pull.number)
         ):
-            found.setdefault(end, _Found(end - len(digits), end, "", digits))
-    return sorted(found.values())
+            by_end.setdefault(end, _Reference(end - len(digits), end, "", digits))
+    return sorted(by_end.values())
 
 
-def _ranked(text: str, found: list[_Found]) -> Iterator[tuple[int, _Found]]:
-    """Each with its rank: closed behind a keyword or behind another that is closed, named, or mentioned."""
+def _ranked(text: str, found: list[_Reference]) -> Iterator[tuple[int, _Reference]]:
+    """Each reference with its kind. It closes after a keyword, and in a list after a reference that closes."""
     closed_end = -1
-    for one in found:
-        before = text[max(0, one.start - _REACH) : one.start]
-        if _KEYWORD.search(before) or (closed_end >= 0 and _LIST.fullmatch(text, closed_end, one.start)):
-            closed_end = one.end
-            yield _CLOSED, one
+    for reference in found:
+        before = text[max(0, reference.start - _REACH) : reference.start]
+        if _KEYWORD.search(before) or (closed_end >= 0 and _LIST.fullmatch(text, closed_end, reference.start)):
+            closed_end = reference.end
+            yield _CLOSED, reference
         else:
             closed_end = -1
-            yield _NAMED_ONE if _NAMED.search(before) else _MENTIONED, one
+            yield _INTRODUCED if _NAMED.search(before) else _MENTIONED, reference
 
 
 def _is_count(text: str, start: int, end: int) -> bool:
-    """Whether the digits are a part of a word or of a number, or say how many: "fixes 3 bugs", "bug 2 of 3"."""
+    """Whether the digits are a part of a word or number, or a count: "fixes 3 bugs", "bug 2 of 3"."""
     if _PART.match(text, end) or text[max(0, start - 2) : start] == "&#":
         return True
     if text[start - 1 : start] in "#-/":
@@ -147,7 +149,7 @@ def _is_count(text: str, start: int, end: int) -> bool:
 
 
 def _is_colour(text: str, start: int, end: int, newest: int) -> bool:
-    """Whether the digits at this place are a colour's: by what stands around them, or since no issue is so new."""
+    """Whether these digits are a colour: by the text around them, or since no issue has such a large number."""
     digits = text[start:end]
     if text[start - 1 : start] != "#" or len(digits) not in _DIGITS:
         return False
@@ -162,13 +164,13 @@ def _is_colour(text: str, start: int, end: int, newest: int) -> bool:
     return bool(around or between or (len(digits) >= _LONG and _COLOUR_LINE.search(line)))
 
 
-def _number(one: _Found, pull: PullRequest) -> int:
-    """The number in its own repository; 0 for another's, for its own, and for what no issue's number can be."""
-    if not _own(one, pull.repository) or not one.digits.isdecimal() or len(one.digits) > _LONGEST:
+def _number(reference: _Reference, pull: PullRequest) -> int:
+    """The number in the pull request's repository; 0 for other repositories, for itself, and for impossible numbers."""
+    if not _is_own(reference, pull.repository) or not reference.digits.isdecimal() or len(reference.digits) > _LONGEST:
         return 0
-    number = int(one.digits)
+    number = int(reference.digits)
     return 0 if number == pull.number else number
 
 
-def _own(one: _Found, repo: Repo) -> bool:
-    return not one.place or one.place.lower() == str(repo).lower()
+def _is_own(reference: _Reference, repo: Repo) -> bool:
+    return not reference.repo or reference.repo.lower() == str(repo).lower()

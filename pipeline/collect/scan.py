@@ -1,9 +1,9 @@
 """Finding many patterns in many texts in about one pass.
 
-RE2 finds in one pass over many texts where any pattern can match, and in one pass over those few texts which patterns
-can. (It is linear, has wheels for every Python, and accepts the patterns as they are.) Python's `re` then looks there.
-RE2 sees a wider form of each pattern and text, so the result equals that of a loop over all patterns and texts. What
-RE2 cannot express is always searched for.
+One pass of RE2 over all texts finds where any pattern can match, and a second one over the few texts with such places
+finds which patterns can. (RE2 is linear, has wheels for every Python, and accepts the patterns as they are.) Python's
+`re` then searches these places. RE2 gets a wider form of each pattern and text, so the result equals that of a loop
+over all patterns and texts. Patterns that RE2 cannot express are searched for in every text.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import Any
 
-#: classes that hold more for Python than for RE2 -> the wider form, as the inside of a class
+#: classes that match more in Python than in RE2 -> the wider form, as the inside of a class
 _CLASSES = {r"\s": r"\s\x0b\x1c-\x1f\x85\xa0?", r"\w": r"\w\x80-\xff?", r"\d": r"\d?"}
-#: what asks whether a text or a word begins: left out, since texts are joined and RE2's words are ASCII
+#: assertions on the beginning of a text or word: removed, since texts are joined and RE2's words are ASCII
 _BORDERS = {"^", r"\A", r"\b"}
 _TOKEN = re.compile(r"\[((?:\\.|[^\]\\])+)\]|\\.|\^", re.DOTALL)
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-#: here a wider part would make the whole narrower, or the two languages differ
+#: patterns that cannot be widened: a wider part would make the whole narrower, or the two languages differ
 _DIFFERENT = re.compile(r"\[[\^:\]]|\$|\\[BZz0-7x]|\{,|[^\x00-\x7f]")
-#: what matches nowhere
+#: a pattern that matches nowhere
 _NOTHING = rb"[^\x00-\xff]"
-#: letters that Python takes for others when case is ignored, and RE2 does not
+#: letters that Python equates with others if case is ignored, and RE2 does not
 _ALIKE = {"ı": "i", "İ": "i", "ſ": "s", "\u212a": "k"}
 
 
 class Scanner:
-    """Patterns to look for, case ignored; `unfiltered` are those that are searched for in every text.
+    """Patterns to search for, ignoring case; those in `unfiltered` are searched for in every text.
 
-    Raises re.error for a pattern that Python does not take.
+    Raises re.error for an invalid pattern.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
@@ -42,20 +42,20 @@ class Scanner:
         self.unfiltered = {*range(len(patterns))} - {*self._members}
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, re.Match[str]]]:
-        """Every match, with the index of its text: text by text, and in each pattern by pattern."""
+        """Every match with the index of its text: text by text, and pattern by pattern within each."""
         places = self._places(texts)
         for index in range(len(texts)) if self.unfiltered else places:
             text = texts[index]
             for number in sorted(self._hits(text) | self.unfiltered):
                 pattern = self.patterns[number]
-                found = pattern.finditer(text) if number in self.unfiltered else _matches(pattern, text, places[index])
-                yield from ((index, match) for match in found)
+                everywhere = number in self.unfiltered
+                matches = pattern.finditer(text) if everywhere else _matches(pattern, text, places[index])
+                yield from ((index, match) for match in matches)
 
     def _places(self, texts: Sequence[str]) -> defaultdict[int, list[int]]:
-        """By the index of a text: the places in it where a match of any pattern can begin, in order.
+        """The places where a match of any pattern can begin, in order, by the index of the text.
 
-        All texts are searched as one, and whatever is found counts in every text that it touches: what begins in one
-        text and ends in the next hides nothing in either.
+        All texts are searched as one. A match that spans several texts counts in each of them, so it hides nothing.
         """
         places: defaultdict[int, list[int]] = defaultdict(list)
         starts = list(accumulate(map(len, texts), initial=0))
@@ -69,7 +69,7 @@ class Scanner:
 
 
 def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
-    """What `finditer` gives, for a pattern whose matches begin at some of these places."""
+    """The same as `finditer`, for a pattern whose matches can only begin at these places."""
     end = 0
     for place in places:
         if place >= end and (match := pattern.match(text, place)):
@@ -78,29 +78,29 @@ def _matches(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iter
 
 
 def _readable(text: str) -> bytes:
-    """A text for RE2, a byte for each character: `?`, which is in every wider class, where Latin-1 has none."""
+    """A text for RE2, one byte per character; characters outside Latin-1 become `?`, which is in every wider class."""
     for letter, plain in _ALIKE.items():
         text = text.replace(letter, plain)
     return text.encode("latin-1", "replace")
 
 
 def _prefilter(patterns: Sequence[str]) -> tuple[Any, Any, list[int]]:
-    """All patterns as one, the set that tells them apart, and the pattern behind each of its members."""
+    """All patterns as one, the set that says which of them match, and the pattern's index for each of its members."""
     import re2
 
     options = re2.Options()
     options.case_sensitive, options.log_errors, options.never_capture, options.max_mem = False, False, True, 64 << 20
     options.encoding = options.Encoding.LATIN1
-    wide, found = {}, re2.Set.SearchSet(options)
+    wide_patterns, pattern_set = {}, re2.Set.SearchSet(options)
     for index, pattern in enumerate(patterns):
         with suppress(re2.error):
-            one = widen(pattern).encode()
-            # what matches where nothing is would hide the others
-            if not (_DIFFERENT.search(pattern) or re2.search(one, b"", options)):
-                wide[index] = b"(?:%b)" % one
-                found.Add(one)
-    found.Compile()
-    return re2.compile(b"|".join(wide.values()) or _NOTHING, options), found, list(wide)
+            wide_pattern = widen(pattern).encode()
+            # a pattern that matches an empty text would hide the others
+            if not (_DIFFERENT.search(pattern) or re2.search(wide_pattern, b"", options)):
+                wide_patterns[index] = b"(?:%b)" % wide_pattern
+                pattern_set.Add(wide_pattern)
+    pattern_set.Compile()
+    return re2.compile(b"|".join(wide_patterns.values()) or _NOTHING, options), pattern_set, list(wide_patterns)
 
 
 def widen(pattern: str) -> str:

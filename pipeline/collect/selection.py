@@ -1,7 +1,7 @@
 """Which repositories to mine, by docs/thesis.md (section 4.1): popularity, maintenance, relevance to the web.
 
-Reads a list like `repositories.toml` and asks GitHub for the facts; the last push stands for commits. Does not restrict
-the stages: any repository can be collected.
+Reads a list like `repositories.toml` and asks GitHub for the facts; the last push counts as the last commit. Does not
+restrict the stages: any repository can be collected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipeline.core.texts import read_toml
 
 STARS = 500
 SIX_MONTHS = timedelta(days=183)
-#: languages and topics that make a repository one of the web, where the list does not say so
+#: languages and topics that make a repository web-related if the list does not say it
 WEB_LANGUAGES = frozenset({"TypeScript", "JavaScript", "HTML", "CSS", "SCSS", "Vue", "Svelte", "Astro"})
 WEB_TOPICS = frozenset(
     {"web", "frontend", "html", "css", "react", "vue", "angular", "svelte", "web-components", "aria"}
@@ -31,7 +31,7 @@ WEB_TOPICS = frozenset(
 
 
 class Listed(BaseModel):
-    """An entry of the list; `web` says what it has to do with the web, empty: GitHub's language and topics decide."""
+    """An entry of the list; `web` says how it is web-related. If empty, GitHub's language and topics decide."""
 
     model_config = ConfigDict(extra="forbid")
     name: str
@@ -40,7 +40,7 @@ class Listed(BaseModel):
 
 
 class Row(NamedTuple):
-    """What was found about a repository; `reasons` against it, none: it is selected."""
+    """The facts about a repository, and the reasons against it; without any, it is selected."""
 
     repo: str
     stars: int
@@ -51,32 +51,32 @@ class Row(NamedTuple):
 
 def load_list(path: Path | None = None) -> list[Listed]:
     """The list in `path`, or the thesis's. Raises UserError with file and field."""
-    where = path or Path("repositories.toml")
+    list_path = path or Path("repositories.toml")
     try:
         tables = read_toml(path or Path(str(files("pipeline.collect") / "repositories.toml"))).get("repository")
         if not isinstance(tables, list):
             hint = "[[repository]] name = 'org/repo'"
-            raise UserError("not a list of repositories", path=where, field="repository", hint=hint)
+            raise UserError("not a list of repositories", path=list_path, field="repository", hint=hint)
         rows = [Listed.model_validate(row) for row in tables]
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(fault(first), path=where, field=".".join(map(str, first["loc"]))) from None
+        problem = error.errors()[0]
+        raise UserError(fault(problem), path=list_path, field=".".join(map(str, problem["loc"]))) from None
     for row in rows:
         parse_repo(row.name)
     return rows
 
 
 def select(rest: Rest, listed: Sequence[Listed], now: datetime | None = None) -> Iterator[Row]:
-    """A row for each repository, in the list's order. One that GitHub does not have is a row too."""
+    """A row for each repository, in the list's order, even if GitHub does not have it."""
     since = (now or datetime.now(UTC)) - SIX_MONTHS
-    for one in listed:
-        repo = parse_repo(one.name)
+    for entry in listed:
+        repo = parse_repo(entry.name)
         try:
             facts = rest.facts(str(repo))
         except GithubException as error:
-            yield Row(str(repo), 0, "", one.web, (f"GitHub does not give it: {error.status}",))
+            yield Row(str(repo), 0, "", entry.web, (f"GitHub does not give it: {error.status}",))
             continue
-        yield _judge(repo, one.web or _web(facts), facts, since)
+        yield _judge(repo, entry.web or _web(facts), facts, since)
 
 
 def _judge(repo: Repo, web: str, facts: Repository, since: datetime) -> Row:
@@ -94,6 +94,6 @@ def _judge(repo: Repo, web: str, facts: Repository, since: datetime) -> Row:
 
 
 def _web(facts: Repository) -> str:
-    """What makes it one of the web, by GitHub's own words; empty when nothing does."""
+    """The language or topics on GitHub that make a repository web-related; empty without any."""
     topics = sorted(WEB_TOPICS.intersection(facts.topics))
     return facts.language if facts.language in WEB_LANGUAGES else ", ".join(topics)

@@ -43,10 +43,10 @@ def collect_from(
 ) -> Funnel:
     """Collect what a source has after the last run's cursor, or the given numbers; closes the source.
 
-    `watch` sees every page go by. Interrupted at any moment, the next call goes on after the last whole page. What can
-    not be had (a number that the source does not have, a record that it cannot read) is added to `problems`, and all
-    the rest is taken; without such a list it is raised, before anything is written. Raises UserError, too, for records
-    changed by hand that cannot be read.
+    `watch` gets the pages and yields them again. After an interruption, the next call continues after the last complete
+    page. Numbers that the source does not have and records that it cannot read are added to `problems`, and everything
+    else is collected; without such a list, UserError is raised before anything is written. Raises UserError, too, for
+    records changed by hand that cannot be read.
     """
     try:
         unread = source.problems
@@ -54,10 +54,11 @@ def collect_from(
             raise unread[0]
         if problems is not None:
             problems += unread
-        named = _named(source, repo, numbers, problems) if numbers else None
+        named_pages = _named(source, repo, numbers, problems) if numbers else None
         with Collected(store, repo) as collected:
-            collected.decide(_choices(collected, [one.pull.number for page in named or () for one in page.pulls]))
-            _take(collected, source, patterns or shipped(), named, watch)
+            chosen = [merged.pull.number for page in named_pages or () for merged in page.pulls]
+            collected.decide(_choices(collected, chosen))
+            _take(collected, source, patterns or shipped(), named_pages, watch)
             _note_source(store, repo, source)
             funnel = collected.export()
     finally:
@@ -67,47 +68,51 @@ def collect_from(
 
 
 def _named(source: Source, repo: Repo, numbers: Sequence[int], problems: list[UserError] | None) -> list[Page]:
-    """The pull requests that are named, as one page. Raises UserError for missing ones, unless others are there and
-    `problems` can be told."""
-    found = source.named(numbers)
-    missing = sorted(set(numbers) - {one.pull.number for one in found})
+    """The pull requests with these numbers, as one page. Missing ones are added to `problems`. Raises UserError without
+    such a list, and if all are missing."""
+    pulls = source.named(numbers)
+    missing = sorted(set(numbers) - {merged.pull.number for merged in pulls})
     if missing:
         text = ", ".join(f"#{number}" for number in missing)
         error = UserError(
             f"no merged pull request {text} of {repo}", hint="check that it is merged and the source is up to date"
         )
-        if problems is None or not found:
+        if problems is None or not pulls:
             raise error
         problems.append(error)
-    return [Page(found, "", len(found))]
+    return [Page(pulls, "", len(pulls))]
 
 
 def _choices(collected: Collected, numbers: Sequence[int]) -> list[Decision]:
-    """What is chosen by hand now and was not before, or was excluded since."""
+    """Decisions to choose these pull requests, except for those that are chosen already and not excluded."""
     names = (collected.repo.instance_id(number) for number in dict.fromkeys(numbers))
     standings = {name: collected.standings.get(name, Standing()) for name in names}
-    return [make(name, "choose") for name, one in standings.items() if not one.chosen or _is_excluded(one)]
+    return [
+        make(name, "choose") for name, standing in standings.items() if not standing.chosen or _is_excluded(standing)
+    ]
 
 
 def _is_excluded(standing: Standing) -> bool:
     return standing.place is not None and standing.place.kind == "exclude"
 
 
-def _take(collected: Collected, source: Source, patterns: Patterns, named: Sequence[Page] | None, watch: Watch) -> None:
-    """Decide page by page. A cursor counts for the source and the patterns that it was made with."""
+def _take(
+    collected: Collected, source: Source, patterns: Patterns, named_pages: Sequence[Page] | None, watch: Watch
+) -> None:
+    """Decide page by page. A cursor is valid only for the source and the patterns that it was made with."""
     database = collected.database
     settings = digest(source.describe()["kind"], patterns.expressions)
     after = database.get("cursor") if database.get("settings") == settings else ""
-    pages = iter(named) if named is not None else (page for page in source.pages(after) if page.pulls)
+    pages = iter(named_pages) if named_pages is not None else (page for page in source.pages(after) if page.pulls)
     for page in watch(pages):
-        state = {"cursor": page.cursor or after, "settings": settings} if named is None else {}
-        for one in page.pulls:
-            _keep(collected, one.assets)
+        state = {"cursor": page.cursor or after, "settings": settings} if named_pages is None else {}
+        for merged in page.pulls:
+            _keep(collected, merged.assets)
         collected.take(sift(source, page.pulls, patterns, collected.chosen), **state)
 
 
 def _keep(collected: Collected, pictures: Sequence[bytes]) -> None:
-    """Write pictures that are not there yet, by their digest."""
+    """Write pictures that are not stored yet, by their digest."""
     for data in pictures:
         path = collected.store.picture(collected.repo, hashlib.sha256(data).hexdigest())
         if not path.exists():
@@ -115,7 +120,7 @@ def _keep(collected: Collected, pictures: Sequence[bytes]) -> None:
 
 
 def _note_source(store: Store, repo: Repo, source: Source) -> None:
-    """What it was collected from; the clone of an earlier run stays, where this source has none."""
+    """Record in `source.json` what was collected from. If this source has no clone, that of an earlier run is kept."""
     path = store.raw(repo) / "source.json"
     adopt_clone_path(store, repo)
     before = read_json(path) if path.exists() else {}
@@ -123,6 +128,6 @@ def _note_source(store: Store, repo: Repo, source: Source) -> None:
     if source.clone:
         remember(repo, source.clone.place)
         clone = describe(source.clone)
-    about = clone | source.describe()
-    if about != before:
-        write_json(path, about)
+    description = clone | source.describe()
+    if description != before:
+        write_json(path, description)

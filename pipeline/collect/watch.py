@@ -13,7 +13,7 @@ from pipeline.core.progress import Progress
 
 
 def watch(repo: Repo, source: Source, pages: Iterator[Page]) -> Iterator[Page]:
-    """The pages as they are, each reported when it was dealt with."""
+    """The same pages, each reported after it was processed."""
     first = next(pages, None)
     if first is None:
         return
@@ -35,5 +35,5 @@ def _line(done: int, total: int, seconds: float, status: str) -> str:
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+    minutes, remaining = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{remaining:02d}"

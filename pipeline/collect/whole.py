@@ -1,7 +1,7 @@
 """How many commits of the history belong to a pull request: one, or several that were rebased onto the branch.
 
-The merge commit that a host names is only the last of them. The host's number of commits and counts of lines say how
-far back the pull request begins. All sources use this.
+The merge commit that a host names is only the last of them. The host's numbers of commits and of changed lines show
+where the pull request begins. All sources use this.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipeline.collect.sources import Merged, Unavailable
 
-#: so many beginnings are tried
+#: the largest number of beginnings that are tried
 _TRIES = 12
 
 
@@ -25,39 +25,39 @@ class Span(NamedTuple):
 
 
 def whole(merged: Merged, span: Callable[[int], Span | None], commits: Callable[[], int]) -> Span:
-    """The whole change; `span(n)` is that of the last n commits, None where a merge or the root is among them.
+    """The whole change. `span(n)` is that of the last n commits; None if a merge or the root is among them.
 
-    `commits` says how many there were on the branch, and is asked where the last one does not fit. The change of one
-    commit is taken where its lines are the pull request's, else the longer one whose lines are; where none fits to the
-    line (the branch had moved on), the nearest. Raises Unavailable where no change has all its paths.
+    `commits` returns how many commits the branch had; it is called only if the last commit alone does not fit. A change
+    fits if it has all paths of the pull request and the same numbers of lines. If none has the same numbers (the branch
+    had changed in between), the nearest is taken. Raises Unavailable if no change has all paths.
     """
-    first = span(1)
-    if first is None:
+    shortest = span(1)
+    if shortest is None:
         raise Unavailable("base_missing", f"{merged.pull.merge_sha} has no parent")
-    wanted = set(merged.files)
-    spans = [one for one in _tried(merged, first, span, commits) if wanted <= one.files]
-    if not spans:
-        raise Unavailable("spread", "; ".join(sorted(wanted - first.files)[:5]))
-    return min(spans, key=lambda one: _distance(merged, one))
+    paths = set(merged.files)
+    changes = [change for change in _changes(merged, shortest, span, commits) if paths <= change.files]
+    if not changes:
+        raise Unavailable("spread", "; ".join(sorted(paths - shortest.files)[:5]))
+    return min(changes, key=lambda change: _distance(merged, change))
 
 
-def _tried(
-    merged: Merged, first: Span, span: Callable[[int], Span | None], commits: Callable[[], int]
+def _changes(
+    merged: Merged, shortest: Span, span: Callable[[int], Span | None], commits: Callable[[], int]
 ) -> Iterator[Span]:
-    """The change of one commit, then, until one fits, those of more: all commits first, fewer where some were empty."""
-    yield first
-    if _distance(merged, first) == 0 and set(merged.files) <= first.files:
+    """The change of the last commit, then, until one fits, of more: all commits first, fewer if some were empty."""
+    yield shortest
+    if _distance(merged, shortest) == 0 and set(merged.files) <= shortest.files:
         return
     most = commits()
     for number in range(most, max(1, most - _TRIES), -1):
-        if one := span(number):
-            yield one
-            if _distance(merged, one) == 0:
+        if change := span(number):
+            yield change
+            if _distance(merged, change) == 0:
                 return
 
 
 def _distance(merged: Merged, span: Span) -> int:
-    """By how many lines a change differs from what the host counts; 0 where it counts none."""
+    """By how many lines a change differs from the host's numbers; 0 if the host has none."""
     if merged.added is None or merged.removed is None:
         return 0
     return abs(merged.added - span.added) + abs(merged.removed - span.removed)

@@ -107,7 +107,7 @@ def rebuild(
     ratings: Path | None = None,
     **options: Any,
 ) -> list[Difference]:
-    """Rebuild the listed instances, with the rewritten statements of a file of ratings. `how` goes to the build.
+    """Rebuild the listed instances, with the rewritten statements of a file of ratings. `options` go to the build.
     Raises UserError if the source lacks a pull request, and for unreadable ratings."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}

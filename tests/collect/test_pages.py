@@ -35,11 +35,11 @@ def append(pages: Pages, *numbers: int, **state: str) -> Place:
 def test_pages_come_back_as_they_were(pages: Pages) -> None:
     first = pages.append([seen(1).line(), seen(2, rejected=True).line()], {"cursor": "a"})
     second = append(pages, cursor="b")
-    one, other = pages.each()
+    one, other = pages.read()
     assert [each for each, _ in one.seen()] == [seen(1), seen(2, rejected=True)]
     assert [line for _, line in one.seen()] == [seen(1).line(), seen(2, rejected=True).line()]
     assert (one.state, one.end, other.state, other.end) == ({"cursor": "a"}, first.end, {"cursor": "b"}, second.end)
-    assert [page.state for page in pages.each(first.end)] == [{"cursor": "b"}]
+    assert [page.state for page in pages.read(first.end)] == [{"cursor": "b"}]
 
 
 def test_a_page_names_no_version_of_the_schema() -> None:
@@ -56,7 +56,7 @@ def test_half_a_page_is_cut_off_wherever_it_ends(pages: Pages) -> None:
     both = pages.path.read_bytes()
     for length in range(len(content), len(both)):
         pages.path.write_bytes(both[:length])
-        assert [page.state for page in pages.each()] == [{"cursor": "a"}]
+        assert [page.state for page in pages.read()] == [{"cursor": "a"}]
         pages.cut(whole.end)
         assert pages.path.read_bytes() == content
 
@@ -79,4 +79,4 @@ def test_a_damaged_file_is_refused_with_what_to_do(pages: Pages) -> None:
     content[20:40] = b"\xff" * 20
     pages.path.write_bytes(content)
     with pytest.raises(UserError, match=r"pages\.jsonl\.gz: not a page of pull requests"):
-        list(pages.each())
+        list(pages.read())

@@ -313,5 +313,5 @@ def test_pages_of_both_sides_are_kept(pair: Pair) -> None:
         pages.append([json.dumps("shared")], {"cursor": 1})
         pages.append([json.dumps(name)], {"cursor": name})
     pair.pull()
-    found = list(Pages(pair.ours.raw(REPO) / "pages.jsonl.gz").each())
+    found = list(Pages(pair.ours.raw(REPO) / "pages.jsonl.gz").read())
     assert [page.state["cursor"] for page in found] == [1, "here", "there"]

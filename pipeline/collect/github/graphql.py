@@ -1,7 +1,7 @@
-"""Asking GitHub's GraphQL, through gql over aiohttp, in a thread: the next page comes while one is decided on.
+"""GitHub's GraphQL API, through gql over aiohttp, in a thread: the next page is fetched while one is processed.
 
-Every query asks what it costs and what is left. Limits, broken answers and partial ones are asked again; a page that
-the server does not manage is asked for in a smaller size.
+Every query asks for its cost and the remaining limit. Queries are repeated after limits and after broken or partial
+answers; a page that the server cannot deliver is requested in a smaller size.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pipeline.collect.github.limits import Refusal, Token, Tokens
 from pipeline.core.errors import A11yBenchError
 
 TIMEOUT = 60
-#: the smallest page; one that is half complete is taken as it is after so many tries
+#: the smallest size of a page, and the number of tries after which a partial answer is accepted
 SMALLEST, PARTIAL_TRIES = 10, 4
-#: types of errors that asking again does not cure
+#: types of errors that a retry does not solve
 _LASTING = ("NOT_FOUND", "FORBIDDEN")
 
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Refused(A11yBenchError):
-    """GitHub does not take the question; `type` is its own word (`NOT_FOUND`, `INVALID_CURSOR_ARGUMENTS`)."""
+    """GitHub refuses the query; `type` is GitHub's name of the error (`NOT_FOUND`, `INVALID_CURSOR_ARGUMENTS`)."""
 
     def __init__(self, kind: str, message: str) -> None:
         self.type = kind
@@ -55,11 +55,11 @@ class GraphQL:
         self._session = self._run(self._client.connect_async()).result()
 
     def send(self, query: str, **variables: Any) -> Future[Answer]:
-        """Ask; the future raises Refused, UserError (no token is left) or InfrastructureError."""
+        """Send a query; the future raises Refused, UserError (no token is left) or InfrastructureError."""
         return self._run(self._ask(GraphQLRequest(query, variable_values=variables)))
 
     def ask(self, query: str, **variables: Any) -> Answer:
-        """Ask and wait."""
+        """Send a query and wait for the answer."""
         return self.send(query, **variables).result()
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class GraphQL:
         headers = {"Authorization": f"bearer {token.value}"}
         try:
             data = await self._session.execute(request, extra_args={"headers": headers})
-            return _noted(Answer(data, ()), token)
+            return _with_limit_noted(Answer(data, ()), token)
         except TransportQueryError as error:
             return self._answered(Answer(error.data or {}, error.errors or ()), token)
         except TransportServerError as error:
@@ -100,12 +100,12 @@ class GraphQL:
             return Refusal(0, f"{type(error).__name__}: {error}")
 
     def _answered(self, answer: Answer, token: Token) -> Answer | Refusal:
-        """What an answer with errors is worth. Raises Refused."""
+        """An answer with errors: as it is if it has data, otherwise as a refusal. Raises Refused."""
         if any(error.get("type") == "RATE_LIMITED" for error in answer.errors):
             return Refusal(200, "RATE_LIMITED", self._headers())
         kind, message = answer.errors[0].get("type"), answer.errors[0].get("message", "")
         if kind == "NOT_FOUND" or any(value for name, value in answer.data.items() if name != "rateLimit"):
-            return _noted(answer, token)
+            return _with_limit_noted(answer, token)
         if kind:
             raise Refused(kind, message)
         return Refusal(200, message)
@@ -114,7 +114,8 @@ class GraphQL:
         return {name.lower(): value for name, value in (self._transport.response_headers or {}).items()}
 
 
-def _noted(answer: Answer, token: Token) -> Answer:
+def _with_limit_noted(answer: Answer, token: Token) -> Answer:
+    """The same answer; its rate limit is noted for the token."""
     limit = answer.data.get("rateLimit")
     if limit:
         token.note(limit["remaining"], limit["resetAt"])
@@ -122,7 +123,7 @@ def _noted(answer: Answer, token: Token) -> Answer:
 
 
 def _broken(answer: Answer) -> bool:
-    """Whether something is missing that may be there next time."""
+    """Whether something is missing that a retry may give."""
     return any(error.get("type") not in _LASTING for error in answer.errors)
 
 

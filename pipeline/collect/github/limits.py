@@ -1,7 +1,8 @@
-"""GitHub's limits: which token may ask now, and what an answer that is no answer means.
+"""GitHub's rate limits: which token to use next, and how refusals are handled.
 
-Tokens rotate: the next request is made with the one that may ask soonest and has most points left. A token's value is
-shown to nobody: its name is its place in the list. Docs: "Rate limits for the GraphQL API", "Best practices for REST".
+Tokens rotate: the next request is made with the one that is available soonest and has most points left. A token's value
+is never shown; its name is its position in the list. See "Rate limits for the GraphQL API" and "Best practices for
+using the REST API" in GitHub's documentation.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from pipeline.core.errors import InfrastructureError, UserError
 
 log = logging.getLogger(__name__)
 
-#: a token with fewer points is not asked with: the dearest request costs less
+#: a token with fewer points is not used; every request costs less
 RESERVE = 5
-#: a wait of so many seconds is told
+#: waits of more seconds are announced
 _ANNOUNCED = 2.0
 
 
 class Patience(NamedTuple):
-    """How often a request is tried while the server fails, and waits in seconds; each is twice the one before.
+    """How often a request is tried while the server fails, and waits in seconds, each twice the one before.
 
-    `secondary` is GitHub's advice where a secondary limit names no time.
+    `secondary` is GitHub's advice for a secondary limit that names no time.
     """
 
     tries: int = 8
@@ -38,7 +39,7 @@ class Patience(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """An answer without what was asked for. Status 0 is a connection that broke."""
+    """An answer without the requested data. Status 0 is a broken connection."""
 
     status: int
     message: str
@@ -46,7 +47,7 @@ class Refusal(NamedTuple):
 
 
 class Token:
-    """One token: its value is for the header alone."""
+    """One token; its value is only used in the header."""
 
     def __init__(self, value: str, name: str) -> None:
         self.value, self.name = value, name
@@ -57,7 +58,7 @@ class Token:
         return self.name
 
     def note(self, points: int, reset_at: str) -> None:
-        """What an answer said is left; `reset_at` as GraphQL writes it."""
+        """Note the remaining points that an answer reported, and when they are reset, as GraphQL writes it."""
         self.points = points
         if points < RESERVE:
             self.ready_at = datetime.fromisoformat(reset_at).timestamp()
@@ -73,25 +74,25 @@ class Tokens:
 
     @property
     def points(self) -> int:
-        """Points left, over all tokens that answered so far."""
+        """The remaining points of all tokens that have been used."""
         return sum(token.points or 0 for token in self._tokens)
 
     def next(self) -> tuple[Token, float]:
-        """The token to ask with, and the seconds to wait before."""
+        """The token to use, and the seconds to wait before."""
         if not self._tokens:
             hint = "make one at https://github.com/settings/tokens (no scopes) and set GITHUB_TOKEN; nothing was lost"
             raise UserError("GitHub refuses every token (revoked or expired?)", field="GITHUB_TOKEN", hint=hint)
         now = time.time()
-        token = min(self._tokens, key=lambda one: (max(one.ready_at, now), -(one.points or 0)))
+        token = min(self._tokens, key=lambda candidate: (max(candidate.ready_at, now), -(candidate.points or 0)))
         wait = max(0.0, token.ready_at - now)
         if wait > _ANNOUNCED:
             say(f"waiting {wait:.0f} s for GitHub ({token}: {token.points or 0} points left)")
         return token, wait
 
     def refused(self, token: Token, refusal: Refusal, attempt: int) -> bool:
-        """Take note of a refusal; False when it is none of limits or of the server, so that asking again is useless.
+        """Note a refusal. Returns False if it comes neither from limits nor from the server, so a retry is useless.
 
-        `attempt` counts from 0. Raises InfrastructureError after too many, and UserError with the last token.
+        `attempt` counts from 0. Raises InfrastructureError after too many attempts.
         """
         cause = _cause(refusal)
         if cause is None:
@@ -113,8 +114,8 @@ class Tokens:
     def _delay(self, token: Token, cause: str, headers: Mapping[str, str], attempt: int) -> None:
         backoff = min(self._patience.longest, self._patience.first * 2**attempt)
         if cause == "busy":
-            for each in self._tokens:
-                each.ready_at = max(each.ready_at, time.time() + backoff)
+            for other in self._tokens:
+                other.ready_at = max(other.ready_at, time.time() + backoff)
         elif cause == "spent":
             token.points = 0
             reset = float(headers.get("x-ratelimit-reset", 0))
@@ -125,7 +126,7 @@ class Tokens:
 
 
 def tokens_of_environment() -> list[str]:
-    """GITHUB_TOKENS (several, with commas or blanks between) and GITHUB_TOKEN. Raises UserError when there is none."""
+    """The tokens in GITHUB_TOKENS (separated by commas or blanks) and GITHUB_TOKEN. Raises UserError without any."""
     text = f"{os.environ.get('GITHUB_TOKENS', '')} {os.environ.get('GITHUB_TOKEN', '')}"
     values = [value for value in re.split(r"[\s,]+", text) if value]
     if not values:
@@ -135,7 +136,7 @@ def tokens_of_environment() -> list[str]:
 
 
 def _cause(refusal: Refusal) -> str | None:
-    """What a refusal is about; None when it is about the question."""
+    """The cause of a refusal; None if it is the query itself."""
     status, message = refusal.status, refusal.message.lower()
     if status == 401:
         return "revoked"

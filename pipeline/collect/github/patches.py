@@ -1,7 +1,7 @@
 """A pull request's patches: the difference of its merge commit and that commit's first parent, split by test files.
 
-Of a pull request that was rebased onto the branch commit by commit the merge commit holds the last part only: then its
-first commit's parent stands for that parent (whole.py).
+If a pull request was rebased onto the branch commit by commit, the merge commit holds only its last part: then the
+difference starts at the parent of its first commit (whole.py).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ IsTest = Callable[[str], bool]
 Commits = Callable[[], int]
 
 _BINARY = re.compile(r"^Binary files .* differ$", re.MULTILINE)
-#: the diff in a mail of `git format-patch`: all from its first file to the signature
+#: the diff in a mail of `git format-patch`: everything from its first file to the signature
 _MAIL = re.compile(r"^(diff --git .*?)(?:^-- \n[^\n]*\n\n?)?(?=^From [0-9a-f]{40} |\Z)", re.MULTILINE | re.DOTALL)
 #: statuses of REST -> the funnel's reason
 _REFUSED = {404: "base_missing", 422: "base_missing", 406: "too_large"}
 
 
 def clone_changes(clone: Clone, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
-    """From a clone, exact to the byte; `commits` tells how many its branch had. Raises Unavailable."""
+    """Both patches from a clone, exact to the byte; `commits` returns how many the branch had. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge or not has_commit(clone, merge) or not has_commit(clone, f"{merge}^1"):
         raise Unavailable("base_missing", f"the clone lacks the merge commit {merge} or its parent")
@@ -41,12 +41,12 @@ def clone_changes(clone: Clone, merged: Merged, commits: Commits, is_test: IsTes
         counts = line_counts(clone, line[number], merge)
         return Span(line[number], frozenset(changed_files(clone, line[number], merge)), *counts)
 
-    found = whole(merged, span, commits)
-    return clone_patches(clone, found.base, merge, found.files, is_test)
+    change = whole(merged, span, commits)
+    return clone_patches(clone, change.base, merge, change.files, is_test)
 
 
 def rest_changes(rest: Rest, name: str, merged: Merged, commits: Commits, is_test: IsTest = is_test_file) -> Patches:
-    """As GitHub prints it; `commits` tells how many its branch had. Raises Unavailable."""
+    """Both patches as GitHub prints them; `commits` returns how many the branch had. Raises Unavailable."""
     merge = merged.pull.merge_sha
     if not merge:
         raise Unavailable("base_missing", "GitHub names no merge commit")
@@ -67,18 +67,18 @@ def rest_changes(rest: Rest, name: str, merged: Merged, commits: Commits, is_tes
             raise
         raise Unavailable(_REFUSED[error.status], str(error)) from None
     if "\ufffd" in patch:
-        raise Unavailable("not_utf8", "GitHub's diff replaces letters that it can not read")
+        raise Unavailable("not_utf8", "GitHub's diff replaces letters that it cannot read")
     return Patches(base, select(patch, lambda path: not is_test(path)), select(patch, is_test))
 
 
 class Line:
-    """A commit's first parents, asked for one by one; it ends before a merge, whose first parent is still there."""
+    """The first-parent line of a commit, fetched one by one. It ends at a merge or a root; its start may be a merge."""
 
     def __init__(self, rest: Rest, name: str, merge: str) -> None:
         self._rest, self._name, self._known, self._ended = rest, name, [merge], False
 
     def parent(self, number: int) -> str:
-        """The commit so many steps back, empty where there is none."""
+        """The commit `number` steps back; empty if there is none."""
         while len(self._known) <= number and not self._ended:
             parents = self._rest.parents(self._name, self._known[-1])
             self._ended = len(parents) != 1
@@ -88,7 +88,7 @@ class Line:
 
 
 def _with_binaries(rest: Rest, name: str, base: str, merge: str, plain: str) -> str:
-    """The whole difference. GitHub's diff leaves binary content out; its mail of a single commit has it.
+    """The whole difference. GitHub's diffs lack the content of binary files; its mail of a single commit has it.
 
     Raises Unavailable, GithubException.
     """

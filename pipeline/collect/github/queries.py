@@ -1,4 +1,4 @@
-"""The questions, as text.
+"""The GraphQL queries, as text.
 
 A page of 100 costs 3 points by GitHub's rule: 1 connection, and 100 each of labels, files and closing references. The
 issues of a page cost 1 more for each hundred.
@@ -22,7 +22,7 @@ fragment Pull on PullRequest {
 }
 """
 
-#: the oldest change first: what changes meanwhile moves to the end, so that nothing is missed
+#: the oldest change first: pull requests that change meanwhile move to the end, so none is missed
 PAGE = f"""
 query Page($owner: String!, $name: String!, $first: Int!, $after: String) {{
   {LIMIT}
@@ -64,12 +64,12 @@ query Files($owner: String!, $name: String!, $number: Int!, $after: String) {{
 
 
 def named(numbers: Iterable[int]) -> str:
-    """The query of single pull requests: `p12` is number 12."""
+    """The query for single pull requests: `p12` is number 12."""
     return _aliases("Named", (f"p{n}: pullRequest(number: {n}) {{ ...Pull }}" for n in numbers)) + _PULL
 
 
 def issues(numbers: Iterable[int]) -> str:
-    """The query of many issues in one request: `i12` is number 12, which may be a pull request's."""
+    """The query for many issues at once: `i12` is number 12, which may be a pull request."""
     fields = (
         "... on Issue { number title body state labels(first: 100) { nodes { name } } } ... on PullRequest { number }"
     )

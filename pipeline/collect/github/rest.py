@@ -1,4 +1,4 @@
-"""What REST does better, through PyGithub: the facts of a repository, a commit's parents, a diff as text."""
+"""GitHub's REST API, through PyGithub: the facts of a repository, a commit's parents, a diff as text."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TIMEOUT = 60
 
 
 class Rest:
-    """PyGithub with several tokens and our patience. `url` is the API's address."""
+    """PyGithub with several tokens and our retries. `url` is the API's address."""
 
     def __init__(self, url: str, tokens: Tokens) -> None:
         self.url, self.tokens = url, tokens
         self._clients: dict[Token, Github] = {}
 
     def call(self, work: Callable[[Github], T]) -> T:
-        """Do `work` with a client that may ask. Raises GithubException for what GitHub does not have or give."""
+        """Call `work` with a client whose token is available. Raises GithubException for what GitHub does not have."""
         for attempt in count():
             token, wait = self.tokens.next()
             time.sleep(wait)
@@ -45,15 +45,15 @@ class Rest:
 
     def parents(self, name: str, sha: str) -> list[str]:
         """A commit's parents, the first one first."""
-        return [one["sha"] for one in self._get(f"/repos/{name}/commits/{sha}")["parents"]]
+        return [parent["sha"] for parent in self._get(f"/repos/{name}/commits/{sha}")["parents"]]
 
     def compare(self, name: str, base: str, head: str, form: str) -> str:
-        """Two commits compared: as a `diff`, without the content of binary files, or as a `patch`: a mail a commit."""
+        """The difference of two commits: a `diff`, without binary content, or a `patch`, one mail for each commit."""
         answer = self._get(f"/repos/{name}/compare/{base}...{head}", Accept=f"application/vnd.github.{form}")
         return answer["data"] if answer else ""
 
     def files(self, name: str, number: int) -> list[str]:
-        """The paths of a pull request, where GraphQL has none."""
+        """The paths of a pull request, for those without paths in GraphQL."""
         return self.call(lambda github: [f.filename for f in github.get_repo(name).get_pull(number).get_files()])
 
     def close(self) -> None:
@@ -62,7 +62,7 @@ class Rest:
             client.close()
 
     def _get(self, path: str, **headers: str) -> Any:
-        """An address's JSON; what is no JSON is the `data` of a dictionary."""
+        """The JSON at a path; other content is the `data` of a dictionary."""
         return self.call(lambda github: github.requester.requestJsonAndCheck("GET", path, headers=headers)[1])
 
     def _client(self, token: Token) -> Github:

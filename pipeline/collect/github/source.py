@@ -1,7 +1,7 @@
 """The source `github`: merged pull requests by the time of their last change, so that a cursor never skips one.
 
-Reads GITHUB_TOKEN, GITHUB_TOKENS (several) and GITHUB_API_URL. A candidate's patches are the difference of its merge
-commit and that commit's first parent: from a clone where one is given, else as GitHub prints it.
+Reads GITHUB_TOKEN, GITHUB_TOKENS (several) and GITHUB_API_URL. A candidate's patches are the difference between its
+merge commit and that commit's first parent: from a clone if one is given, otherwise as GitHub prints it.
 """
 
 from __future__ import annotations
@@ -66,20 +66,21 @@ class GitHubSource:
         return {"kind": "github", "url": self.url}
 
     def pages(self, after: str) -> Iterator[Page]:
-        """Pages of 100; while one is decided on, the next is under way. A cursor that expired means from the start."""
+        """Pages of 100; while one is processed, the next is fetched. Starts over if the cursor has expired."""
         pending: Future[Answer] | None = self._send(after)
         while pending:
             try:
-                found = _part(pending.result(), "pullRequests")
+                connection = _part(pending.result(), "pullRequests")
             except Refused as error:
                 if error.type != "INVALID_CURSOR_ARGUMENTS" or not after:
                     raise
                 say("GitHub no longer knows where the last run ended; starting over")
                 after, pending = "", self._send("")
                 continue
-            after = found["pageInfo"]["endCursor"] or after
-            pending = self._send(after) if found["pageInfo"]["hasNextPage"] else None
-            yield Page([self._merged(node) for node in _there(found["nodes"])], after, found["totalCount"])
+            after = connection["pageInfo"]["endCursor"] or after
+            pending = self._send(after) if connection["pageInfo"]["hasNextPage"] else None
+            pulls = [self._merged(node) for node in _without_nulls(connection["nodes"])]
+            yield Page(pulls, after, connection["totalCount"])
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
         data = _part(self._graphql.ask(queries.named(numbers), **self._where))
@@ -87,12 +88,12 @@ class GitHubSource:
         return pick((self._merged(node) for node in nodes), numbers)
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
-        found: dict[int, Issue | str] = {}
+        issues: dict[int, Issue | str] = {}
         for start in range(0, len(numbers), PAGE):
             batch = numbers[start : start + PAGE]
             data = _part(self._graphql.ask(queries.issues(batch), **self._where))
-            found |= {number: _issue(data[f"i{number}"]) for number in batch}
-        return found
+            issues |= {number: _issue(data[f"i{number}"]) for number in batch}
+        return issues
 
     def patches(self, merged: Merged) -> Patches:
         from pipeline.collect.github.patches import clone_changes, rest_changes
@@ -115,27 +116,27 @@ class GitHubSource:
 
     @cached_property
     def _rest(self) -> Rest:
-        """Made when it is needed: PyGithub takes long to load."""
+        """Made when it is first used, since PyGithub takes long to load."""
         from pipeline.collect.github.rest import Rest
 
         return Rest(self.url, self._rest_tokens)
 
     def _check(self) -> None:
-        """Raises UserError for a repository that is not there (or not for these tokens)."""
-        known = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
-        if known is None:
+        """Raises UserError for a repository that does not exist or that these tokens cannot read."""
+        repository = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
+        if repository is None:
             raise UserError(
                 f"GitHub has no repository {self.repo}", hint="check that it is spelled correctly and public"
             )
-        if known["nameWithOwner"].lower() != str(self.repo).lower():
-            say(f"{self.repo} is now called {known['nameWithOwner']}")
+        if repository["nameWithOwner"].lower() != str(self.repo).lower():
+            say(f"{self.repo} is now called {repository['nameWithOwner']}")
 
     def _send(self, after: str) -> Future[Answer]:
         return self._graphql.send(queries.PAGE, **self._where, first=PAGE, after=after or None)
 
     def _merged(self, node: Mapping[str, Any]) -> Merged:
         linked = [
-            (one["repository"]["nameWithOwner"], one["number"]) for one in _nodes(node, "closingIssuesReferences")
+            (issue["repository"]["nameWithOwner"], issue["number"]) for issue in _nodes(node, "closingIssuesReferences")
         ]
         return Merged(
             pull=self._pull(node),
@@ -163,34 +164,34 @@ class GitHubSource:
         )
 
     def _files(self, node: Mapping[str, Any]) -> tuple[str, ...]:
-        """Its paths, as far as they are needed to see that it changes tests and sources."""
+        """The paths of a pull request, until they show that it changes tests and sources."""
         number, connection = node["number"], node["files"]
         if connection is None:
             return tuple(self._rest.files(str(self.repo), number))
-        found = [file["path"] for file in _there(connection["nodes"])]
-        while connection["pageInfo"]["hasNextPage"] and len(set(map(self.is_test, found))) < 2:
+        paths = [file["path"] for file in _without_nulls(connection["nodes"])]
+        while connection["pageInfo"]["hasNextPage"] and len(set(map(self.is_test, paths))) < 2:
             after = connection["pageInfo"]["endCursor"]
             answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
             connection = _part(answer, "pullRequest", "files")
-            found += [file["path"] for file in _there(connection["nodes"])]
-        return tuple(found)
+            paths += [file["path"] for file in _without_nulls(connection["nodes"])]
+        return tuple(paths)
 
 
 def _author(node: Mapping[str, Any] | None) -> str:
-    """The login, a bot's as the web and a clone write it: `dependabot[bot]`."""
+    """The login; that of a bot as on the web and in clones: `dependabot[bot]`."""
     if node is None:
         return ""
     return f"{node['login']}[bot]" if node["__typename"] == "Bot" else node["login"]
 
 
 def _part(answer: Answer, *path: str) -> Any:
-    """A part of what an answer says of the repository. Raises InfrastructureError when it is missing."""
-    found: Any = answer.data.get("repository")
+    """A part of an answer's repository. Raises InfrastructureError if it is missing."""
+    part: Any = answer.data.get("repository")
     for step in path:
-        found = found and found[step]
-    if found is None:
+        part = part and part[step]
+    if part is None:
         raise InfrastructureError(f"GitHub does not answer: {list(answer.errors)[:3]}", cause="github")
-    return found
+    return part
 
 
 def _issue(node: Mapping[str, Any] | None) -> Issue | str:
@@ -204,12 +205,12 @@ def _issue(node: Mapping[str, Any] | None) -> Issue | str:
 
 
 def _nodes(node: Mapping[str, Any], connection: str) -> list[Mapping[str, Any]]:
-    return _there((node[connection] or {}).get("nodes"))
+    return _without_nulls((node[connection] or {}).get("nodes"))
 
 
-def _there(nodes: Sequence[Mapping[str, Any] | None] | None) -> list[Mapping[str, Any]]:
-    """The nodes of a connection without those that GitHub could not make."""
-    there = [node for node in nodes or () if node is not None]
-    if len(there) < len(nodes or ()):
-        log.warning("GitHub left out %d of %d nodes", len(nodes or ()) - len(there), len(nodes or ()))
-    return there
+def _without_nulls(nodes: Sequence[Mapping[str, Any] | None] | None) -> list[Mapping[str, Any]]:
+    """The nodes of a connection without those that GitHub could not deliver, which are null."""
+    present = [node for node in nodes or () if node is not None]
+    if len(present) < len(nodes or ()):
+        log.warning("GitHub left out %d of %d nodes", len(nodes or ()) - len(present), len(nodes or ()))
+    return present

@@ -1,7 +1,7 @@
 """Where pull requests come from: a name, the module that reads them, and what it reads.
 
-A source is a module with `open_source(repo, options)`; what it gives back has the methods of `Source`. All sources give
-the same records, and the funnel does not know which one it drinks from.
+A source is a module with `open_source(repo, options)`, which returns an object with the methods of `Source`. All
+sources give the same records, and the funnel does not depend on the kind of source.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: source -> (module with `open_source`, what it reads)
 SOURCES = {
     "git": ("pipeline.collect.sources.clone", "a local clone (--path): no network, no tokens"),
-    "github": ("pipeline.collect.github.source", "GitHub (GITHUB_TOKEN); patches from a clone when --path names one"),
+    "github": ("pipeline.collect.github.source", "GitHub (GITHUB_TOKEN); patches from a clone if --path names one"),
     "dataset": (
         "pipeline.collect.sources.dataset.source",
         "records of Multi-SWE-bench or SWE-bench, or folders of tasks (--path); base commits from --clone",
@@ -41,9 +41,9 @@ class Patches(NamedTuple):
 class Merged(NamedTuple):
     """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
 
-    Its `resolved_issues` and `patches` are there where the source brings them along, as are the bytes of its pictures
-    (`assets`); so are the numbers of the lines that it adds and removes (None: unknown). One that is `chosen` is taken
-    whatever the filters say: its source holds only what somebody chose.
+    `resolved_issues`, `patches`, the bytes of pictures (`assets`) and the numbers of added and removed lines (None:
+    unknown) are set only if the source provides them. One that is `chosen` is taken whatever the filters say, since its
+    source contains only what somebody chose.
     """
 
     pull: PullRequest
@@ -59,8 +59,8 @@ class Merged(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some pull requests, the cursor after them (empty: a source that is always read whole), and how many there are
-    (0: unknown)."""
+    """Some pull requests, the cursor after them (empty for a source that is always read completely), and the number of
+    all pull requests (0: unknown)."""
 
     pulls: Sequence[Merged]
     cursor: str
@@ -68,7 +68,7 @@ class Page(NamedTuple):
 
 
 class Unavailable(A11yBenchError):
-    """A pull request's patches cannot be had; `reason` is one of the funnel's."""
+    """A pull request's patches are not available; `reason` is one of the funnel's."""
 
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
@@ -76,7 +76,7 @@ class Unavailable(A11yBenchError):
 
 
 class Options(NamedTuple):
-    """What a source may be told: a clone or a file, issue texts, and which paths are tests."""
+    """The options of sources: a clone or a file, issue texts, and which paths are tests."""
 
     path: Path | None = None
     issues: Path | None = None
@@ -88,35 +88,35 @@ class Options(NamedTuple):
 class Source(Protocol):
     """One repository's merged pull requests."""
 
-    #: where the patches come from and later stages read the sources, None where there is no clone
+    #: the clone that gives the patches, and from which later stages read the sources; None without one
     clone: Clone | None
-    #: what there is and cannot be read
+    #: records that cannot be read
     problems: Sequence[UserError]
 
     def describe(self) -> dict[str, str]:
-        """What `source.json` says of it, without the clone: `kind` and what tells it from others of the kind."""
+        """Its entry in `source.json`, without the clone: `kind`, and what identifies it among others of this kind."""
 
     def pages(self, after: str) -> Iterator[Page]:
         """All pull requests after a cursor."""
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
-        """These pull requests, as far as they are there and merged."""
+        """The pull requests with these numbers, as far as they exist and are merged."""
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
-        """Issues by number, or why a number is none: `pull_request`, `not_found`. Others are unknown to the source."""
+        """Issues by number, or why a number is none: `pull_request`, `not_found`. Leaves out unknown numbers."""
 
     def patches(self, merged: Merged) -> Patches:
         """Both patches of a pull request. Raises Unavailable."""
 
     def status(self) -> str:
-        """What is left of the source's limits, in a few words."""
+        """What remains of the source's limits, in a few words."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close its connections."""
 
 
 def open_source(name: str, repo: Repo, options: Options) -> Source:
-    """The named source. Raises UserError for a name that is not in the table, and what the source itself raises."""
+    """The named source. Raises UserError for an unknown name, and what the source itself raises."""
     if name not in SOURCES:
         raise unknown("source", name, list(SOURCES))
     if options.issues and name != "git":

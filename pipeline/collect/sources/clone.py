@@ -1,4 +1,4 @@
-"""The source `git`: a local clone, and a file of issue texts, which a clone does not have. Needs no network."""
+"""The source `git`: a local clone, with a file of issue texts, which a clone does not have. Needs no network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.core.trees import UNSAFE_PATH, problem
 
 
 def open_source(repo: Repo, options: Options) -> CloneSource:
-    """Raises UserError for a folder that is no clone, a shallow clone, or a file of issues that cannot be read."""
+    """Raises UserError for a folder that is not a clone, a shallow clone, or a file of issues that cannot be read."""
     if options.path is None:
         raise UserError("no clone is given", hint="--path takes the folder of a local clone")
     return CloneSource(repo, options.path, options.issues, options.is_test)
@@ -42,17 +42,17 @@ class CloneSource:
         return {"kind": "git"}
 
     def pages(self, after: str) -> Iterator[Page]:
-        """Always all of them: what the clone lacked before may be there now."""
+        """Always all pull requests, since the clone may have been updated."""
         if by_commit(self.clone):
-            few = f"hardly any commit of {self.repo} names a pull request, so each commit counts as one"
-            say(f"{few}. Looked for: {LOOKED_FOR}")
-        yield from paged(self._told())
+            notice = f"hardly any commit of {self.repo} names a pull request, so each commit counts as one"
+            say(f"{notice}. Looked for: {LOOKED_FOR}")
+        yield from paged(self._announced())
 
-    def _told(self) -> Iterator[Merged]:
-        """All of them; where there is none, that is said."""
+    def _announced(self) -> Iterator[Merged]:
+        """All pull requests; prints a message if there are none."""
         number = 0
-        for number, one in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
-            yield one
+        for number, merged in enumerate(pull_requests(self.clone, self.repo), 1):  # noqa: B007 - counted
+            yield merged
         if not number:
             say(f"no merged change in the history of HEAD in {self.clone.place}: its only commits are roots or empty")
 
@@ -73,7 +73,7 @@ class CloneSource:
 
 
 def read_issues(path: Path | None) -> list[Issue]:
-    """Issue texts, JSON Lines. Raises UserError with file, line and field."""
+    """Issue texts from a file of JSON Lines. Raises UserError with file, line and field."""
     if path is None:
         return []
     if not path.exists():
@@ -88,8 +88,8 @@ def paged(pulls: Iterator[Merged], size: int = 500) -> Iterator[Page]:
 
 
 def pick(pulls: Iterable[Merged], numbers: Sequence[int]) -> list[Merged]:
-    """The pull requests with these numbers, as far as they are there."""
-    return [one for one in pulls if one.pull.number in numbers]
+    """The pull requests with these numbers, as far as they exist."""
+    return [merged for merged in pulls if merged.pull.number in numbers]
 
 
 def clone_patches(
@@ -100,8 +100,8 @@ def clone_patches(
         raise Unavailable("base_missing", base)
     paths = list(files)
     for path in paths:
-        if why := problem(path):
-            raise Unavailable(UNSAFE_PATH, f"{path!r}: {why}")
+        if reason := problem(path):
+            raise Unavailable(UNSAFE_PATH, f"{path!r}: {reason}")
     tests = [path for path in paths if is_test(path)]
     sources = [path for path in paths if not is_test(path)]
     try:

@@ -1,6 +1,6 @@
-"""Benchmarks that others made: their records become the same pull requests as any other.
+"""Benchmarks by others: their records become pull requests like any other.
 
-source      the source `dataset`: one repository's records, their merge commits in a clone, what could not be read
-reading     from a file of records, a folder of tasks or a bare clone of one, to rows and problems
-forms       the forms of records (Multi-SWE-bench, SWE-bench), and what their makers expect of tests
+source      the source `dataset`: one repository's records, their merge commits in a clone, problems
+reading     reads records and problems from a file of records, a folder of tasks or a bare clone of one
+forms       the forms of records (Multi-SWE-bench, SWE-bench), and the test results that they expect
 """

@@ -1,9 +1,9 @@
-"""The forms of other benchmarks' records: Multi-SWE-bench and SWE-bench (Multimodal and 5 with it), told apart by their
-fields; and what their makers expect of tests.
+"""The forms of other benchmarks' records: Multi-SWE-bench and SWE-bench (with Multimodal and 5), distinguished by their
+fields; and the test results that they expect.
 
-What a record does not say stays empty: neither form has the merge commit (our own export has), SWE-bench has no pull
-request's text, and the numbers of its issues are unknown (0); it says when a pull request was opened, which stands in
-for when it was merged.
+Fields that a record lacks stay empty: neither form has the merge commit (except our own export), and SWE-bench has no
+text of the pull request and no issue numbers (0). SWE-bench says when a pull request was opened, which is used as the
+time of its merge.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Base, Issue, Picture, PullRequest
 
-#: `says` are the fields of a pull request that a form has itself; others may come from elsewhere
-#: what pictures are called -> their media type
+#: extension of a picture -> its media type
 MEDIA = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -37,8 +36,8 @@ MEDIA = {
 
 
 class Expected(NamedTuple):
-    """What a benchmark's makers say of tests, by their names of them: those that the gold patch fixes, and those that
-    pass before and after it. Both are empty where they do not tell."""
+    """The benchmark's names of tests that the gold patch fixes, and of tests that pass before and after it. Both are
+    empty if a record has none."""
 
     fixed: frozenset[str]
     kept: frozenset[str]
@@ -51,10 +50,11 @@ class _Text(BaseModel):
 
 
 class MultiSweBench(BaseModel):
-    """The fields of a Multi-SWE-bench record that a pull request needs. Our export alone has `merge_sha`, `merged_at`
+    """The fields of a Multi-SWE-bench record that a pull request needs. Only our export has `merge_sha`, `merged_at`
     and `pictures` (without their bytes)."""
 
-    says: ClassVar = ("title", "body", "merge_sha", "merged_at")
+    #: the fields of a pull request that this form has; others may come from a clone's history
+    own_fields: ClassVar = ("title", "body", "merge_sha", "merged_at")
 
     org: str
     repo: str
@@ -86,7 +86,9 @@ class MultiSweBench(BaseModel):
         return Expected(frozenset(self.fixed_tests), frozenset(self.p2p_tests))
 
     def merged(self) -> Merged:
-        issues = tuple(Issue(number=one.number, title=one.title, body=one.body or "") for one in self.resolved_issues)
+        issues = tuple(
+            Issue(number=issue.number, title=issue.title, body=issue.body or "") for issue in self.resolved_issues
+        )
         pull = PullRequest(
             org=self.org,
             repo=self.repo,
@@ -104,20 +106,20 @@ class MultiSweBench(BaseModel):
 
 
 def _unpacked(value: Any) -> Any:
-    """Published data sets hold lists and objects as JSON in a string."""
+    """A field's value; published data sets contain lists and objects as JSON in a string."""
     return json.loads(value) if isinstance(value, str) and value.strip() else value or None
 
 
 class _Assets(BaseModel):
-    """The addresses of pictures, by what they stand in."""
+    """The addresses of pictures, by the text that they are in."""
 
     problem_statement: list[str] | None = None
 
 
 class SweBench(BaseModel):
-    """The fields of a SWE-bench record that a pull request needs; `files` are a task folder's, by their names."""
+    """The fields of a SWE-bench record that a pull request needs; `files` are the pictures of a task folder by name."""
 
-    says: ClassVar = ()
+    own_fields: ClassVar = ()
 
     instance_id: str
     repo: str
@@ -142,9 +144,9 @@ class SweBench(BaseModel):
 
     @property
     def number(self) -> int:
-        """Raises UserError for a name that ends with none."""
-        if found := re.search(r"-(\d+)$", self.instance_id):
-            return int(found[1])
+        """The number at the end of its name. Raises UserError without one."""
+        if match := re.search(r"-(\d+)$", self.instance_id):
+            return int(match[1])
         raise UserError(
             f"{self.instance_id} is not the number of a pull request",
             field="instance_id",
@@ -176,20 +178,20 @@ class SweBench(BaseModel):
 
 
 def _pictures(assets: _Assets | None, files: Mapping[str, bytes | None]) -> dict[Picture, bytes | None]:
-    """The pictures of a statement in their order, with their bytes where they are there.
+    """The pictures of a statement in order, with their bytes if available.
 
-    A task folder calls them by their place and the end of their address; what else it brings along has no address.
+    A task folder names them by their index and the end of their address; its other pictures have no address.
     """
     addresses = (assets.problem_statement or []) if assets else []
-    named = {f"{place}-{basename(urlsplit(address).path)}": address for place, address in enumerate(addresses)}
-    found: dict[Picture, bytes | None] = {}
-    for name in [*named, *sorted(set(files) - set(named))]:
+    by_name = {f"{index}-{basename(urlsplit(address).path)}": address for index, address in enumerate(addresses)}
+    pictures: dict[Picture, bytes | None] = {}
+    for name in [*by_name, *sorted(set(files) - set(by_name))]:
         media = MEDIA.get(f".{name.rpartition('.')[2].lower()}", "")
-        if media or name in named:
+        if media or name in by_name:
             data = files.get(name)
             digest = hashlib.sha256(data).hexdigest() if data else ""
-            found[Picture(address=named.get(name, ""), media=media, digest=digest)] = data
-    return found
+            pictures[Picture(address=by_name.get(name, ""), media=media, digest=digest)] = data
+    return pictures
 
 
 def _merged(pull: PullRequest, patches: Patches, assets: tuple[bytes, ...] = ()) -> Merged:

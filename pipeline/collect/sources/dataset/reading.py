@@ -1,7 +1,8 @@
 """The records of a foreign benchmark: JSON Lines (or one JSON list), or folders of tasks (`task.yaml`, `gold.patch`,
 `test.patch`, `tests.json`, `problem_statement.md`, `hints.md`, `problem_assets/`) on the disk or in a bare clone.
 
-One record that cannot be read never hides the others: it is a Problem, with file, line and field. Writes nothing.
+A record that cannot be read does not affect the others: it becomes a UserError with file, line and field.
+Writes nothing.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from pipeline.core.git import list_files, open_clone, read_contents
 from pipeline.core.names import Repo
 
 TASK, TESTS, PICTURES = "task.yaml", "tests.json", "problem_assets"
-#: file of a task folder -> the field that it holds; those of a pull request must be there
+#: file of a task folder -> its field in a record; these are required, the others optional
 _TEXTS = {"gold.patch": "patch", "test.patch": "test_patch", "problem_statement.md": "problem_statement"}
 _MORE = {"hints.md": "hints_text"}
 _HINT = "each record is one of Multi-SWE-bench or of SWE-bench"
 
 
 class Row(NamedTuple):
-    """A record of the repository, and where it stands."""
+    """A record of the repository, and its location: file and line."""
 
     record: Form
-    place: str
+    location: str
 
 
 def read(path: Path, repo: Repo) -> Iterator[Row | UserError]:
-    """The records of a repository, and what cannot be read and is none of another's. Raises UserError where nothing
-    is at `path`, or nothing of a form that is known."""
+    """The records of a repository, and an error for each that cannot be read, unless it belongs to another repository.
+    Raises UserError if `path` does not exist or contains no tasks."""
     if path.is_file():
         yield from _of_file(path, repo)
     elif path.is_dir():
@@ -53,19 +54,20 @@ def _of_file(path: Path, repo: Repo) -> Iterator[Row | UserError]:
 
 
 def _texts(path: Path) -> Iterator[tuple[int, Any]]:
-    """Each record with its line; those of a list have the list's."""
+    """Each record with its line; those of a JSON list have the line of the list."""
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if number == 1 and line.lstrip().startswith(b"["):
-                whole = _loaded(line + lines.read())
-                yield from ((number, one) for one in (whole if isinstance(whole, list) and whole else [whole]))
+                records = _loaded(line + lines.read())
+                records = records if isinstance(records, list) and records else [records]
+                yield from ((number, record) for record in records)
                 return
             if line.strip():
                 yield number, line
 
 
 def _loaded(text: Any) -> Any:
-    """What JSON says; None for what is none."""
+    """The parsed JSON; None if it is invalid."""
     try:
         return json.loads(text) if isinstance(text, bytes) else text
     except ValueError:
@@ -74,19 +76,19 @@ def _loaded(text: Any) -> Any:
 
 # -- folders -------------------------------------------------------------------------------------------------------
 class _Files(NamedTuple):
-    """All paths below a folder, and how the contents of some are read (None: it is not there)."""
+    """All paths below a folder, and a function that reads the contents of some (None for a missing file)."""
 
     paths: list[str]
     read: Callable[[list[str]], dict[str, bytes | None]]
 
 
 def _files(path: Path) -> _Files:
-    """A folder on the disk, or what a bare clone's HEAD holds."""
+    """The files of a folder on the disk, or of a bare clone's HEAD."""
     if (path / "HEAD").is_file() and (path / "objects").is_dir():
         clone = open_clone(path)
-        return _Files(list_files(clone, "HEAD"), lambda wanted: dict(read_contents(clone, "HEAD", wanted)))
-    below = [str(one.relative_to(path)) for one in path.rglob("*") if ".git" not in one.parts and one.is_file()]
-    return _Files(sorted(below), lambda wanted: {name: (path / name).read_bytes() for name in wanted})
+        return _Files(list_files(clone, "HEAD"), lambda names: dict(read_contents(clone, "HEAD", names)))
+    below = [str(file.relative_to(path)) for file in path.rglob("*") if ".git" not in file.parts and file.is_file()]
+    return _Files(sorted(below), lambda names: {name: (path / name).read_bytes() for name in names})
 
 
 def _of_folders(path: Path, repo: Repo) -> Iterator[Row | UserError]:
@@ -98,15 +100,15 @@ def _of_folders(path: Path, repo: Repo) -> Iterator[Row | UserError]:
         )
     inside: dict[str, list[str]] = defaultdict(list)
     for name in files.paths:
-        if (task := next((one for one in _above(name) if one in tasks), None)) is not None:
+        if (task := next((ancestor for ancestor in _above(name) if ancestor in tasks), None)) is not None:
             inside[task].append(name)
-    said = files.read(list(tasks.values()))
+    contents = files.read(list(tasks.values()))
     for folder, name in tasks.items():
-        about = _yaml(path / name, said[name])
-        if isinstance(about, UserError):
-            yield about
-        elif not isinstance(about, dict) or about.get("repo") in (str(repo), None):
-            yield from _row(path / name, None, _task(folder, about, inside[folder], files), repo)
+        fields = _yaml(path / name, contents[name])
+        if isinstance(fields, UserError):
+            yield fields
+        elif not isinstance(fields, dict) or fields.get("repo") in (str(repo), None):
+            yield from _row(path / name, None, _task(folder, fields, inside[folder], files), repo)
 
 
 def _above(name: str) -> Iterator[str]:
@@ -116,7 +118,7 @@ def _above(name: str) -> Iterator[str]:
 
 
 def _yaml(path: Path, data: bytes | None) -> Any:
-    """What it says, dates as text; or why it cannot be read."""
+    """The parsed YAML, dates as text; or the error if it is invalid."""
     try:
         return yaml.load(data or b"", Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
@@ -126,22 +128,22 @@ def _yaml(path: Path, data: bytes | None) -> Any:
         )
 
 
-def _task(folder: str, about: Any, names: list[str], files: _Files) -> Any:
-    """A task's folder as a record of SWE-bench."""
-    if not isinstance(about, dict):
-        return about
+def _task(folder: str, fields: Any, names: list[str], files: _Files) -> Any:
+    """A task folder as a record of SWE-bench."""
+    if not isinstance(fields, dict):
+        return fields
     start = f"{folder}/" if folder else ""
     pictures = [name for name in names if dirname(name) == f"{start}{PICTURES}" and Path(name).suffix.lower() in MEDIA]
     texts = {f"{start}{name}": field for name, field in {**_TEXTS, **_MORE}.items()}
-    found = files.read([name for name in (*texts, *pictures, f"{start}{TESTS}") if name in names])
-    record = {field: text for name, field in texts.items() if (text := _text(found.get(name))) is not None}
-    tests = _loaded(found.get(f"{start}{TESTS}"))
-    told = {name: tests.get(name) for name in ("FAIL_TO_PASS", "PASS_TO_PASS")} if isinstance(tests, dict) else {}
-    return {**about, **told, **record, "files": {basename(name): found[name] for name in pictures}}
+    contents = files.read([name for name in (*texts, *pictures, f"{start}{TESTS}") if name in names])
+    record = {field: text for name, field in texts.items() if (text := _text(contents.get(name))) is not None}
+    tests = _loaded(contents.get(f"{start}{TESTS}"))
+    expected = {name: tests.get(name) for name in ("FAIL_TO_PASS", "PASS_TO_PASS")} if isinstance(tests, dict) else {}
+    return {**fields, **expected, **record, "files": {basename(name): contents[name] for name in pictures}}
 
 
 def _text(data: bytes | None) -> str | None:
-    """Bytes that are no UTF-8 are no text: patches are exact, or not there."""
+    """The text in UTF-8; None for other bytes, since patches must be exact."""
     try:
         return None if data is None else data.decode()
     except UnicodeDecodeError:
@@ -150,8 +152,8 @@ def _text(data: bytes | None) -> str | None:
 
 # -- records -------------------------------------------------------------------------------------------------------
 def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row | UserError]:
-    """A record of the repository, or what is wrong with one; nothing for another's."""
-    place = f"{path}:{line}" if line else str(path)
+    """A record of the repository, or an error; nothing for a record of another repository."""
+    location = f"{path}:{line}" if line else str(path)
     form = next((form for field, form in FORMS.items() if isinstance(record, dict) and field in record), None)
     if form is None and not (path.name == TASK and isinstance(record, dict)):
         yield UserError("not a record of a dataset", path=path, line=line, hint=_HINT)
@@ -159,20 +161,20 @@ def _row(path: Path, line: int | None, record: Any, repo: Repo) -> Iterator[Row 
     if _is_of_another(record, repo):
         return
     try:
-        made = (form or FORMS["problem_statement"]).model_validate(record)
-        made.merged()
-        if made.repository == repo and made.is_merged:
-            yield Row(made, place)
+        parsed = (form or FORMS["problem_statement"]).model_validate(record)
+        parsed.merged()
+        if parsed.repository == repo and parsed.is_merged:
+            yield Row(parsed, location)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        yield UserError(fault(first), path=path, line=line, field=field, hint="correct or remove this record")
+        problem = error.errors()[0]
+        field = ".".join(map(str, problem["loc"]))
+        yield UserError(fault(problem), path=path, line=line, field=field, hint="correct or remove this record")
     except UserError as error:
         yield UserError(error.message, path=path, line=line, field=error.field, hint=error.hint)
 
 
 def _is_of_another(record: dict[str, Any], repo: Repo) -> bool:
-    """Whether a record says whose it is, and it is another repository's."""
+    """Whether a record names another repository."""
     org, name = record.get("org"), record.get("repo")
-    said = f"{org}/{name}" if isinstance(org, str) else name
-    return isinstance(said, str) and "/" in said and said != str(repo)
+    full_name = f"{org}/{name}" if isinstance(org, str) else name
+    return isinstance(full_name, str) and "/" in full_name and full_name != str(repo)

@@ -1,8 +1,8 @@
 """The source `dataset`: the records of one repository in a foreign benchmark, in the forms that `reading` knows.
 
-Such a record was chosen by the benchmark's makers: it is taken whatever the filters say, and keeps what they would have
-said. With a clone, which has the base commits, the pull request's own text, author and merge commit come from its
-history. Patches and base commits are the record's.
+The benchmark's makers chose these records, so they are taken whatever the filters say; the filters' results are stored.
+With a clone, which has the base commits, the pull request's own text, author and merge commit come from its history.
+Patches and base commits are those of the record.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pipeline.core.git import Clone, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.records import Issue
 
-#: what a clone's history says of a pull request, where the record's own form does not
-_TOLD = ("title", "body", "author", "merge_sha", "merged_at")
+#: fields that are taken from a clone's history if the record's form lacks them
+_FROM_HISTORY = ("title", "body", "author", "merge_sha", "merged_at")
 
 
 def open_source(repo: Repo, options: Options) -> DatasetSource:
-    """Raises UserError for a file that is not there or holds nothing of the repository, and for what is no clone."""
+    """Raises UserError for a missing file, one without records of the repository, and a folder that is not a clone."""
     if options.path is None:
         raise UserError("no such file", hint="--path takes a file of records or a folder of tasks for this source")
     clone = open_clone(options.clone) if options.clone else None
@@ -37,9 +37,9 @@ class DatasetSource:
 
     def __init__(self, repo: Repo, path: Path, clone: Clone | None = None, filtered: bool = False) -> None:
         self.repo, self.path, self.clone, self.filtered = repo, path, clone, filtered
-        found = list(read(path, repo))
-        self.problems = [one for one in found if isinstance(one, UserError)]
-        self.rows = [one for one in found if isinstance(one, Row)]
+        records = list(read(path, repo))
+        self.problems = [record for record in records if isinstance(record, UserError)]
+        self.rows = [record for record in records if isinstance(record, Row)]
         if not self.rows:
             raise next(iter(self.problems), UserError(f"it has no record of {repo}", path=path))
 
@@ -53,7 +53,7 @@ class DatasetSource:
         return pick(self._all(), numbers)
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
-        """None but those that the records bring with them."""
+        """None, since the records contain their issues."""
         return {}
 
     def patches(self, merged: Merged) -> Patches:
@@ -74,17 +74,18 @@ class DatasetSource:
         for row in self.rows:
             if row.record.number not in seen:  # the first one counts, as `pick` and the files have each number once
                 seen.add(row.record.number)
-                yield self._completed(row.record.merged(), row.record.says)._replace(chosen=not self.filtered)
+                yield self._completed(row.record.merged(), row.record.own_fields)._replace(chosen=not self.filtered)
 
-    def _completed(self, merged: Merged, says: Collection[str]) -> Merged:
-        """With what the clone's history says of the pull request that has this number and changes these files."""
-        pull, there = merged.pull, self._history.get(merged.pull.number)
-        told = {"origin": self.path.resolve().name}
-        if there and set(merged.files) <= set(there.files):
-            told |= {name: getattr(there.pull, name) for name in _TOLD if name not in says or not getattr(pull, name)}
-        return merged._replace(pull=pull.model_copy(update=told))
+    def _completed(self, merged: Merged, own_fields: Collection[str]) -> Merged:
+        """The same with fields from the clone's history, if the pull request of this number there has all its files."""
+        pull, match = merged.pull, self._history.get(merged.pull.number)
+        fields = {"origin": self.path.resolve().name}
+        if match and set(merged.files) <= set(match.files):
+            missing = (name for name in _FROM_HISTORY if name not in own_fields or not getattr(pull, name))
+            fields |= {name: getattr(match.pull, name) for name in missing}
+        return merged._replace(pull=pull.model_copy(update=fields))
 
     @cached_property
     def _history(self) -> dict[int, Merged]:
         """The clone's merged pull requests by number."""
-        return {one.pull.number: one for one in pull_requests(self.clone, self.repo)} if self.clone else {}
+        return {merged.pull.number: merged for merged in pull_requests(self.clone, self.repo)} if self.clone else {}
