@@ -48,8 +48,8 @@ def _changes(
     yield shortest
     if _distance(merged, shortest) == 0 and set(merged.files) <= shortest.files:
         return
-    most = commits()
-    for number in range(most, max(1, most - _TRIES), -1):
+    total = commits()
+    for number in range(total, max(1, total - _TRIES), -1):
         if change := span(number):
             yield change
             if _distance(merged, change) == 0:

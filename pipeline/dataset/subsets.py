@@ -49,8 +49,8 @@ def lite(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
         return [name for names in drawn.values() for name in names]
     shares = {repo: max(1, sampling.size * len(names) // count) for repo, names in drawn.items()}
     remaining = sampling.size - sum(shares.values())
-    behind = sorted(drawn, key=lambda repo: (shares[repo] * count - sampling.size * len(drawn[repo]), str(repo)))
-    for repo in behind[: max(0, remaining)]:
+    by_deficit = sorted(drawn, key=lambda repo: (shares[repo] * count - sampling.size * len(drawn[repo]), str(repo)))
+    for repo in by_deficit[: max(0, remaining)]:
         shares[repo] += 1
     return [name for repo, names in drawn.items() for name in names[: shares[repo]]][: sampling.size]
 

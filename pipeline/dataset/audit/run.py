@@ -199,9 +199,9 @@ def _verdicts(
     with Progress("auditing verdicts", len(order)) as progress:
         how.sandbox.images.serve(Directory.here(store.root))
         names = {instance.instance_id for instance in instances}
-        fared = graded(runs, instances, answers, progress, names, **_batch_options(progress, how, work))
+        grades = graded(runs, instances, answers, progress, names, **_batch_options(progress, how, work))
     return {
-        instance.instance_id: sign(instance, AGENT, AGENT, "", answers.of(instance), fared[instance.instance_id])
+        instance.instance_id: sign(instance, AGENT, AGENT, "", answers.of(instance), grades[instance.instance_id])
         for instance in instances
     }
 

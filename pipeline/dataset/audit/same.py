@@ -397,8 +397,8 @@ def semicolons(code: Code) -> Iterator[Edit]:
     """Leave out a semicolon, if the next statement is on another line and cannot continue this one."""
     for node in code.begins("lexical_declaration", "expression_statement", "return_statement"):
         last, after = (node.children[-1] if node.children else None), node.next_named_sibling
-        apart = after is not None and after.start_point[0] > node.end_point[0]
-        if last is not None and last.type == ";" and apart and text_of(after)[:1] not in b"([`/+-*.,":
+        on_new_line = after is not None and after.start_point[0] > node.end_point[0]
+        if last is not None and last.type == ";" and on_new_line and text_of(after)[:1] not in b"([`/+-*.,":
             yield removed(last, code.text)
 
 
