@@ -26,12 +26,12 @@ FILES = ("schema.json", "ledger.sqlite")
 LEFT = ("collect.sqlite*", "/01_raw/*/clone/", "/05_analysis/", "/.*", ".keep.lock", ".*.half", ".*.????????")
 
 
-def travels(place: str) -> bool:
+def travels(path: str) -> bool:
     """Whether a file or folder of a data directory (by its relative path) is transferred."""
-    first, name = place.split("/")[0], place.rpartition("/")[2]
-    anchored = (place for one in LEFT if one.startswith("/") and fnmatchcase(f"/{place}/", one))
-    floating = (name for one in LEFT if not one.startswith("/") and fnmatchcase(name, one))
-    return first in (*STAGES.values(), *FILES) and not any(anchored) and not any(floating)
+    top, name = path.split("/")[0], path.rpartition("/")[2]
+    anchored = (path for pattern in LEFT if pattern.startswith("/") and fnmatchcase(f"/{path}/", pattern))
+    floating = (name for pattern in LEFT if not pattern.startswith("/") and fnmatchcase(name, pattern))
+    return top in (*STAGES.values(), *FILES) and not any(anchored) and not any(floating)
 
 
 def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]:
@@ -39,18 +39,18 @@ def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]
     for stage in stages:
         if stage not in STAGES:
             raise unknown("stage", stage, list(STAGES))
-    kept = [STAGES[stage] for stage in stages or STAGES]
-    wanted = ["--prune-empty-dirs", *(f"--exclude={one}" for one in LEFT)]
-    for folder in kept:
-        wanted += [f"--include=/{folder}/", *_of(folder, repos)]
-    return [*wanted, "--include=/schema.json", "--exclude=/*"]
+    folders = [STAGES[stage] for stage in stages or STAGES]
+    arguments = ["--prune-empty-dirs", *(f"--exclude={pattern}" for pattern in LEFT)]
+    for folder in folders:
+        arguments += [f"--include=/{folder}/", *_of(folder, repos)]
+    return [*arguments, "--include=/schema.json", "--exclude=/*"]
 
 
 def _of(folder: str, repos: Sequence[Repo]) -> list[str]:
     """Filters for the files of a stage that belong to these repositories; for all files without repositories."""
     if not repos:
         return [f"--include=/{folder}/**"]
-    named = [f"--include=/{folder}/**/{one.slug}/***" for one in repos]
-    named += [f"--include=/{folder}/{one.slug}/***" for one in repos]
-    named += [f"--include=/{folder}/**{one.slug}.jsonl" for one in repos]
-    return [*named, f"--include=/{folder}/**/", f"--exclude=/{folder}/**"]
+    included = [f"--include=/{folder}/**/{repo.slug}/***" for repo in repos]
+    included += [f"--include=/{folder}/{repo.slug}/***" for repo in repos]
+    included += [f"--include=/{folder}/**{repo.slug}.jsonl" for repo in repos]
+    return [*included, f"--include=/{folder}/**/", f"--exclude=/{folder}/**"]

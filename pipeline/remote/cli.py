@@ -67,9 +67,9 @@ def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
     from pipeline.core.console import table
     from pipeline.remote.prepare import prepare
 
-    found = prepare(host, dry_run=dry_run, root=root, data_root=data_root)
-    table(host.name, ("state", "what"), found)
-    if any(state == "todo" for state, _ in found):
+    steps = prepare(host, dry_run=dry_run, root=root, data_root=data_root)
+    table(host.name, ("state", "what"), steps)
+    if any(state == "todo" for state, _ in steps):
         raise SystemExit(1)
 
 
@@ -104,7 +104,7 @@ def push(
         say(f"keys: {', '.join(pushing.push_secrets(host)) or 'none set here'}")
     if without["without_data"]:
         return
-    _tell(pushing.push_data(host, store, stages, repos, prefer or ""))
+    _print_counts(pushing.push_data(host, store, stages, repos, prefer or ""))
     if not without["without_clones"]:
         say(f"clones: {', '.join(map(str, pushing.push_clones(host, store, repos))) or 'none'}")
 
@@ -124,7 +124,7 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
     """
     from pipeline.remote.pull import pull as pulled
 
-    _tell(pulled(host, store, stages, repos, prefer or ""))
+    _print_counts(pulled(host, store, stages, repos, prefer or ""))
 
 
 @command.command()
@@ -149,12 +149,12 @@ def status(host: Any, as_json: bool) -> None:
     from pipeline.core.console import clock, table
     from pipeline.remote import jobs
 
-    there, machine = jobs.jobs(host), jobs.machine(host)
+    listed, machine = jobs.jobs(host), jobs.machine(host)
     if as_json:
-        click.echo(json.dumps({"machine": dict(machine), "jobs": [one._asdict() for one in there]}, indent=2))
+        click.echo(json.dumps({"machine": dict(machine), "jobs": [job._asdict() for job in listed]}, indent=2))
         return
     table(host.name, ("what", "how"), machine)
-    rows = [(one.name, one.state, one.code, clock(one.seconds), one.command) for one in there]
+    rows = [(job.name, job.state, job.code, clock(job.seconds), job.command) for job in listed]
     table("Jobs", ("job", "state", "exit code", "time", "recipe"), rows)
 
 
@@ -192,8 +192,8 @@ def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store:
     """Merge a copy of another data directory into this one; the last step of push and pull."""
     from pipeline.remote.merge import merge as merged
 
-    done = merged(store, incoming, known, prefer or "")
-    click.echo(json.dumps(done)) if as_json else _tell(done)
+    counts = merged(store, incoming, known, prefer or "")
+    click.echo(json.dumps(counts)) if as_json else _print_counts(counts)
 
 
 @command.command()
@@ -205,8 +205,8 @@ def snapshot(store: Any) -> None:
     click.echo(json.dumps({"ledger": int(taken(store) is not None)}))
 
 
-def _tell(done: Any) -> None:
+def _print_counts(counts: Any) -> None:
     from pipeline.core.console import say
 
-    words = [f"{done[one]} {one}" for one in ("new", "taken", "merged", "kept") if done[one]]
-    say(f"data: {', '.join(words) or 'none'}")
+    parts = [f"{counts[name]} {name}" for name in ("new", "taken", "merged", "kept") if counts[name]]
+    say(f"data: {', '.join(parts) or 'none'}")

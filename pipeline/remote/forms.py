@@ -1,4 +1,4 @@
-"""How files of a data directory are merged: a table from places to forms, and a function per form.
+"""How files of a data directory are merged: a table from paths to forms, and a function per form.
 
 A form gets the bytes of both sides and returns the merged bytes, or names the conflicts. Does not cover files that only
 one side has changed: these are taken unchanged (`merge`).
@@ -35,18 +35,18 @@ def by(*keys: str) -> Form:
     version wins."""
 
     def merge(sides: Sides) -> Merged:
-        ours, theirs = (_rows(path, data, keys) for path, data in sides.both())
-        kept: dict[str, bytes] = {}
+        ours, theirs = (_rows(path, data, keys) for path, data in sides.contents())
+        lines: dict[str, bytes] = {}
         conflicts: list[str] = []
         for key in dict.fromkeys([*ours, *theirs]):
-            here, there, before = ours.get(key), theirs.get(key), sides.rows.get(key)
-            chosen = _chosen(here, there, before, sides.prefer)
+            our_line, their_line, old_digest = ours.get(key), theirs.get(key), sides.rows.get(key)
+            chosen = _chosen(our_line, their_line, old_digest, sides.prefer)
             if chosen is CONFLICT:
                 conflicts.append(key)
             elif chosen is not None:
-                kept[key] = chosen
-        lines = _ordered(kept, list(ours), list(theirs))
-        return Merged(b"".join(line + b"\n" for line in lines), tuple(conflicts))
+                lines[key] = chosen
+        ordered = _ordered(lines, list(ours), list(theirs))
+        return Merged(b"".join(line + b"\n" for line in ordered), tuple(conflicts))
 
     merge.keys = keys  # type: ignore[attr-defined]
     return merge
@@ -55,17 +55,17 @@ def by(*keys: str) -> Form:
 CONFLICT = b""
 
 
-def _chosen(here: bytes | None, there: bytes | None, before: str | None, prefer: str) -> bytes | None:
+def _chosen(ours: bytes | None, theirs: bytes | None, old_digest: str | None, prefer: str) -> bytes | None:
     """The merged record: None if it was removed, CONFLICT if the sides differ."""
-    if here == there or _means(here) == _means(there):
-        return here
-    if before is not None and before == _means(here):
-        return there
-    if before is not None and before == _means(there):
-        return here
-    if here is None or there is None:
-        return here or there  # a record that one side changed and the other removed stays
-    return {"ours": here, "theirs": there}.get(prefer, CONFLICT)
+    if ours == theirs or _means(ours) == _means(theirs):
+        return ours
+    if old_digest is not None and old_digest == _means(ours):
+        return theirs
+    if old_digest is not None and old_digest == _means(theirs):
+        return ours
+    if ours is None or theirs is None:
+        return ours or theirs  # a record that one side changed and the other removed stays
+    return {"ours": ours, "theirs": theirs}.get(prefer, CONFLICT)
 
 
 def _means(line: bytes | None) -> str | None:
@@ -75,19 +75,19 @@ def _means(line: bytes | None) -> str | None:
 
 def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
     """Lines by the values of their keys. Raises UserError with file, line and field."""
-    found: dict[str, bytes] = {}
+    lines: dict[str, bytes] = {}
     for number, line in enumerate(data.splitlines(), 1):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
-            key = " ".join(str(record[one]) for one in keys)
+            key = " ".join(str(record[field]) for field in keys)
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
-        if key in found:
-            raise UserError(f"{key} is there twice", path=path, line=number, field=keys[0], hint="keep one of them")
-        found[key] = line.strip()
-    return found
+        if key in lines:
+            raise UserError(f"{key} is listed twice", path=path, line=number, field=keys[0], hint="keep one of them")
+        lines[key] = line.strip()
+    return lines
 
 
 def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:
@@ -96,11 +96,11 @@ def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:
     return {key: _means(line) or "" for key, line in _rows(path, data, keys).items()} if keys else {}
 
 
-def _ordered(kept: Mapping[str, bytes], ours: list[str], theirs: list[str]) -> list[bytes]:
+def _ordered(lines: Mapping[str, bytes], ours: list[str], theirs: list[str]) -> list[bytes]:
     """Sorted by number if both sides are; otherwise ours, followed by what only the other side has."""
     if ours == sorted(ours, key=_natural) and theirs == sorted(theirs, key=_natural):
-        return [kept[key] for key in sorted(kept, key=_natural)]
-    return list(kept.values())
+        return [lines[key] for key in sorted(lines, key=_natural)]
+    return list(lines.values())
 
 
 def _natural(key: str) -> tuple[Any, ...]:
@@ -112,7 +112,7 @@ def _natural(key: str) -> tuple[Any, ...]:
 # -- append-only files -----------------------------------------------------------------------------------------------
 def journal(sides: Sides) -> Merged:
     """Lines of both sides, each side's in its own order; where they differ, the older line comes first."""
-    ours, theirs = (_whole_lines(data) for _, data in sides.both())
+    ours, theirs = (_whole_lines(data) for _, data in sides.contents())
     lines = union(ours, theirs, _time)
     return Merged(b"".join(line + b"\n" for line in lines))
 
@@ -121,11 +121,11 @@ def union(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]) 
     """The lines of both sides, without duplicates between sides; duplicates within a side stay."""
     shared = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), None)
     shared = min(len(ours), len(theirs)) if shared is None else shared
-    known = Counter(ours[shared:])
+    remaining = Counter(ours[shared:])
     new: list[bytes] = []
     for line in theirs[shared:]:
-        if known[line]:
-            known[line] -= 1
+        if remaining[line]:
+            remaining[line] -= 1
         else:
             new.append(line)
     return ours[:shared] + _merged(ours[shared:], new, time)
@@ -160,13 +160,13 @@ def _time(line: bytes) -> str:
 def pages(sides: Sides) -> Merged:
     """Pages of pull requests, members of gzip. What only one side has fetched is fetched again if the state on the
     last page is older, so nothing is lost."""
-    ours, theirs = (_members(path, data) for path, data in sides.both())
+    ours, theirs = (_members(path, data) for path, data in sides.contents())
     return Merged(b"".join(union(ours, theirs, lambda _: "")))
 
 
 def _members(path: Path, data: bytes) -> list[bytes]:
     """The members of a gzip file, recompressed uniformly. Raises UserError."""
-    found: list[bytes] = []
+    members: list[bytes] = []
     while data:
         unpack = zlib.decompressobj(wbits=31)
         try:
@@ -175,9 +175,9 @@ def _members(path: Path, data: bytes) -> list[bytes]:
             raise UserError(f"not a page of pull requests: {error}", path=path) from None
         if not unpack.eof:
             break  # a killed process left it incomplete
-        found.append(data[: len(data) - len(unpack.unused_data)])
+        members.append(data[: len(data) - len(unpack.unused_data)])
         data = unpack.unused_data
-    return found
+    return members
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def derived(sides: Sides) -> Merged:
     return Merged(sides.their_data if sides.theirs.stat().st_mtime > sides.ours.stat().st_mtime else None)
 
 
-def first(sides: Sides) -> Merged:
+def keep_ours(sides: Sides) -> Merged:
     """Files named by a digest of their inputs, and caches: ours stays."""
     return Merged(None)
 
@@ -198,21 +198,21 @@ def opaque(sides: Sides) -> Merged:
 
 
 INSTANCE = by("instance_id")
-#: place -> form; the first match counts. Units (folders with a manifest) are taken whole and are not listed here.
+#: path -> form; the first match counts. Units (folders with a manifest) are taken whole and are not listed here.
 FORMS: tuple[tuple[str, Form], ...] = (
     ("*.log", derived),
     ("00_viewer/*.jsonl", journal),
     ("01_raw/*/pages.jsonl.gz", pages),
-    ("01_raw/*/pictures/*", first),
+    ("01_raw/*/pictures/*", keep_ours),
     ("01_raw/*/source.json", opaque),
     ("01_raw/*.jsonl", INSTANCE),
     ("01_raw/*", derived),
-    ("02_dataset/*/learned.jsonl", first),
+    ("02_dataset/*/learned.jsonl", keep_ours),
     ("02_dataset/*/proposals.jsonl", by("instance_id", "model", "number", "rejected")),
     ("02_dataset/*/environments/*", derived),
     ("02_dataset/*.jsonl", INSTANCE),
-    ("03_predictions/responses/*", first),
-    ("03_predictions/*/responses/*", first),
+    ("03_predictions/responses/*", keep_ours),
+    ("03_predictions/*/responses/*", keep_ours),
     ("03_predictions/pages/*/answers.jsonl", by("case", "model", "sample")),
     ("03_predictions/*/metadata.json", derived),
     ("03_predictions/*.jsonl", INSTANCE),
@@ -225,6 +225,6 @@ FORMS: tuple[tuple[str, Form], ...] = (
 )
 
 
-def form_of(place: str) -> Form:
-    """The form of a file at this place, relative to the data directory."""
-    return next((form for pattern, form in FORMS if fnmatchcase(place, pattern)), opaque)
+def form_of(path: str) -> Form:
+    """The form of a file at this path, relative to the data directory."""
+    return next((form for pattern, form in FORMS if fnmatchcase(path, pattern)), opaque)

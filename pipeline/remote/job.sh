@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Jobs: commands of the project that run on their own, whoever is connected. Called in the project's folder.
+# Jobs: commands of the project that run independently of any connection. Called in the project's folder.
 #
 #   job.sh run JOB COMMAND...   runs the command to its end; JOB is a folder of .remote/jobs
 #   job.sh list                 a line for each job: name, state, exit code, seconds, command
-#   job.sh stop JOB             asks it to end, as Ctrl-C pressed twice does; kills nothing
+#   job.sh stop JOB             asks it to end, like Ctrl-C pressed twice; kills nothing
 #
-# A job that runs holds a lock on its folder, so that no process id is ever taken for another's. Its folder has the
-# command, the log, and at the end the exit code. Keys are read from .secrets.env, where somebody sent them.
+# A running job holds a lock on its folder, so a reused process id is never mistaken for it. Its folder has the
+# command, the log, and at the end the exit code. Keys are read from .secrets.env if that was sent.
 set -euo pipefail
 JOBS=.remote/jobs
 
@@ -14,7 +14,7 @@ run() {
     local job=$1 code=0
     shift
     exec 9>"$job/lock"
-    flock --timeout 20 9 || exit 1 # who lists jobs looks at it for a moment
+    flock --timeout 20 9 || exit 1 # listing jobs takes the lock for a moment
     trap '' HUP
     echo $$ >"$job/pid"
     if [[ -e .secrets.env ]]; then
@@ -24,7 +24,7 @@ run() {
         set +a
     fi
     export A11Y_BENCH_CLONES=${A11Y_BENCH_CLONES:-$PWD/clones}
-    trap : TERM # a request to end is for the command, which hears it too; its exit code is the job's
+    trap : TERM # the command gets SIGTERM, too, and its exit code is that of the job
     "$@" </dev/null >>"$job/log" 2>&1 9>&- || code=$?
     echo "$code" >"$job/code.new"
     mv "$job/code.new" "$job/code"
@@ -47,7 +47,7 @@ list() {
     done
 }
 
-# All of the job's own session are asked: not everything that starts a program passes a request on to it.
+# Signals the whole session of the job, since not every program passes the signal on to those that it starts.
 stop() {
     local pid
     [[ $(state "$1") == running ]] || return 0

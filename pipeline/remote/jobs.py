@@ -15,7 +15,7 @@ from pipeline.remote.host import Host
 
 FOLDER = ".remote/jobs"
 SCRIPT = "pipeline/remote/job.sh"
-HERE = Path(__file__).with_name("job.sh")
+LOCAL_SCRIPT = Path(__file__).with_name("job.sh")
 #: lines of a log, by default
 LINES = 50
 
@@ -41,44 +41,43 @@ def begin(host: Host, recipe: str) -> str:
     name, command = new_stamp(), shlex.join(words)
     job = f"{FOLDER}/{name}"
     run = shlex.join(["bash", SCRIPT, "run", job, "uv", "run", "--quiet", "--all-extras", "just", *words])
-    once = (
+    start = (
         f"mkdir -p {FOLDER} && if mkdir {job} 2>/dev/null; then printf '%s\\n' {shlex.quote(command)} > {job}/command"
     )
-    pushed = (
-        f"{host.here('test', '-e', SCRIPT)} || {{ echo 'the project is not there: just remote-push' >&2; exit 1; }}"
-    )
-    host.run(f"{pushed}; {once}; setsid {run} </dev/null >/dev/null 2>&1 & fi")
+    missing = "{ echo 'the project is not there: just remote-push' >&2; exit 1; }"
+    check = f"{host.in_project('test', '-e', SCRIPT)} || {missing}"
+    host.run(f"{check}; {start}; setsid {run} </dev/null >/dev/null 2>&1 & fi")
     return name
 
 
 def jobs(host: Host) -> list[Job]:
     """All jobs, the oldest first."""
-    told = host.run(host.here("bash", "-s", "--", "list"), HERE.read_bytes())
-    rows = (line.split("\t", 4) for line in told.splitlines())
+    output = host.run(host.in_project("bash", "-s", "--", "list"), LOCAL_SCRIPT.read_bytes())
+    rows = (line.split("\t", 4) for line in output.splitlines())
     return [Job(name, state, code, int(seconds), command) for name, state, code, seconds, command in rows]
 
 
 def find(host: Host, name: str = "") -> Job:
     """The job of this name, without a name the newest. Raises UserError with the names of all jobs."""
-    there = jobs(host)
-    found = [one for one in there if one.name == name or not name]
+    existing = jobs(host)
+    found = [job for job in existing if job.name == name or not name]
     if not found:
-        raise unknown("job", name, [one.name for one in there])
+        raise unknown("job", name, [job.name for job in existing])
     return found[-1]
 
 
 def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> int:
     """Show the end of a job's log, with `follow` until the job ends; returns the exit code of `tail`."""
-    place = f"{FOLDER}/{job.name}"
-    tail = ["tail", "-n", str(lines), f"{place}/log"]
+    folder = f"{FOLDER}/{job.name}"
+    tail = ["tail", "-n", str(lines), f"{folder}/log"]
     if not (follow and job.state == "running"):
-        return host.follow(host.here(*tail))
-    return host.follow(host.here("sh", "-c", f'exec tail -n {lines} -f --pid="$(cat {place}/pid)" {place}/log'))
+        return host.follow(host.in_project(*tail))
+    return host.follow(host.in_project("sh", "-c", f'exec tail -n {lines} -f --pid="$(cat {folder}/pid)" {folder}/log'))
 
 
 def stop(host: Host, job: Job) -> None:
     """Ask a job to end. The same recipe resumes its work."""
-    host.run(host.here("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), HERE.read_bytes())
+    host.run(host.in_project("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), LOCAL_SCRIPT.read_bytes())
 
 
 def machine(host: Host) -> list[tuple[str, str]]:
@@ -89,5 +88,5 @@ def machine(host: Host) -> list[tuple[str, str]]:
         "printf 'disk\\t'; df -h --output=avail,size . | awk 'NR==2 {print $1 \" of \" $2 \" free\"}'; "
         "printf 'engine\\t'; docker version --format '{{.Server.Version}}' 2>/dev/null || echo 'does not answer'"
     )
-    rows = (line.partition("\t") for line in host.run(f"{host.here('true')} && {script}").splitlines())
+    rows = (line.partition("\t") for line in host.run(f"{host.in_project('true')} && {script}").splitlines())
     return [(name, value) for name, _, value in rows]

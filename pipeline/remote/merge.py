@@ -1,7 +1,7 @@
 """Merging another data directory's files into this one: everything is planned before anything is written.
 
 What only one side has changed since the last merge is taken; what both changed is merged by its form (`forms`).
-Conflicts are one UserError that lists every place, and nothing is written. Replaced files are archived first. Only
+Conflicts are one UserError that lists every path, and nothing is written. Replaced files are archived first. Only
 records that the other side removed and this side did not change are removed. An interrupted merge can be repeated.
 """
 
@@ -36,10 +36,11 @@ MOST = 20
 
 
 class Step(NamedTuple):
-    """What happens to one place: `done` is new, taken, merged or kept; `data` are the merged bytes."""
+    """What happens to one path, relative to the data directory: `action` is new, taken, merged or kept; `data` are the
+    merged bytes."""
 
-    place: str
-    done: str
+    path: str
+    action: str
     unit: bool = False
     data: bytes = b""
 
@@ -61,14 +62,14 @@ def merge(store: Store, incoming: Path, known: Path, prefer: str = "") -> Counte
         if plan.ledger:
             _absorb(store, plan.ledger)
         write_json(known, plan.note())
-        return Counter(step.done for step in steps)
+        return Counter(step.action for step in steps)
 
 
 def _require_schema(store: Store, incoming: Path) -> None:
-    here, there = schema_of(store.root), schema_of(incoming)
-    if here != there:
+    ours, theirs = schema_of(store.root), schema_of(incoming)
+    if ours != theirs:
         hint = "bring both to the same version of the program: just remote-push, just migrate"
-        message = f"the other data have version {there}, these have version {here}"
+        message = f"the other data have version {theirs}, these have version {ours}"
         raise UserError(message, path=incoming / "schema.json", field="schema_version", hint=hint)
 
 
@@ -83,96 +84,95 @@ class _Plan:
         self.stamp, self.conflicts = new_stamp(), list[str]()
         ledger = incoming / "ledger.sqlite"
         self.ledger = ledger if ledger.exists() else None
-        self.places = [str(path.relative_to(incoming)) for path in walk(incoming)]
+        self.paths = [str(path.relative_to(incoming)) for path in walk(incoming)]
 
     def steps(self) -> list[Step]:
         """All steps. Raises UserError with all conflicts."""
-        steps = [self._step(place) for place in self.places if place not in APART]
+        steps = [self._step(path) for path in self.paths if path not in APART]
         self.conflicts += _both_ways(self, steps)
         if self.ledger and self.store.ledger.exists():
-            self.conflicts += [f"ledger.sqlite: {one}" for one in _differing(self.store.ledger, self.ledger)]
+            self.conflicts += [f"ledger.sqlite: {conflict}" for conflict in _differing(self.store.ledger, self.ledger)]
         if self.conflicts:
             shown = "\n  ".join(self.conflicts[:MOST])
-            more = f"\n  and {len(self.conflicts) - MOST} more" if len(self.conflicts) > MOST else ""
-            hint = (
-                f"{shown}{more}\nnothing was written; --prefer ours or --prefer theirs decides, the other is archived"
-            )
+            omitted = f"\n  and {len(self.conflicts) - MOST} more" if len(self.conflicts) > MOST else ""
+            advice = "nothing was written; --prefer ours or --prefer theirs decides, the other is archived"
+            hint = f"{shown}{omitted}\n{advice}"
             raise UserError(f"{len(self.conflicts)} that both sides changed", path=self.store.root, hint=hint)
         return steps
 
-    def _step(self, place: str) -> Step:
-        ours, theirs = self.store.root / place, self.incoming / place
+    def _step(self, path: str) -> Step:
+        ours, theirs = self.store.root / path, self.incoming / path
         unit = theirs.is_dir()
         if not ours.exists() or (unit and ours.is_dir() and not (ours / "manifest.json").exists()):
-            return Step(place, "new", unit)
+            return Step(path, "new", unit)
         if same(ours, theirs):
-            return Step(place, "kept", unit)
-        before = self.files.get(place)
+            return Step(path, "kept", unit)
+        before = self.files.get(path)
         if before == sha256(ours):
-            return Step(place, "taken", unit)
+            return Step(path, "taken", unit)
         if before == sha256(theirs):
-            return Step(place, "kept", unit)
-        return self._disputed(place, unit or ours.is_dir())
+            return Step(path, "kept", unit)
+        return self._disputed(path, unit or ours.is_dir())
 
-    def _disputed(self, place: str, unit: bool) -> Step:
+    def _disputed(self, path: str, unit: bool) -> Step:
         """Whether both sides changed the file, or it is unknown which side did."""
         if unit:
             if not self.prefer:
-                self.conflicts.append(f"{place}: made from different inputs on each side")
-            return Step(place, "taken" if self.prefer == "theirs" else "kept", unit)
-        sides = Sides(self.store.root / place, self.incoming / place, self.rows.get(place, {}), self.prefer)
-        data, conflicts = form_of(place)(sides)
-        self.conflicts += [f"{place}: {one}" for one in conflicts]
+                self.conflicts.append(f"{path}: made from different inputs on each side")
+            return Step(path, "taken" if self.prefer == "theirs" else "kept", unit)
+        sides = Sides(self.store.root / path, self.incoming / path, self.rows.get(path, {}), self.prefer)
+        data, conflicts = form_of(path)(sides)
+        self.conflicts += [f"{path}: {conflict}" for conflict in conflicts]
         if data is None or data == sides.our_data:
-            return Step(place, "kept")
-        return Step(place, "merged", data=data)
+            return Step(path, "kept")
+        return Step(path, "merged", data=data)
 
     def after(self, step: Step) -> bytes:
         """The bytes of a file after the merge."""
-        sides = {"merged": None, "kept": self.store.root / step.place}
-        path = sides.get(step.done, self.incoming / step.place)
-        return path.read_bytes() if path else step.data
+        sides = {"merged": None, "kept": self.store.root / step.path}
+        source = sides.get(step.action, self.incoming / step.path)
+        return source.read_bytes() if source else step.data
 
     def do(self, step: Step) -> None:
         """Carry out one step."""
-        if step.done == "merged":
-            self._write(step.place, step.data)
-        elif step.done != "kept":
-            self._take(step.place)
+        if step.action == "merged":
+            self._write(step.path, step.data)
+        elif step.action != "kept":
+            self._take(step.path)
 
-    def _write(self, place: str, data: bytes) -> None:
-        path = self.store.root / place
-        self.store.archive(path, self.stamp)
-        write_bytes(path, data)
-        if path.name == "verdicts.jsonl" and place.startswith("04_evaluation/repair/"):
-            write_json(path.with_name("final_report.json"), final_report(read_records(path, Verdict)))
+    def _write(self, path: str, data: bytes) -> None:
+        target = self.store.root / path
+        self.store.archive(target, self.stamp)
+        write_bytes(target, data)
+        if target.name == "verdicts.jsonl" and path.startswith("04_evaluation/repair/"):
+            write_json(target.with_name("final_report.json"), final_report(read_records(target, Verdict)))
 
-    def _take(self, place: str) -> None:
-        """Put their file in our place and archive ours. Files of units never change, so they are hard-linked."""
-        ours, theirs = self.store.root / place, self.incoming / place
+    def _take(self, path: str) -> None:
+        """Replace our file by theirs and archive ours. Files of units never change, so they are hard-linked."""
+        ours, theirs = self.store.root / path, self.incoming / path
         self.store.archive(ours, self.stamp)
         ours.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=ours.parent, prefix=".merging."))
+        scratch = Path(tempfile.mkdtemp(dir=ours.parent, prefix=".merging."))
         try:
-            new = made / ours.name
+            new = scratch / ours.name
             shutil.copytree(theirs, new, copy_function=_linked) if theirs.is_dir() else shutil.copy2(theirs, new)
             if ours.is_dir():
                 (ours / "manifest.json").unlink(missing_ok=True)  # an incomplete unit does not count
                 shutil.rmtree(ours)
             new.rename(ours)
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(scratch, ignore_errors=True)
 
     def note(self) -> dict[str, Any]:
-        """Record what both sides hold now. Places that were not transferred keep their record."""
+        """The record of what both sides hold now. Paths that were not transferred keep their entries."""
         files, rows = dict(self.files), dict(self.rows)
-        for place in self.places:
-            if place in APART:
+        for path in self.paths:
+            if path in APART:
                 continue
-            theirs = self.incoming / place
-            files[place] = sha256(theirs)
-            if theirs.is_file() and (told := rows_of(form_of(place), theirs, theirs.read_bytes())):
-                rows[place] = told
+            theirs = self.incoming / path
+            files[path] = sha256(theirs)
+            if theirs.is_file() and (digests := rows_of(form_of(path), theirs, theirs.read_bytes())):
+                rows[path] = digests
         return {"files": files, "rows": rows}
 
 
@@ -185,15 +185,15 @@ def _linked(source: str, target: str) -> None:
 
 def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
     """Candidates that would be both an instance and a rejection, since the sides' results differ."""
-    by_place = {step.place: step for step in steps}
-    for rejections in (place for place in by_place if fnmatchcase(place, "02_dataset/*/rejections.jsonl")):
+    by_path = {step.path: step for step in steps}
+    for rejections in (path for path in by_path if fnmatchcase(path, "02_dataset/*/rejections.jsonl")):
         dataset = f"{Path(rejections).parent}.jsonl"
-        if dataset not in by_place:
+        if dataset not in by_path:
             continue
-        ours, theirs = ([_ids(_read(side / one)) for one in (dataset, rejections)] for side in plan.sides)
-        after = [_ids(plan.after(by_place[one])) for one in (dataset, rejections)]
-        for one in sorted((after[0] & after[1]) - (ours[0] & ours[1]) - (theirs[0] & theirs[1])):
-            yield f"{dataset}: {one} is an instance on one side and a rejection on the other"
+        ours, theirs = ([_ids(_read(side / path)) for path in (dataset, rejections)] for side in plan.sides)
+        after = [_ids(plan.after(by_path[path])) for path in (dataset, rejections)]
+        for name in sorted((after[0] & after[1]) - (ours[0] & ours[1]) - (theirs[0] & theirs[1])):
+            yield f"{dataset}: {name} is an instance on one side and a rejection on the other"
 
 
 def _read(path: Path) -> bytes:

@@ -15,11 +15,11 @@ STATES = ("ok", "done", "would", "todo")
 
 def prepare(host: Host, *, dry_run: bool = False, root: str = "", data_root: str = "") -> list[tuple[str, str]]:
     """The state and subject of everything that was checked. Raises A11yBenchError, InfrastructureError."""
-    given = {"--root": root, "--data-root": data_root}
-    arguments = ["--folder", host.folder, *(part for pair in given.items() if pair[1] for part in pair)]
+    options = {"--root": root, "--data-root": data_root}
+    arguments = ["--folder", host.folder, *(part for pair in options.items() if pair[1] for part in pair)]
     command = ["bash", "-s", "--", *(["--dry-run"] if dry_run else []), *arguments]
     lines = host.run(shlex.join(command), SCRIPT.read_bytes()).splitlines()
-    found = [(state, rest.strip()) for state, _, rest in (line.partition(" ") for line in lines)]
-    if not found or any(state not in STATES for state, _ in found):
+    steps = [(state, subject.strip()) for state, _, subject in (line.partition(" ") for line in lines)]
+    if not steps or any(state not in STATES for state, _ in steps):
         raise A11yBenchError(f"{host.name} gave no usable answer: {lines[-1:] or 'nothing'}")
-    return found
+    return steps

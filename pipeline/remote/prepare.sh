@@ -3,14 +3,14 @@
 #
 # Usage: prepare.sh [--dry-run] [--root DIR] [--folder DIR] [--data-root DIR]
 #
-#   --dry-run        say what would be done; change nothing
+#   --dry-run        show what would be done; change nothing
 #   --root DIR       write configuration below DIR, and leave this machine's packages, kernel and engine alone
 #   --folder DIR     the project's folder (a11y-bench, from the home folder)
 #   --data-root DIR  where the engine keeps images and containers (/var/lib/docker)
 #
-# What is right already is left alone, so that it may run any number of times. Each line of its output is a state
-# (ok, done, would, todo) and what it is about; `todo` is for a person. Keys of the engine's configuration that are not
-# ours stay as they are. A new data root is never filled from the old one.
+# Changes only what is not right yet, so it can be repeated. Each line of its output is a state (ok, done, would, todo)
+# and its subject; `todo` is left to a person. Other keys of the engine's configuration stay as they are. Data are not
+# moved from an old data root to a new one.
 set -euo pipefail
 
 DRY='' ROOT='' FOLDER=a11y-bench DATA_ROOT=/var/lib/docker
@@ -18,7 +18,7 @@ NODE=20 NPM=10 FREE_GB=100
 
 tell() { printf '%-5s %s\n' "$1" "$2"; }
 
-# Does the rest of the line, or says that it would: do_it WHAT COMMAND...
+# Runs a command, or with --dry-run only reports it: do_it WHAT COMMAND...
 do_it() {
     local what=$1
     shift
@@ -76,31 +76,31 @@ node_is() {
     do_it "Node $NODE, in ~/.local" install_node
 }
 
-# From the npm registry, which holds the binaries too: no other download host is needed.
+# Node comes from the npm registry, which has the binaries, too: no other download host is needed.
 install_node() {
-    local arch=x64 place=$HOME/.local/share/a11y-bench-node
+    local arch=x64 path=$HOME/.local/share/a11y-bench-node
     [[ $(uname -m) != aarch64 ]] || arch=arm64
-    mkdir -p "$place" "$HOME/.local/bin"
-    npm install --silent --no-audit --no-fund --prefix "$place" "node-linux-$arch@$NODE" "npm@$NPM"
-    ln -sf "$place/node_modules/node-linux-$arch/bin/node" "$HOME/.local/bin/node"
-    ln -sf "$place/node_modules/npm/bin/npm-cli.js" "$HOME/.local/bin/npm"
-    ln -sf "$place/node_modules/npm/bin/npx-cli.js" "$HOME/.local/bin/npx"
+    mkdir -p "$path" "$HOME/.local/bin"
+    npm install --silent --no-audit --no-fund --prefix "$path" "node-linux-$arch@$NODE" "npm@$NPM"
+    ln -sf "$path/node_modules/node-linux-$arch/bin/node" "$HOME/.local/bin/node"
+    ln -sf "$path/node_modules/npm/bin/npm-cli.js" "$HOME/.local/bin/npm"
+    ln -sf "$path/node_modules/npm/bin/npx-cli.js" "$HOME/.local/bin/npx"
 }
 
 # -- limits and the engine's configuration --------------------------------------------------------------------------
-# write PLACE: what stands on the standard input, where it is not there already. CHANGED says whether it was not.
+# write PATH: writes standard input to a file unless the file has this content. Sets CHANGED if it has to be written.
 write() {
-    local place=$ROOT$1 wanted
-    wanted=$(cat; echo .)
+    local path=$ROOT$1 content
+    content=$(cat; echo .)
     CHANGED=''
-    if [[ -e $place && "$(cat "$place"; echo .)" == "$wanted" ]]; then tell ok "$1"; return; fi
+    if [[ -e $path && "$(cat "$path"; echo .)" == "$content" ]]; then tell ok "$1"; return; fi
     CHANGED=yes
-    do_it "$1" put "$place" "${wanted%.}"
+    do_it "$1" put "$path" "${content%.}"
 }
 
 put() { as_root mkdir -p "$(dirname "$1")" && printf '%s' "$2" | as_root tee "$1" >/dev/null; }
 
-# Watchers of many suites at once, and files that are open on the whole machine.
+# Limits of file watchers, for many suites at once, and of open files on the whole machine.
 kernel() {
     write /etc/sysctl.d/90-a11y-bench.conf <<'END'
 fs.inotify.max_user_watches = 524288
@@ -124,13 +124,14 @@ root hard nofile 1048576
 END
 }
 
-# JSON has no comments, so why it is so stands here: overlay2 shares layers; 20 layers travel at once; browsers and
-# numeric libraries need more than 64 MB of shared memory; containers get the engine's open files; a log is cut at 20 MB.
+# The reasons for these settings, since JSON has no comments: overlay2 shares layers; 20 layers are transferred at once;
+# browsers and numeric libraries need more than 64 MB of shared memory; containers get the engine's limit of open files;
+# logs are cut at 20 MB.
 engine_configuration() {
-    local merged place=$ROOT/etc/docker/daemon.json
-    if ! merged=$(python3 - "$place" "$DATA_ROOT" <<'END'
+    local merged path=$ROOT/etc/docker/daemon.json
+    if ! merged=$(python3 - "$path" "$DATA_ROOT" <<'END'
 import json, pathlib, sys
-place, data_root = pathlib.Path(sys.argv[1]), sys.argv[2]
+path, data_root = pathlib.Path(sys.argv[1]), sys.argv[2]
 files = {"Name": "nofile", "Hard": 1048576, "Soft": 1048576}
 ours = {
     "storage-driver": "overlay2",
@@ -141,7 +142,7 @@ ours = {
     "log-driver": "json-file",
     "log-opts": {"max-size": "20m", "max-file": "1"},
 }
-text = place.read_text() if place.exists() else ""
+text = path.read_text() if path.exists() else ""
 there = json.loads(text) if text.strip() else {}
 if not isinstance(there, dict):
     sys.exit("no JSON object")
@@ -162,7 +163,7 @@ END
     [[ ! $json && ! $CHANGED ]] || RESTART=yes
 }
 
-# An engine that runs is started again only where nothing of anybody runs in it.
+# A running engine is restarted only if no container runs in it.
 engine() {
     [[ -z $ROOT ]] || return 0
     if ! docker version >/dev/null 2>&1; then
@@ -178,18 +179,18 @@ restart_engine() { as_root systemctl daemon-reload && as_root systemctl restart 
 
 # -- disk -----------------------------------------------------------------------------------------------------------
 folders() {
-    local one
-    for one in "$FOLDER" "$FOLDER/data" "$FOLDER/clones" "$FOLDER/.remote/jobs"; do
-        if [[ -d $one ]]; then tell ok "folder $one"; else do_it "folder $one" mkdir -p "$one"; fi
+    local folder
+    for folder in "$FOLDER" "$FOLDER/data" "$FOLDER/clones" "$FOLDER/.remote/jobs"; do
+        if [[ -d $folder ]]; then tell ok "folder $folder"; else do_it "folder $folder" mkdir -p "$folder"; fi
     done
 }
 
-# Layers want a journal and overlay's d_type; the space is that of a few hundred environments.
+# Layers need a file system with a journal and d_type; the space suffices for a few hundred environments.
 disk() {
-    local place=$DATA_ROOT kind free
-    while [[ ! -e $place ]]; do place=$(dirname "$place"); done
-    kind=$(stat --file-system --format=%T "$place")
-    free=$(($(stat --file-system --format='%a*%S' "$place") / 1024 ** 3))
+    local path=$DATA_ROOT kind free
+    while [[ ! -e $path ]]; do path=$(dirname "$path"); done
+    kind=$(stat --file-system --format=%T "$path")
+    free=$(($(stat --file-system --format='%a*%S' "$path") / 1024 ** 3))
     if ((free >= FREE_GB)); then tell ok "disk: $free GB free ($kind) for $DATA_ROOT"
     else tell todo "disk: $free GB free ($kind) for $DATA_ROOT; 0.1 to 2 GB for each environment, $FREE_GB GB for a batch"; fi
     [[ $kind != nfs && $kind != overlayfs ]] || tell todo "disk: overlay2 needs a local file system, not $kind (--data-root)"

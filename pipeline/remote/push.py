@@ -28,7 +28,7 @@ from pipeline.remote.host import Host
 from pipeline.remote.pull import counted, known_file, snapshot
 
 PROJECT = Path(__file__).parents[2]
-#: places in the project's folder there that belong to the server
+#: paths in the project's folder there that belong to the server
 THEIRS = ("/data/*", "/clones/", "/archive/*", "/.remote/", "/.venv/", "/.secrets.env", "__pycache__/", "node_modules/")
 SECRETS = ".secrets.env"
 #: parts of a clone that stay here; its configuration may contain credentials
@@ -39,22 +39,22 @@ TOKENS = ("GITHUB_TOKEN", "GITHUB_TOKENS", PROXY_URL, PROXY_KEY)
 def push_project(host: Host, project: Path = PROJECT) -> int:
     """Send the project's files, and remove there what git no longer tracks. Returns their number. Raises UserError."""
     names = _tracked(project)
-    with TemporaryDirectory(prefix="a11y-bench-") as made:
+    with TemporaryDirectory(prefix="a11y-bench-") as copy:
         for name in names:
-            target = Path(made) / name
+            target = Path(copy) / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(project / name, target, follow_symlinks=False)
         host.run(f"mkdir -p {shlex.quote(host.folder)}")
-        host.send(Path(made), "", "--delete", *(f"--filter=P {place}" for place in THEIRS))
+        host.send(Path(copy), "", "--delete", *(f"--filter=P {pattern}" for pattern in THEIRS))
     return len(names)
 
 
 def _tracked(project: Path) -> list[str]:
     """The files that git tracks. Others are not sent: they may be private."""
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=project, capture_output=True)
-    if done.returncode or not done.stdout:
+    result = subprocess.run(["git", "ls-files", "-z"], cwd=project, capture_output=True)
+    if result.returncode or not result.stdout:
         raise UserError("not a git checkout of the project", path=project, hint="clone it, and run this from there")
-    return [name for name in done.stdout.decode().split("\0") if name and os.path.lexists(project / name)]
+    return [name for name in result.stdout.decode().split("\0") if name and os.path.lexists(project / name)]
 
 
 def push_data(
@@ -62,28 +62,28 @@ def push_data(
 ) -> Counter[str]:
     """Send the data and merge them there; returns how many places were new, taken, merged and kept. Raises UserError
     and A11yBenchError; in a conflict, both sides stay unchanged."""
-    wanted, mine = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
+    selection, incoming = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
     store.begin()
-    host.run(host.here("mkdir", "-p", f"{mine}/data"))
+    host.run(host.in_project("mkdir", "-p", f"{incoming}/data"))
     host.send(
         store.root,
-        f"{mine}/data/",
+        f"{incoming}/data/",
         "--delete-excluded",
         "--filter=P .rsync-partial/",
-        *wanted,
+        *selection,
         "--link-dest=../../../..",
     )
     if ledger := snapshot(store):
-        host.send(ledger, f"{mine}/data/ledger.sqlite")
+        host.send(ledger, f"{incoming}/data/ledger.sqlite")
     known = known_file(store, host)
     if known.exists():
-        host.send(known, f"{mine}/known.json")
+        host.send(known, f"{incoming}/known.json")
     preferring = {"ours": "theirs", "theirs": "ours"}.get(prefer, "")
     decided = ["--prefer", preferring] if preferring else []
     output = host.bench(
-        "remote", "merge", f"{mine}/data", "--known", f"{mine}/known.json", "--data", "data", "--json", *decided
+        "remote", "merge", f"{incoming}/data", "--known", f"{incoming}/known.json", "--data", "data", "--json", *decided
     )
-    host.fetch(f"{mine}/known.json", known)
+    host.fetch(f"{incoming}/known.json", known)
     return counted(output)
 
 
@@ -101,16 +101,16 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
         except UserError as error:
             say(f"{repo}: its clone is not sent: {error.message}")
             continue
-        place = locate(clone.place)
-        if place is None:
-            say(f"{repo}: its clone is not sent: it is gone")
+        location = locate(clone.place)
+        if location is None:
+            say(f"{repo}: its clone is not sent: it no longer exists")
             continue
-        folder = place.common
+        folder = location.common
         if (folder / "objects/info/alternates").exists():
             say(f"{repo}: its clone is not sent: it borrows objects from another (git repack -a -d makes it complete)")
             continue
-        host.run(host.here("mkdir", "-p", f"clones/{repo.slug}.git"))
-        host.send(folder, f"clones/{repo.slug}.git/", *(f"--exclude=/{one}" for one in PRIVATE))
+        host.run(host.in_project("mkdir", "-p", f"clones/{repo.slug}.git"))
+        host.send(folder, f"clones/{repo.slug}.git/", *(f"--exclude=/{pattern}" for pattern in PRIVATE))
         sent.append(repo)
     return sent
 
@@ -118,8 +118,8 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
 def push_secrets(host: Host, models: Path = SHIPPED) -> list[str]:
     """Send the keys that are set here to the jobs there; returns their names. They are passed by standard input, to
     a file that only its user may read."""
-    wanted = {*TOKENS, *(name for model in load_models(models).models.values() for name in model.environment)}
-    given = {name: os.environ[name] for name in sorted(wanted) if os.environ.get(name)}
-    lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in given.items())
-    host.run(f"umask 077; {host.here('rm', '-f', SECRETS)} && cat > {SECRETS}", lines.encode())
-    return list(given)
+    names = {*TOKENS, *(name for model in load_models(models).models.values() for name in model.environment)}
+    keys = {name: os.environ[name] for name in sorted(names) if os.environ.get(name)}
+    lines = "".join(f"{name}={shlex.quote(value)}\n" for name, value in keys.items())
+    host.run(f"umask 077; {host.in_project('rm', '-f', SECRETS)} && cat > {SECRETS}", lines.encode())
+    return list(keys)

@@ -23,7 +23,7 @@ class Sides:
     def their_data(self) -> bytes:
         return self.theirs.read_bytes()
 
-    def both(self) -> Iterator[tuple[Path, bytes]]:
+    def contents(self) -> Iterator[tuple[Path, bytes]]:
         """Both contents, ours first, each with its path for errors."""
         yield self.ours, self.our_data
         yield self.theirs, self.their_data

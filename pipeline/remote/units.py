@@ -37,16 +37,16 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def same(one: Path, other: Path) -> bool:
+def same(ours: Path, theirs: Path) -> bool:
     """Whether two files are equal, or two units have equal inputs. Raises UserError for a broken manifest."""
-    if one.is_dir() != other.is_dir():
+    if ours.is_dir() != theirs.is_dir():
         return False
-    if one.is_dir():
-        return _inputs(one) == _inputs(other)
-    first, second = one.stat(), other.stat()
-    if (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino):
+    if ours.is_dir():
+        return _inputs(ours) == _inputs(theirs)
+    our_stat, their_stat = ours.stat(), theirs.stat()
+    if (our_stat.st_dev, our_stat.st_ino) == (their_stat.st_dev, their_stat.st_ino):
         return True
-    return first.st_size == second.st_size and sha256(one) == sha256(other)
+    return our_stat.st_size == their_stat.st_size and sha256(ours) == sha256(theirs)
 
 
 def _inputs(unit: Path) -> object:

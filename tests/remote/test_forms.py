@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.remote.forms import INSTANCE, derived, first, form_of, opaque
+from pipeline.remote.forms import INSTANCE, derived, form_of, keep_ours, opaque
 
 RUN = "03_predictions/repair/magentless/acme__ui/model-a/20240506T070809Z"
 
@@ -16,7 +16,7 @@ RUN = "03_predictions/repair/magentless/acme__ui/model-a/20240506T070809Z"
         (f"{RUN}/attempts/2/predictions.jsonl", INSTANCE),
         (f"{RUN}/metadata.json", derived),
         (f"{RUN}/run.json", opaque),
-        ("03_predictions/responses/cache.db", first),
+        ("03_predictions/responses/cache.db", keep_ours),
         ("04_evaluation/repair/magentless/acme__ui/model-a/attempts/2/verdicts.jsonl", INSTANCE),
     ],
 )

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.remote.jobs import HERE
+from pipeline.remote.jobs import LOCAL_SCRIPT
 
 
 def script(folder: Path, *arguments: str, **how: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["bash", HERE, *arguments], cwd=folder, capture_output=True, text=True, **how)
+    return subprocess.run(["bash", LOCAL_SCRIPT, *arguments], cwd=folder, capture_output=True, text=True, **how)
 
 
 def begin(folder: Path, name: str, *command: str) -> subprocess.Popen[bytes]:
     job = folder / ".remote/jobs" / name
     job.mkdir(parents=True)
     (job / "command").write_text(" ".join(command) + "\n")
-    words = ["bash", HERE, "run", f".remote/jobs/{name}", *command]
+    words = ["bash", LOCAL_SCRIPT, "run", f".remote/jobs/{name}", *command]
     return subprocess.Popen(words, cwd=folder, start_new_session=True)
 
 

@@ -99,7 +99,7 @@ def until_it_answers(laptop: Laptop) -> None:
 def project(tmp_path: Path) -> Path:
     """A project of two recipes, and what runs jobs."""
     history = History(tmp_path / "project")
-    history.commit("all", {"justfile": JUSTFILE, jobs.SCRIPT: jobs.HERE.read_bytes(), "gone.py": "old"})
+    history.commit("all", {"justfile": JUSTFILE, jobs.SCRIPT: jobs.LOCAL_SCRIPT.read_bytes(), "gone.py": "old"})
     return history.folder
 
 
