@@ -1,7 +1,7 @@
 """The assessment of all the demo's patches, with a scripted judge, and whether it is as expected.
 
 `assessments` in `expected.json` holds, for each patch, whether it is equivalent, the snapshot verdict, the violations
-of base, gold and patch in what the tests render and in stories, and the judge's rating; null is what says nothing.
+of base, gold and patch in what the tests render and in stories, and the judge's rating; null if there is no result.
 """
 
 from __future__ import annotations
@@ -32,35 +32,35 @@ def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs:
     how = How(sandbox, DEFAULT, PATIENT)
     candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     with scripted_judge(demo, candidates) as model:
-        asked = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
+        judge = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
         for agent, name, judged in ASSESSED:
             say_stage("04 assess", name)
-            more = More(axe=True, stories=True, judge=asked if judged else None)
+            more = More(axe=True, stories=True, judge=judge if judged else None)
             assess(store, Subject(repo, agent, name), how, jobs=jobs, more=more)
 
 
 def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:
-    """What the assessment says and is not as expected, one line each."""
+    """The differences between the assessment and what is expected, one line each."""
     expected = read_json(demo / "expected.json")["assessments"]
     for agent, model, _ in ASSESSED:
         path = store.evaluation(repo, agent, model) / "assessments.jsonl"
-        wanted = expected[model]
-        found = {one.instance_id: said(one) for one in read_records(path, Assessment)}
-        for name in sorted(wanted.keys() | found.keys()):
-            if wanted.get(name) != found.get(name):
-                yield f"the assessment of {model}'s {name}: expected {wanted.get(name)}, got {found.get(name)}"
+        patches = expected[model]
+        actual = {record.instance_id: summary(record) for record in read_records(path, Assessment)}
+        for name in sorted(patches.keys() | actual.keys()):
+            if patches.get(name) != actual.get(name):
+                yield f"the assessment of {model}'s {name}: expected {patches.get(name)}, got {actual.get(name)}"
 
 
-def said(one: Assessment) -> dict[str, Any]:
+def summary(assessment: Assessment) -> dict[str, Any]:
     """An assessment in the form of `expected.json`."""
     return {
-        "equivalent": one.resolved_equivalent,
-        "snapshot": one.snapshot.likeness if one.snapshot else None,
-        "axe": one.axe and _counts(one.axe),
-        "stories": one.stories and _counts(one.stories),
-        "judge": one.judge.score if one.judge else None,
+        "equivalent": assessment.resolved_equivalent,
+        "snapshot": assessment.snapshot.likeness if assessment.snapshot else None,
+        "axe": assessment.axe and _counts(assessment.axe),
+        "stories": assessment.stories and _counts(assessment.stories),
+        "judge": assessment.judge.score if assessment.judge else None,
     }
 
 
-def _counts(found: AxeDelta) -> list[int]:
-    return [found.base, found.gold, found.candidate]
+def _counts(delta: AxeDelta) -> list[int]:
+    return [delta.base, delta.gold, delta.candidate]

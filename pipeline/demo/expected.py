@@ -1,6 +1,6 @@
 """Comparing what the demo did with `expected.json`: every pull request's outcome and every verdict.
 
-A flaky test may be quarantined, or not: it decides nothing, and is left out of the comparison.
+Flaky tests are left out of the comparison, since they may or may not be quarantined.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ from pipeline.core.store import Store, read_json, read_records
 
 
 def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
-    """What is not as expected, one line each; empty when all is."""
+    """The differences from what is expected, one line each."""
     expected = read_json(demo / "expected.json")
     return [*_pulls(expected["pulls"], _actual(store, repo)), *_verdicts(store, repo, expected["verdicts"])]
 
 
 def _actual(store: Store, repo: Repo) -> dict[str, dict[str, Any]]:
     """Every pull request's outcome, in the form of `expected.json`."""
-    found: dict[str, dict[str, Any]] = {}
+    outcomes: dict[str, dict[str, Any]] = {}
     for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate):
-        found[candidate.instance_id] = {"collect": "candidate"}
-    for one in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
-        found[one.instance_id] = {"collect": one.reason}
-    for one in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
-        found[one.instance_id]["build"] = one.reason
+        outcomes[candidate.instance_id] = {"collect": "candidate"}
+    for record in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
+        outcomes[record.instance_id] = {"collect": record.reason}
+    for record in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
+        outcomes[record.instance_id]["build"] = record.reason
     for instance in read_records(store.dataset(repo), Instance):
-        found[instance.instance_id] |= {"build": "qualified", "fixes": set(instance.f2p_tests)}
-    return {name.rpartition("-")[2]: outcome for name, outcome in found.items()}
+        outcomes[instance.instance_id] |= {"build": "qualified", "fixes": set(instance.f2p_tests)}
+    return {name.rpartition("-")[2]: outcome for name, outcome in outcomes.items()}
 
 
 def _pulls(expected: dict[str, dict[str, Any]], actual: dict[str, dict[str, Any]]) -> Iterator[str]:
     for number in sorted(expected.keys() | actual.keys(), key=int):
-        wanted, found = dict(expected.get(number, {})), dict(actual.get(number, {}))
-        unstable = set(wanted.pop("unstable", ()))
-        for side in (wanted, found):
+        expected_outcome, actual_outcome = dict(expected.get(number, {})), dict(actual.get(number, {}))
+        unstable = set(expected_outcome.pop("unstable", ()))
+        for side in (expected_outcome, actual_outcome):
             if "fixes" in side:
                 side["fixes"] = sorted(set(side["fixes"]) - unstable)
-        if wanted != found:
-            yield f"#{number}: expected {wanted}, got {found}"
+        if expected_outcome != actual_outcome:
+            yield f"#{number}: expected {expected_outcome}, got {actual_outcome}"
 
 
 def _verdicts(store: Store, repo: Repo, expected: dict[str, dict[str, str]]) -> Iterator[str]:
-    for who, wanted in expected.items():
-        agent, _, model = who.partition("/")
+    for run, outcomes in expected.items():
+        agent, _, model = run.partition("/")
         path = store.evaluation(repo, agent, model or agent) / "verdicts.jsonl"
-        found = {one.instance_id: str(one.outcome) for one in read_records(path, Verdict)}
-        for name in sorted(wanted.keys() | found.keys()):
-            if wanted.get(name) != found.get(name):
-                yield f"{who} on {name}: expected {wanted.get(name)}, got {found.get(name)}"
+        actual = {verdict.instance_id: str(verdict.outcome) for verdict in read_records(path, Verdict)}
+        for name in sorted(outcomes.keys() | actual.keys()):
+            if outcomes.get(name) != actual.get(name):
+                yield f"{run} on {name}: expected {outcomes.get(name)}, got {actual.get(name)}"

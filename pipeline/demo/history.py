@@ -1,9 +1,9 @@
 """Makes the git history of the embedded benchmark from its files: the same commits on every machine.
 
-Reads of the demo folder `library/` (the first commit), `pulls/*/pull.toml` with `pulls/*/change.patch` (one squash
-commit each, in the order of their numbers) and `commits.json` (the commits that must come out). Writes one bare
-repository with the branch `main`, and nothing else. Does not cover issues, reviews and model answers, and does not
-look at the git configuration of the host.
+Reads from the demo folder: `library/` (the first commit), `pulls/*/pull.toml` with `pulls/*/change.patch` (one squash
+commit each, in the order of their numbers) and `commits.json` (the commits that must result). Writes one bare
+repository with the branch `main`, and nothing else. Ignores the git configuration of the host. Does not cover issues,
+reviews and model answers.
 
 After a change of the files: `python -m pipeline.demo.history --write DEMO` writes `commits.json` again.
 """
@@ -55,7 +55,7 @@ class Pull(NamedTuple):
 
 
 def read_pulls(demo: Path) -> list[Pull]:
-    """The pull requests of `demo/pulls/`, oldest first. Raises UserError where a `pull.toml` cannot be read."""
+    """The pull requests of `demo/pulls/`, oldest first. Raises UserError if a `pull.toml` cannot be read."""
     return sorted((_read_pull(path) for path in demo.glob("pulls/*/pull.toml")), key=lambda pull: pull.number)
 
 
@@ -63,7 +63,7 @@ def build_history(demo: Path, target: Path) -> dict[str, Any]:
     """Makes the bare repository `target` from the files in `demo`, unless it is up to date.
 
     Returns the content of `commits.json`: `{"base": sha, "pulls": {"N": {"base": sha, "merge": sha}}}`. Raises
-    UserError if other commits come out than it lists, or if `target` holds something that was not made here.
+    UserError if the commits differ from that list, or if `target` contains something that was not made here.
     """
     trusted = json.loads((demo / "commits.json").read_text(encoding="utf-8"))
     if _head(target) == _newest(trusted):
@@ -97,12 +97,12 @@ def write_history(demo: Path, repository: Path) -> dict[str, Any]:
 def _read_pull(path: Path) -> Pull:
     try:
         fields = tomllib.loads(path.read_text(encoding="utf-8"))
-        kept = {name: fields[name] for name in Pull._fields if name != "patch"}
+        values = {name: fields[name] for name in Pull._fields if name != "patch"}
     except tomllib.TOMLDecodeError as error:
         raise UserError(str(error), path=path, hint="the file is TOML; correct it") from error
     except KeyError as error:
         raise UserError("is missing", path=path, field=error.args[0], hint="add it") from error
-    return Pull(**kept, patch=path.with_name("change.patch"))
+    return Pull(**values, patch=path.with_name("change.patch"))
 
 
 def _commit(repository: Path, message: str, author: str, when: str, parent: str | None = None) -> str:
@@ -123,23 +123,23 @@ def _identity(author: str, when: str) -> dict[str, str]:
 
 
 def _git(repository: Path, *args: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
-    """Runs git on the bare repository, cut off from the host's configuration; returns what it prints, stripped."""
+    """Runs git on the bare repository without the host's configuration; returns its output, stripped."""
     host = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    done = subprocess.run(
+    result = subprocess.run(
         ["git", f"--git-dir={repository.resolve()}", *settings, *args],
         input=stdin.encode(),
         env={**host, **_ISOLATED, **(env or {})},
         capture_output=True,
     )
-    if done.returncode:
-        problem = done.stderr.decode(errors="replace").strip()
+    if result.returncode:
+        problem = result.stderr.decode(errors="replace").strip()
         raise UserError(f"git {args[0]} failed: {problem}", path=repository, hint=f"it was: git {' '.join(args)}")
-    return done.stdout.decode().strip()
+    return result.stdout.decode().strip()
 
 
 def _head(target: Path) -> str | None:
-    """The newest commit of `main`, or None where there is no such repository."""
+    """The newest commit of `main`, or None without such a repository."""
     try:
         return _git(target, "rev-parse", "--verify", "--quiet", "refs/heads/main")
     except UserError:
@@ -151,7 +151,7 @@ def _newest(commits: Mapping[str, Any]) -> str:
 
 
 def _refuse_foreign(target: Path) -> None:
-    """Only what this module made may be replaced."""
+    """Raises UserError for a target that this module did not make, and which must therefore not be replaced."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     try:
@@ -160,12 +160,12 @@ def _refuse_foreign(target: Path) -> None:
         raise UserError("is not a history made by the demo", path=target, hint="choose another place for it") from error
 
 
-def _check(made: Mapping[str, Any], trusted: Mapping[str, Any], path: Path) -> None:
-    wanted = {"base": trusted["base"], **trusted["pulls"]}
-    for name, commit in {"base": made["base"], **made["pulls"]}.items():
-        if wanted.get(name) != commit:
+def _check(actual: Mapping[str, Any], trusted: Mapping[str, Any], path: Path) -> None:
+    listed = {"base": trusted["base"], **trusted["pulls"]}
+    for name, commit in {"base": actual["base"], **actual["pulls"]}.items():
+        if listed.get(name) != commit:
             raise UserError(
-                f"the files make {commit}, this lists {wanted.get(name)}",
+                f"the files give {commit}, this file lists {listed.get(name)}",
                 path=path,
                 field=name,
                 hint="undo the change of the demo's files, or run `python -m pipeline.demo.history --write DEMO`",

@@ -1,4 +1,4 @@
-"""The demo's scripted models: which answer belongs to which prompt, and how the gateway finds them."""
+"""The demo's scripted models: which answer belongs to which prompt, and how the gateway reaches them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from pipeline.core.records import Candidate
 from pipeline.llm.models import PROXY_URL
 from pipeline.llm.scripted import ScriptedModel, load_answers
 
-#: what only a judge is told
+#: text that is only in prompts for a judge
 JUDGING = "You judge patches"
 
 
 def scripted_model(demo: Path, candidates: Iterable[Candidate]) -> ScriptedModel:
-    """The model of `model.toml`. A prompt is known by its step and by the title of the task's statement."""
-    titles = {one.instance_id: _title(one) for one in candidates}
+    """The model of `model.toml`. A prompt is recognized by its step and by the title of the task's statement."""
+    titles = {candidate.instance_id: _title(candidate) for candidate in candidates}
     return ScriptedModel(load_answers(demo / "model.toml", lambda name, step: (f"Step: {step}", titles[name])))
 
 
 def scripted_judge(demo: Path, candidates: Iterable[Candidate]) -> ScriptedModel:
-    """The judge of `judge.toml`. A prompt is known by the title of the task's statement."""
-    titles = {one.instance_id: _title(one) for one in candidates}
+    """The judge of `judge.toml`. A prompt is recognized by the title of the task's statement."""
+    titles = {candidate.instance_id: _title(candidate) for candidate in candidates}
     return ScriptedModel(load_answers(demo / "judge.toml", lambda name, _: (JUDGING, titles[name])))
 
 
 def surroundings(model: ScriptedModel) -> dict[str, str]:
-    """The environment in which the gateway finds the model: an embedded one, whatever the user has."""
-    here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
-    return {**here, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+    """The environment variables with which the gateway finds the model. The gateway is embedded, whatever proxy the
+    user has."""
+    environment = {name: value for name, value in os.environ.items() if name != PROXY_URL}
+    return {**environment, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
 
 
 def _title(candidate: Candidate) -> str:

@@ -25,14 +25,14 @@ REPO = Repo("a11y-bench", "harbor-ui")
 
 
 def choose_sandbox(name: str | None) -> Sandbox:
-    """The named sandbox, else local, which is there and quick on every machine. Says why."""
+    """The named sandbox, otherwise the local one, which every machine has. Prints why."""
     if not name:
         say("sandbox: local, since the demo is this project's own code; use --sandbox docker for containers")
     return open_sandbox(name or "local", cache_root())
 
 
 def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, assess: bool = False) -> None:
-    """Stages 01 to 04 with the agents oracle, nop and magentless; `assess` assesses all that they do."""
+    """Run stages 01 to 04 with the agents oracle, nop and magentless; `assess` also assesses their patches."""
     clone = store.root / "harbor-ui.git"
     say_stage("history", "making the demo's repository from files")
     build_history(demo, clone)
