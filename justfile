@@ -30,7 +30,7 @@ default:
 demo *ARGS:
     {{ bench }} demo "$@"
 
-# check what this machine has, and say how to get what is missing
+# check what this machine has, and show how to get what is missing
 [group('start')]
 doctor:
     {{ bench }} doctor

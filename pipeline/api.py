@@ -2,8 +2,8 @@
 
     from pipeline.api import Bench
 
-Each method does what the command of its name does, on the same files, and returns records instead of printing tables.
-Names of this module stay as they are within a major version. Does not cover ratings, pages and campaigns.
+Each method does the same as the command of its name, on the same files, and returns records instead of printing tables.
+The names in this module do not change within a major version. Does not cover ratings, pages and campaigns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Analysis", "Bench"]
 
 
 class Analysis(NamedTuple):
-    """What stage 05 makes: the frames of all records, the report's tables by name, and where the report is."""
+    """The results of stage 05: the frames of all records, the report's tables by name, and the path of the report."""
 
     frames: Frames
     tables: Mapping[str, pd.DataFrame]
@@ -38,10 +38,10 @@ class Analysis(NamedTuple):
 
 @dataclass(frozen=True)
 class Bench:
-    """A data directory, and how code runs: in containers (`docker`), or as processes of this machine (`local`), which
-    takes trusted code only: `trust_local` says that it is. `jobs` instances are worked on side by side.
+    """A data directory, and how code runs: in containers (`docker`), or as processes of this machine (`local`). The
+    latter is only for code that you trust, which `trust_local` confirms. `jobs` instances are processed concurrently.
 
-    Every method raises UserError for bad input, before anything is written, and InfrastructureError where an engine, a
+    Every method raises UserError for bad input, before anything is written, and InfrastructureError if an engine, a
     registry or a provider fails. A repository is `org/repo`.
     """
 
@@ -57,7 +57,7 @@ class Bench:
         return collect(self.store, parse_repo(repo), Path(clone), numbers=numbers)
 
     def candidates(self, repo: str) -> list[Candidate]:
-        """What was collected."""
+        """The collected candidates."""
         from pipeline.core.records import Candidate
         from pipeline.core.store import read_records
 
@@ -89,8 +89,8 @@ class Bench:
         models: Path | None = None,
         budget: Decimal | None = None,
     ) -> list[Prediction]:
-        """Stage 03: let an agent answer; the models `oracle` and `nop` need none. `budget` is the most that may be
-        spent in USD, earlier spending included. What is answered already is not asked again."""
+        """Stage 03: let an agent answer; the models `oracle` and `nop` need no agent. `budget` is the maximum spending
+        in USD, including earlier runs. Tasks that have an answer are not given again."""
         from pipeline.llm.models import SHIPPED
         from pipeline.predict.stage import Predictor
 
@@ -114,7 +114,7 @@ class Bench:
         return evaluate(self.store, subject, self._sandbox(), trust_local=self.trust_local, jobs=self.jobs)
 
     def analyze(self, repo: str | None = None, *, out: Path | None = None) -> Analysis:
-        """Stage 05: frames, tables, figures and the report, of one repository or of all."""
+        """Stage 05: make frames, tables, figures and the report for one repository or for all."""
         from pipeline import analyze
 
         frames = analyze.load(self.store, repo)

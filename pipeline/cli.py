@@ -16,7 +16,7 @@ from pipeline.core.errors import A11yBenchError, UserError
 #: sub-command -> (module with `command`, the line that the overview shows), in the order of the pipeline
 COMMANDS = {
     "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and check every outcome."),
-    "doctor": ("pipeline.doctor", "Check what this machine has, and say how to get what is missing."),
+    "doctor": ("pipeline.doctor", "Check what this machine has, and show how to get what is missing."),
     "collect": ("pipeline.collect.cli", "01: find accessibility pull requests in a repository."),
     "decide": ("pipeline.collect.decide", "01: include, exclude or change a pull request for good."),
     "select": ("pipeline.collect.select", "01: show which repositories meet the selection criteria."),
@@ -54,12 +54,12 @@ COMMANDS = {
 }
 
 
-#: what the system says of a place that was named and cannot be used
+#: system errors for a path that the user named and that cannot be used
 REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
 
 
 class Program(click.Group):
-    """A group that knows its commands by name and imports only the one that is asked for."""
+    """A group that knows its commands by name and imports only the one that is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -77,7 +77,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names of commands without importing them: a shell waits for this."""
+        """The names of commands, without importing them, since a shell waits for this."""
         return [CompletionItem(name, help=line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -95,9 +95,9 @@ def program() -> None:
 
 
 def main() -> None:
-    """Run the program. Exit codes: 0 done, 1 something failed, 2 bad input (nothing was written), 130 stopped.
+    """Run the program. Exit codes: 0 success, 1 something failed, 2 bad input (nothing was written), 130 interrupted.
 
-    A request to end (SIGTERM) is heard like Ctrl-C, so that nothing is left behind.
+    SIGTERM is handled like Ctrl-C, so that nothing is left behind.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -1,4 +1,4 @@
-"""`a11y-bench costs`: what each experiment spent, and whether the three sums agree."""
+"""`a11y-bench costs`: what each experiment spent, and whether ledger, instances and costs.csv agree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def command(as_json: bool, store: Any) -> None:
 
     spent = spending(store)
     if as_json:
-        click.echo(json.dumps([one.described() for one in spent], indent=2))
+        click.echo(json.dumps([experiment.described() for experiment in spent], indent=2))
     else:
         header = (
             "track",
@@ -40,5 +40,5 @@ def command(as_json: bool, store: Any) -> None:
             "shared USD",
             "USD",
         )
-        table("What was spent", header, [one.row() for one in spent])
+        table("What was spent", header, [experiment.row() for experiment in spent])
     check(store, spent)

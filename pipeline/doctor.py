@@ -1,4 +1,4 @@
-"""`a11y-bench doctor`: what this machine has, and what to do about what is missing. Changes nothing."""
+"""`a11y-bench doctor`: what this machine has, and how to get what is missing. Changes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.core.options import any_data_option
 
 
 class Check(NamedTuple):
-    """One thing that is looked at: what for, whether it is needed, how it is found (None: missing), and the remedy."""
+    """One check: what the part is for, whether it is required, how it is found (None: missing), and the remedy."""
 
     name: str
     purpose: str
@@ -27,11 +27,11 @@ class Check(NamedTuple):
 
 
 class Low(str):
-    """What was found, where that is less than what is asked for: it works, and is said with the remedy."""
+    """What was found, if it works but is less than recommended: it is shown with the remedy."""
 
 
 class Finding(NamedTuple):
-    """How a check came out; `state` is `ok`, `low`, `missing` (needed) or `absent` (optional)."""
+    """The result of a check; `state` is `ok`, `low`, `missing` (required) or `absent` (optional)."""
 
     name: str
     state: str
@@ -41,20 +41,21 @@ class Finding(NamedTuple):
 
 
 def _version(*argv: str) -> Callable[[], str | None]:
-    """What a program says of its version, in its first line."""
+    """A function that returns the first line of a program's version output."""
 
     def find() -> str | None:
         try:
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=20)
+            result = subprocess.run(argv, capture_output=True, text=True, timeout=20)
         except (FileNotFoundError, subprocess.TimeoutExpired):
             return None
-        return (done.stdout or done.stderr).strip().splitlines()[0] if done.returncode == 0 else None
+        return (result.stdout or result.stderr).strip().splitlines()[0] if result.returncode == 0 else None
 
     return find
 
 
 def _of_engine(fact: str) -> Callable[[], str | None]:
-    """What is to be said of the engine that the sandbox would use: a function of `docker_facts`."""
+    """A function that returns a fact about the engine that the sandbox would use; `fact` is a function of
+    `docker_facts`."""
 
     def find() -> str | None:
         from pipeline.core.errors import A11yBenchError
@@ -62,10 +63,10 @@ def _of_engine(fact: str) -> Callable[[], str | None]:
         try:
             from pipeline.sandbox.docker import facts as docker_facts
 
-            found = getattr(docker_facts, fact)(docker_facts.Engine())
+            answer = getattr(docker_facts, fact)(docker_facts.Engine())
         except (ImportError, A11yBenchError):
             return None
-        return found and (found.text if found.enough else Low(found.text))
+        return answer and (answer.text if answer.enough else Low(answer.text))
 
     return find
 
@@ -76,9 +77,9 @@ def _browser() -> str | None:
 
 
 def postgresql() -> Path | None:
-    """The folder of PostgreSQL's programs; Debian keeps each version in a folder of its own."""
-    beside = shutil.which("pg_ctl")
-    folders = [Path(beside).resolve().parent] if beside else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    """The folder of PostgreSQL's programs; Debian has a folder for each version."""
+    program = shutil.which("pg_ctl")
+    folders = [Path(program).resolve().parent] if program else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return folders[-1] if folders else None
 
 
@@ -88,7 +89,7 @@ def _postgresql() -> str | None:
 
 
 def _gateway() -> str | None:
-    """The proxy that the environment names, when it answers; else the environment of the embedded one, when made."""
+    """The proxy that the environment names, if it answers; otherwise `embedded`, if that proxy is installed."""
     from pipeline.core.vendors import has_environment
     from pipeline.llm.models import PROXY_URL
 
@@ -108,7 +109,7 @@ def _answers(address: str) -> str | None:
 
 
 def _variables(*names: str) -> Callable[[], str | None]:
-    """Which of these environment variables are set; never what is in them."""
+    """A function that returns which of these environment variables are set, never their values."""
     return lambda: ", ".join(name for name in names if os.environ.get(name)) or None
 
 
@@ -118,13 +119,13 @@ def _disk() -> str | None:
 
 
 def _data(store: Any) -> Finding:
-    """What the data directory holds."""
+    """The contents of the data directory."""
     held = {stage: len(store.repositories(stage)) for stage in ("01_raw", "02_dataset")}
-    found = ", ".join(f"{stage}: {number} repositories" for stage, number in held.items())
-    return Finding("data directory", "ok", f"{store.root} ({found})", "everything that is collected and made", "")
+    contents = ", ".join(f"{stage}: {number} repositories" for stage, number in held.items())
+    return Finding("data directory", "ok", f"{store.root} ({contents})", "everything that is collected and made", "")
 
 
-#: everything that the stages use, in the order in which a newcomer needs it
+#: everything that the stages use, in the order in which a new user needs it
 CHECKS = (
     Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.31 or later"),
     Check(
@@ -187,7 +188,7 @@ CHECKS = (
 
 
 def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
-    """Look at everything."""
+    """The results of all checks."""
     return [_finding(check, check.find()) for check in checks]
 
 
@@ -201,7 +202,7 @@ def _finding(check: Check, found: str | None) -> Finding:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @any_data_option
 def command(as_json: bool, store: Any) -> None:
-    """Check what this machine has, and say how to get what is missing. Changes nothing.
+    """Check what this machine has, and show how to get what is missing. Changes nothing.
 
     Exit code: 0 if the demo can run, 1 otherwise.
     """
@@ -209,9 +210,9 @@ def command(as_json: bool, store: Any) -> None:
 
     findings = [*examine(), _data(store)]
     if as_json:
-        click.echo(json.dumps([one._asdict() for one in findings], indent=2))
+        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
     else:
-        rows = [(one.name, one.state, one.found, one.purpose, one.remedy) for one in findings]
+        rows = [(finding.name, finding.state, finding.found, finding.purpose, finding.remedy) for finding in findings]
         table("This machine", ("part", "state", "found", "needed for", "what to do"), rows)
-    if any(one.state == "missing" for one in findings):
+    if any(finding.state == "missing" for finding in findings):
         raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""`a11y-bench models`: the list of models, and which of them can be asked from here."""
+"""`a11y-bench models`: the list of models, and which of them can be used from here."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ def command(name: str | None) -> None:
     from pipeline.pages.hybrid.records import Hybrid
     from pipeline.pages.records import PageAnswer, PageVerdict
 
-    beside = (Assessment, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest, VerdictAudit)
-    kinds = {kind.__name__: kind for kind in (*PUBLISHED, *beside)}
+    others = (Assessment, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest, VerdictAudit)
+    kinds = {kind.__name__: kind for kind in (*PUBLISHED, *others)}
     if name is None:
         click.echo("\n".join(kinds))
     elif name in kinds:
