@@ -14,8 +14,8 @@ from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.generated import made_in
 from pipeline.sandbox.base import Completed, Workspace
 
-#: never patched: installed packages, since git does not know those files and could not take a change back, and what
-#: tells git how to read files
+#: never patched: installed packages, since git does not track those files and could not undo a change, and files that
+#: tell git how to read others
 _UNPATCHED = (
     "node_modules",
     "node_modules/*",
@@ -25,9 +25,9 @@ _UNPATCHED = (
     "*/.gitattributes",
 )
 
-#: applies a patch and leaves nothing of it: what is left would tell the runs of an evaluation apart
+#: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
-#: removes the files that a list names
+#: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
 
@@ -40,7 +40,7 @@ class PatchFailed(A11yBenchError):
 
 
 class Applied(NamedTuple):
-    """What became of a patch: protected files that it had changed, and whether it had to be merged."""
+    """What applying a patch did: the protected files that were restored, and whether it had to be merged."""
 
     restored: tuple[str, ...]
     merged: bool
@@ -49,24 +49,24 @@ class Applied(NamedTuple):
 def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
-    """Apply a patch, put every protected file, and all that gold's tests change, into gold's state.
+    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state.
 
-    Raises PatchFailed, with the name `predicted` when it is the agent's that does not apply.
+    Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     tests = frozenset(patches.paths(test_patch))
-    back = restore(workspace, lambda path: protected(path) or path in tests)
-    restored = tuple(sorted({*_unpatched(workspace, patch), *back}))
+    reverted = restore(workspace, lambda path: protected(path) or path in tests)
+    restored = tuple(sorted({*_unpatched(workspace, patch), *reverted}))
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return Applied(restored, merged)
 
 
 def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: bool = False) -> bool:
-    """`git apply`: all of a patch or nothing of it; an empty patch is nothing. Raises PatchFailed.
+    """Run `git apply`: all of a patch or nothing of it. An empty patch does nothing. Raises PatchFailed.
 
-    With `merge`, one that does not apply is merged with what it was made on (`--3way`), where the repository has that.
-    Returns whether it was.
+    With `merge`, a patch that does not apply is merged with the version it was made on (`--3way`), if the repository
+    has that version. Returns whether it was merged.
     """
     if not patch.strip():
         return False
@@ -77,30 +77,30 @@ def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: boo
 
 
 def _applied(workspace: Workspace, patch: str, *options: str) -> Completed:
-    """What came of applying a patch, whose file has the same name in every run, and is gone afterwards."""
+    """Run `git apply` on a patch. Its file has the same name in every run and is removed afterwards."""
     path = f"{workspace.scratch}/patch"
     workspace.write(path, patch.encode())
     return workspace.run([*_APPLY, path, *options])
 
 
 def _merge(workspace: Workspace, patch: str, options: Sequence[str]) -> bool:
-    """Whether a patch that failed applies in a three-way merge; it is not staged."""
+    """Whether a patch that failed applies in a three-way merge. The result is not staged."""
     workspace.run(["git", "update-index", "-q", "--refresh"])
     done = _applied(workspace, patch, "--3way", *options)
     return done.code == 0 and workspace.run(["git", "reset", "-q"]).code == 0
 
 
 def _unpatched(workspace: Workspace, patch: str) -> list[str]:
-    """The files of a patch that are left as they are, as git reads it. Raises PatchFailed when it moves one away."""
+    """The files of a patch, as git reads it, that stay as they are. Raises PatchFailed if the patch moves one away."""
     if not patch.strip():
         return []
     path = f"{workspace.scratch}/unpatched.patch"
     workspace.write(path, patch.encode())
     numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
-    there, before = (_numbered(listed(workspace, *numstat, *way)) for way in ((), ("--reverse",)))
-    if moved := sorted(set(before) - set(there)):
+    after, before = (_numbered(listed(workspace, *numstat, *direction)) for direction in ((), ("--reverse",)))
+    if moved := sorted(set(before) - set(after)):
         raise PatchFailed("predicted", f"it moves {moved[0]}")
-    return there
+    return after
 
 
 def changed_by(workspace: Workspace, patch: str) -> list[str]:
@@ -117,17 +117,18 @@ def _numbered(lines: Iterable[str]) -> list[str]:
 
 
 def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protected) -> list[str]:
-    """Take back every change to a protected file, and what stands (a link) in the place of a folder of such files;
-    returns the files. Ignore rules of the patch hide nothing."""
+    """Undo every change to protected files, and remove links that replace a folder of them. Return their paths.
+
+    Files that the patch tells git to ignore are found, too."""
 
     def chosen(paths: Iterable[str]) -> list[str]:
         return [path for path in paths if protected(path) or protected(f"{path}/")]
 
     changed = chosen(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    others = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
-    added = sorted(chosen(others - made_in(workspace)))
+    untracked = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    added = sorted(chosen(untracked - made_in(workspace)))
     listing = f"{workspace.scratch}/restore"
-    if added:  # more than a command line may hold
+    if added:  # may be longer than a command line
         workspace.write(listing, "\0".join(added).encode(errors="surrogateescape"))
         must(workspace, *_REMOVE, listing)
     if changed:
@@ -138,12 +139,12 @@ def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protecte
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:
-    """The paths that a command of git lists with `-z`. Raises InfrastructureError."""
+    """The paths that a git command lists with `-z`. Raises InfrastructureError."""
     return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
 
 
 def must(workspace: Workspace, *argv: str) -> bytes:
-    """The output of a command of ours that cannot fail. Raises InfrastructureError."""
+    """The output of one of our own commands, which must not fail. Raises InfrastructureError."""
     done = workspace.run(argv)
     if done.code:
         raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")

@@ -12,25 +12,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pipeline.core.records import Environment
 
 
-def argv(environment: Environment, places: Mapping[str, str], files: Sequence[str] | None) -> list[str]:
+def argv(environment: Environment, values: Mapping[str, str], files: Sequence[str] | None) -> list[str]:
     """The command for these files (paths from the root), or for all tests (None)."""
-    return [fill(word, places) for word in _words(environment, files)]
+    return [fill(word, values) for word in _words(environment, files)]
 
 
-def variables(environment: Environment, places: Mapping[str, str]) -> dict[str, str]:
+def variables(environment: Environment, values: Mapping[str, str]) -> dict[str, str]:
     """The variables of the tests."""
-    return {name: fill(value, places) for name, value in environment.test_env.items()}
+    return {name: fill(value, values) for name, value in environment.test_env.items()}
 
 
-def fill(word: str, places: Mapping[str, str]) -> str:
-    """Put the places in; other braces are the word's own."""
-    for name, value in places.items():
-        word = word.replace(f"{{{name}}}", value)
+def fill(word: str, values: Mapping[str, str]) -> str:
+    """Fill in the placeholders; other braces stay."""
+    for name, replacement in values.items():
+        word = word.replace(f"{{{name}}}", replacement)
     return word
 
 
 def preload(path: str) -> str:
-    """What tells Node in NODE_OPTIONS to load a file first: Node 8 wants no `=`, and Node before 12 knows no quotes."""
+    """The part of NODE_OPTIONS that preloads a file. Node 8 rejects `=`, and Node before 12 does not know quotes."""
     return f"--require {json.dumps(path) if ' ' in path else path}"
 
 

@@ -20,10 +20,10 @@ from pipeline.core.records import Status
 from pipeline.ecosystems import parser as named
 from pipeline.sandbox.base import Workspace
 
-#: matchers in use, and what keeps other tests of a file from running
+#: matchers in use, and calls that keep other tests of a file from running
 _USED = re.compile(r"^(.*?):(?:\.(to[A-Z]\w*)|(\.only\b|\bf(?:it|describe)\())$", re.MULTILINE)
 _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
-#: what every object has, and matchers that write files of their own
+#: methods that every object has, and matchers that write files
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: appends the first file to the others
@@ -36,12 +36,12 @@ class Control(NamedTuple):
     title: str = ""
     files: tuple[str, ...] = ()
 
-    def deaf(self, results: Mapping[str, Status]) -> list[str]:
+    def silenced(self, results: Mapping[str, Status]) -> list[str]:
         """The files in which a test passed and the control did not fail."""
         passed = [name for name, status in results.items() if status is Status.PASSED]
-        hearing = {one for one in self.files if {*self._of(one, results).values()} == {Status.FAILED}}
+        failing = {file for file in self.files if {*self._of(file, results).values()} == {Status.FAILED}}
         return [
-            one for one in self.files if one not in hearing and any(name.startswith(f"{one} > ") for name in passed)
+            file for file in self.files if file not in failing and any(name.startswith(f"{file} > ") for name in passed)
         ]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
@@ -51,46 +51,46 @@ class Control(NamedTuple):
 
     def _of(self, file: str, results: Mapping[str, Status]) -> dict[str, Status]:
         """The control of a file in the results: a test, or a group of tests."""
-        own = f"{file} > {self.title}"
-        return {name: status for name, status in results.items() if name == own or name.startswith(f"{own} > ")}
+        control = f"{file} > {self.title}"
+        return {name: status for name, status in results.items() if name == control or name.startswith(f"{control} > ")}
 
 
 def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
-    """Append the control to these test files, but to none in which some tests keep others from running."""
+    """Append the control to these test files, except where some tests keep others from running."""
     scripts = [file for file in tests if _SCRIPT.search(file)] if named(parser).control else []
-    said = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
-    used = _USED.findall(said)
-    alone = {file for file, _, only in used if only}
+    matches = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
+    uses = _USED.findall(matches)
+    alone = {file for file, _, only in uses if only}
     chosen = tuple(file for file in scripts if file not in alone)
     if chosen:
         path = f"{workspace.scratch}/control"
-        workspace.write(path, text(parser, {name for _, name, _ in used if name}, title).encode())
+        workspace.write(path, text(parser, {name for _, name, _ in uses if name}, title).encode())
         workspace.run([*_APPEND, path, *chosen])
     return Control(title, chosen)
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:
-    """The control as it stands in a file: a `control.js` in one line, which type checks leave alone, behind a
-    semicolon, which the file may lack.
+    """The control as it is appended: `control.js` in one line that type checks ignore, after a semicolon that the file
+    may lack.
 
-    `matchers` are names that stand behind a dot there.
+    `matchers` are names that follow a dot in the test files.
     """
     names = ", ".join(f'"{name}"' for name in sorted(matchers) if not _NO_MATCHERS.fullmatch(name))
-    own = named(parser)
-    words = {name: Template(word).substitute(title=title) for name, word in dict(own.control or {}).items()}
-    lines = (line.strip() for line in own.control_text().splitlines())
-    statement = Template(" ".join(lines)).substitute(words, title=title, matchers=names)
-    return f"\n{words['imports']}\n// @ts-ignore\n;{statement}\n"
+    folder = named(parser)
+    parts = {name: Template(word).substitute(title=title) for name, word in dict(folder.control or {}).items()}
+    lines = (line.strip() for line in folder.control_text().splitlines())
+    statement = Template(" ".join(lines)).substitute(parts, title=title, matchers=names)
+    return f"\n{parts['imports']}\n// @ts-ignore\n;{statement}\n"
 
 
 def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
-    """By path; nothing of any file when one of them is gone."""
+    """The digest of each file by path; empty if one of them is missing."""
     done = workspace.run(["git", "hash-object", "--no-filters", "--", *files])
-    found = done.output.decode(errors="replace").split()
-    return dict(zip(files, found, strict=True)) if done.code == 0 and len(found) == len(files) else {}
+    hashes = done.output.decode(errors="replace").split()
+    return dict(zip(files, hashes, strict=True)) if done.code == 0 and len(hashes) == len(files) else {}
 
 
 def changed(workspace: Workspace, before: Mapping[str, str]) -> tuple[str, ...]:
-    """The files that are gone, or others than before."""
-    now = digests(workspace, list(before))
-    return tuple(file for file, digest in before.items() if now.get(file) != digest)
+    """The files that are missing or differ from before."""
+    after = digests(workspace, list(before))
+    return tuple(file for file, digest in before.items() if after.get(file) != digest)

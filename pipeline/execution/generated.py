@@ -1,8 +1,8 @@
 """Files that a repository's own commands make before its tests run: compiled siblings, icons, tokens.
 
-They are made once, in a workspace without network, and become part of the layer of sources, beside the commit and not
-in it. Where a patch changes a package whose files were made, they are made again before the tests run. Does not cover
-changes that such commands make to files of the commit, links, and what they leave in `node_modules`.
+They are made once, in a workspace without network, and become part of the layer of sources, next to the commit's files.
+If a patch changes a package with such files, they are made again before the tests run. Does not cover changes that
+such commands make to files of the commit, links, and what they leave in `node_modules`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Limit, Sand
 
 #: the list of what was made, where no patch can write
 LISTING = ".git/a11y-bench-made"
-#: what making may take; outputs are as large as a build's
+#: what these commands may use; their outputs are as large as a build's
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)
 
 _OTHERS = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
@@ -31,10 +31,10 @@ _REMOVE = ("sh", "-c", 'xargs -0 rm -f -- < "$0"')
 
 
 class OverLimit(A11yBenchError):
-    """A command that makes files reached a limit, which ended its workspace; `said` is what commands printed."""
+    """A command that makes files reached a limit, which closed its workspace; `output` is what the commands printed."""
 
-    def __init__(self, limit: Limit, said: bytes) -> None:
-        self.limit, self.said = limit, said
+    def __init__(self, limit: Limit, output: bytes) -> None:
+        self.limit, self.output = limit, output
         super().__init__(f"making files reached the limit on {limit}")
 
 
@@ -42,10 +42,10 @@ def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources
     """Run the commands in the image `plain` and add what they make to the checkout `sources`. Raises InstallFailed."""
     with sandbox.open(plain, cache="none", limits=LIMITS) as workspace, TemporaryDirectory() as folder:
         for argv in commands:
-            done = workspace.run(argv)
-            if done.code:
-                said = done.output.decode(errors="replace")
-                raise InstallFailed(f"{' '.join(argv)} ended with {done.code}", said)
+            completed = workspace.run(argv)
+            if completed.code:
+                output = completed.output.decode(errors="replace")
+                raise InstallFailed(f"{' '.join(argv)} ended with {completed.code}", output)
         made, visible = _listed(workspace), _listed(workspace, "--exclude-standard")
         if not made:
             raise InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
@@ -53,10 +53,10 @@ def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources
         workspace.write(listing, _joined(made))
         workspace.run([*_PACK, listing, packed])
         workspace.fetch(packed, Path(folder, "made"))
-        kept = list(_copied(Path(folder, "made"), sources))
-    (sources / LISTING).write_bytes(_joined(kept))
+        added = list(_copied(Path(folder, "made"), sources))
+    (sources / LISTING).write_bytes(_joined(added))
     with (sources / ".git" / "info" / "exclude").open("a") as rules:
-        rules.writelines(f"/{_escaped(path)}\n" for path in sorted(set(visible) & set(kept)))
+        rules.writelines(f"/{_escaped(path)}\n" for path in sorted(set(visible) & set(added)))
 
 
 def made_in(workspace: Workspace) -> frozenset[str]:
@@ -65,44 +65,44 @@ def made_in(workspace: Workspace) -> frozenset[str]:
 
 
 def renew(workspace: Workspace, environment: Environment, changed: Collection[str]) -> bytes:
-    """Make again what follows from changed files; what the commands said. One that fails leaves its files unmade.
-    Raises OverLimit."""
+    """Make the files again that depend on changed ones, and return the commands' output. A command that fails leaves
+    its files missing. Raises OverLimit."""
     made = made_in(workspace) if environment.prepare and changed else frozenset()
     if not made or not _concerned(workspace, made, changed):
         return b""
     workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"])
-    said = b""
+    output = b""
     for argv in environment.prepare:
-        done = workspace.run(argv)
-        said += _said(argv, done)
-        if done.limit:
-            raise OverLimit(done.limit, said)
-    return said
+        completed = workspace.run(argv)
+        output += _transcript(argv, completed)
+        if completed.limit:
+            raise OverLimit(completed.limit, output)
+    return output
 
 
 def _concerned(workspace: Workspace, made: Collection[str], changed: Collection[str]) -> bool:
-    """Whether a file that was made is changed itself, or a source of a package in which files were made."""
-    found = workspace.run(["git", "ls-files", "-z", "--", "package.json", "*/package.json"]).output
-    packages = {posixpath.dirname(path) for path in found.decode(errors="replace").split("\0")}
+    """Whether a made file changed, or a source in a package that has made files."""
+    manifests = workspace.run(["git", "ls-files", "-z", "--", "package.json", "*/package.json"]).output
+    packages = {posixpath.dirname(path) for path in manifests.decode(errors="replace").split("\0")}
     homes = {_home(path, packages) for path in made}
     return any(path in made or not is_test_file(path) and _home(path, packages) in homes for path in changed)
 
 
 def _home(path: str, packages: Collection[str]) -> str:
-    """The nearest package above a file; the root is empty."""
+    """The folder of the nearest package above a file; empty for the root."""
     folder = posixpath.dirname(path)
     while folder and folder not in packages:
         folder = posixpath.dirname(folder)
     return folder
 
 
-def _listed(workspace: Workspace, *more: str) -> list[str]:
-    listed = workspace.run([*_OTHERS, *more]).output.decode(errors="surrogateescape").split("\0")
+def _listed(workspace: Workspace, *options: str) -> list[str]:
+    listed = workspace.run([*_OTHERS, *options]).output.decode(errors="surrogateescape").split("\0")
     return [path for path in listed if path]
 
 
 def _copied(made: Path, sources: Path) -> Iterator[str]:
-    """The files that could be added: none through a link of the repository, and none in the place of another."""
+    """Copy the files and yield their paths. Skip any that a link would lead outside, or that would replace a link."""
     inside: Callable[[Path], bool] = lambda path: path.resolve().is_relative_to(sources.resolve())  # noqa: E731
     for path in sorted(made.rglob("*")):
         name = path.relative_to(made)
@@ -118,9 +118,9 @@ def _joined(paths: Collection[str]) -> bytes:
 
 
 def _escaped(path: str) -> str:
-    """A path as a rule of git's that means this file alone."""
+    """A path as a git ignore rule that matches this file only."""
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", path)
 
 
-def _said(argv: Sequence[str], done: Completed) -> bytes:
-    return f"$ {' '.join(argv)} (ended with {done.code})\n".encode() + done.output[-20_000:] + b"\n"
+def _transcript(argv: Sequence[str], completed: Completed) -> bytes:
+    return f"$ {' '.join(argv)} (ended with {completed.code})\n".encode() + completed.output[-20_000:] + b"\n"

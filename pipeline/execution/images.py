@@ -31,7 +31,7 @@ from pipeline.sandbox.progress import telling
 #: raised whenever layers are made differently: images that were made before are not used
 VERSION = 2
 
-#: what the layer of dependencies follows from, besides the manifests
+#: the fields that determine the layer of dependencies, besides the manifests
 _INSTALLED_BY = {"node", "manager", "manager_version", "install", "install_env", "edits", "rebuild"}
 
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -40,7 +40,7 @@ _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 class Recipe(NamedTuple):
     """What an image is made of: sources of `base`, dependencies by the manifests of `manifests` (both commits).
 
-    `plain` is the image without the files that the environment prepares: the same one where it prepares none.
+    `plain` is the image without the files that the environment prepares; it equals `image` if there are none.
     """
 
     environment: Environment
@@ -54,9 +54,11 @@ class Recipe(NamedTuple):
 def recipe(clone: Clone, environment: Environment, base: str, manifests: str) -> Recipe:
     """Name the layers by what they are made of. Raises UnsafeTree."""
     entries = tree_of(clone, manifests)
-    wanted = [f"{one.mode} {one.kind} {one.name}\t{one.path}" for one in entries if is_manifest(one.path)]
+    manifest_lines = [
+        f"{entry.mode} {entry.kind} {entry.name}\t{entry.path}" for entry in entries if is_manifest(entry.path)
+    ]
     shaped = {name for name in ("focus", "browser") if getattr(environment, name)}
-    key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), wanted)
+    key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), manifest_lines)
     tree = tree_name(clone, base)
     plain = digest(key, tree)
     image = digest(plain, environment.prepare) if environment.prepare else plain
@@ -64,16 +66,16 @@ def recipe(clone: Clone, environment: Environment, base: str, manifests: str) ->
 
 
 class Made(NamedTuple):
-    """What an image is made of in fact, without the limits of what runs in it; and deviations from what was asked."""
+    """What an image was actually made of, without the limits of what runs in it, and deviations from the request."""
 
     ran: Identity
     deviations: tuple[str, ...]
 
 
 def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], None]) -> Made:
-    """Make both layers unless they are there. Raises InstallFailed, InfrastructureError, UserError.
+    """Make both layers unless they exist. Raises InstallFailed, InfrastructureError, UserError.
 
-    Threads that need the same environment wait for the first of them. Sources are checked out while it is made.
+    Threads that need the same environment wait for the first one to make it; sources are checked out meanwhile.
     """
     require_commit(clone, made.base)
     with TemporaryDirectory(prefix="a11y-bench-") as folder, Aside() as aside:
@@ -94,7 +96,7 @@ def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], No
 
 
 def _prepare(sandbox: Sandbox, made: Recipe, sources: Path, say: Callable[[str], None]) -> None:
-    """Add what the environment's own commands make of the sources. Raises InstallFailed."""
+    """Add the files that the environment's own commands make from the sources. Raises InstallFailed."""
     commands = made.environment.prepare
     with telling(say, f"preparing: {'; '.join(' '.join(argv) for argv in commands)}"[:200]):
         if not sandbox.images.has(made.plain):
@@ -103,14 +105,14 @@ def _prepare(sandbox: Sandbox, made: Recipe, sources: Path, say: Callable[[str],
 
 
 def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> Made:
-    here = sandbox.images.identity()
+    identity = sandbox.images.identity()
     ran = Identity(
         node=installed.node,
         manager=installed.tools[-1] if installed.tools else "",
         base_image=installed.base_image,
         browser=installed.browser,
-        architecture=here.architecture,
-        sandbox=here.sandbox,
+        architecture=identity.architecture,
+        sandbox=identity.sandbox,
         missing=missing,
     )
     return Made(ran, (*installed.deviations, *(f"missing in the clone, left out: {path}" for path in missing)))
@@ -130,5 +132,5 @@ def _export_manifests(clone: Clone, made: Recipe, target: Path) -> None:
 
 
 def source(store: Store, repo: Repo) -> Clone:
-    """The clone of a repository's sources. Raises UserError when it is not collected, or no clone of it is known."""
+    """The clone of a repository. Raises UserError if it was not collected or no clone of it is known."""
     return clones.find(store, repo)

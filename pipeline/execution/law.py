@@ -1,4 +1,4 @@
-"""What decides a test run and how it is read, as far as the floors up to this one know it (`core.law`)."""
+"""The files that decide a test run and how it is read, on this floor and below (`core.law`)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ register("reading", "pipeline.ecosystems", "reports.py")
 register("reading", __package__, "reading.py")
 for _runner in all_runners():
     _folder = f"pipeline.ecosystems.runners.{_runner}"
-    register("reading", _folder, *(one.name for one in files(_folder).iterdir() if one.name.endswith(".py")))
+    register("reading", _folder, *(file.name for file in files(_folder).iterdir() if file.name.endswith(".py")))
 
 
 def of_run(*chapters: Chapter, parser: str) -> str:
-    """The digest of these chapters for the runs whose reports this parser reads; none: what no runner runs."""
-    own: list[str | bytes] = []
+    """The digest of these chapters for runs whose reports this parser reads; an empty parser means no runner."""
+    parts: list[str | bytes] = []
     if parser and "running" in chapters:
-        own += [*patterns(), *named(parser).decides_run()]
+        parts += [*patterns(), *named(parser).decides_run()]
     if parser and "reading" in chapters:
-        own += named(parser).decides_reading()
-    return digest(law(*chapters), *own)
+        parts += named(parser).decides_reading()
+    return digest(law(*chapters), *parts)

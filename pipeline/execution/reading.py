@@ -1,4 +1,4 @@
-"""What a run's log and report say of the tests: pure, so that stored runs can be read again at any time."""
+"""What a run's log and report say about the tests: pure, so that stored runs can be read again at any time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.execution.run import TestRun
 
 
 def read(parser: str, run: TestRun) -> TestRun:
-    """A run with what its log and report say: nothing else is needed, so that stored ones can be read at any time."""
+    """A run, completed by what its log and report say. Nothing else is needed."""
     if run.end != "ran" or not run.place:
         return run
     try:
@@ -36,15 +36,15 @@ def read(parser: str, run: TestRun) -> TestRun:
 
 
 def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
-    """Signs that somebody wrote what the runner did not say: one that no signal killed announces what it wrote."""
+    """Signs that something else than the runner wrote the report. A runner that no signal killed announces it."""
     if not announced and run.code >= 0:
         yield "the runner ended without announcing its report"
-    yield from (f"the negative control of {file} did not fail" for file in run.control.deaf(report.tests))
+    yield from (f"the negative control of {file} did not fail" for file in run.control.silenced(report.tests))
     yield from (f"the run changed {file}" for file in run.changed)
 
 
 def _died(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
-    """Signs that the runner itself broke: an error that nobody handled, or that came late, is not yet a lie."""
+    """Signs that the runner itself broke: an unhandled or late error is no proof of a forgery."""
     if not announced and run.code < 0:
         yield f"the runner was killed by signal {-run.code} before it announced its report"
     if report.success != (run.code == 0):

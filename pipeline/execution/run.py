@@ -1,4 +1,4 @@
-"""A test run as it was, and the form in which it is stored: what its log and report say is read anew."""
+"""A test run, and the form in which it is stored: what its log and report say is read again each time."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class TestRun:
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
-    `died` are signs of a runner that broke, of which nobody needs to be guilty: a report that is cut off, or that the
-    exit code disagrees with. A file that could not run as a whole is in the results itself, FAILED. What `read` makes
-    of a run stands first; `restored` lists protected files that a patch had changed, `changed` those that are others
-    after the run, and it is `merged` when it applied in a three-way merge only. `memory` is the most that its workspace
-    held, in bytes (0: not known). One that is `lost` left its workspace so that nothing more could be done there.
+    `died` are signs of a broken runner, for which nobody need be to blame: a report that is cut off, or that disagrees
+    with the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read`
+    fills come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the
+    run, and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace in
+    bytes (0: unknown). The end `lost` means that the run left its workspace unusable.
     """
 
-    #: pytest takes it for no test
+    #: tells pytest that this is not a test
     __test__ = False
 
     end: End = "ran"
@@ -56,7 +56,7 @@ class TestRun:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why what it says is not to be believed."""
+        """The reasons not to believe what it says."""
         return self.faults + self.died
 
     def with_files(self, names: Iterable[str]) -> TestRun:
@@ -66,9 +66,9 @@ class TestRun:
 
 @dataclass(frozen=True)
 class PatchRun:
-    """What came of running a patch: a run; or which patch does not apply (`predicted`, `test`, …) and why; or a fault
-    of the machine, as `cause: message`. `counter` are the counter-runs that were made of it (execution.counter),
-    `repeats` the same run again, and `flips` what gold does in its own repeats, None where it was not asked."""
+    """The result of running a patch: a run; or which patch does not apply (`predicted`, `test`, …) and why; or a fault
+    of the machine, as `cause: message`. `counter` are its counter-runs (execution.counter), `repeats` are repeats of
+    the same run, and `flips` is what gold does in its own repeats, None if that was not needed."""
 
     run: TestRun | None = None
     counter: dict[str, TestRun] = field(default_factory=dict)
@@ -87,7 +87,7 @@ def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def unpack(fields: Mapping[str, Any], name: str, read: Callable[[str], bytes]) -> TestRun:
-    """The run that `pack` gave, unread; `read` gives the bytes of a file."""
+    """The run that `pack` stored, with its report not yet read. `read` returns the bytes of a file."""
     lists = {key: tuple(fields[key]) for key in ("restored", "changed")}
     title, files = fields["control"]
     log, report = (gzip.decompress(read(f"{name}.{kind}.gz")) for kind in ("log", "report"))

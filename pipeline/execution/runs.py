@@ -1,7 +1,7 @@
 """Patch, run, read the report: the one way in which tests are run, in qualification and in evaluation alike.
 
-A `TestRun` says what the tests did, or why nothing can be said. Writes nothing: the caller keeps `log`. Does not cover
-what the results mean (core.verdict).
+A `TestRun` says what the tests did, or why that is unknown. Writes nothing: the caller keeps `log`. Does not cover what
+the results mean (core.verdict).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _ENDS: dict[Limit, End] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: an instance's image, its environment, the test files (None: all), within which limits; and the files
-    `protected` beside those that are so by name."""
+    """What is run: an instance's image and environment, the test files (None: all), the limits, and the files that are
+    `protected` besides those protected by name."""
 
     sandbox: Sandbox
     image: str
@@ -59,11 +59,11 @@ def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "us
         for name, patch in steps:
             apply(workspace, patch, name)
         try:
-            said = generated.renew(workspace, plan.environment, patches.paths("".join(patch for _, patch in steps)))
+            output = generated.renew(workspace, plan.environment, patches.paths("".join(patch for _, patch in steps)))
         except generated.OverLimit as over:
-            return TestRun(_ENDS[over.limit], log=over.said)
+            return TestRun(_ENDS[over.limit], log=over.output)
         run = run_tests(workspace, plan)
-        return replace(run, log=said + run.log, memory=workspace.peak() if run.end == "ran" else 0)
+        return replace(run, log=output + run.log, memory=workspace.peak() if run.end == "ran" else 0)
 
 
 def run_patch(
@@ -75,7 +75,7 @@ def run_patch(
     alter: Callable[[Workspace], None] | None = None,
 ) -> TestRun:
     """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. A counter-run may
-    `alter` gold's tests before. Raises PatchFailed, as `prepared` does."""
+    first `alter` gold's tests. Raises PatchFailed, as `prepared` does."""
     is_protected = protection(plan.protected)
     gold = [*patches.paths(test_patch), *(path for path in patches.paths(fix_patch) if is_protected(path))]
     parser = plan.environment.parser
@@ -83,20 +83,20 @@ def run_patch(
         with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
             if alter:
                 alter(workspace)
-            there = sorted(existing(workspace, sorted({*tests, *gold, *plan.protected})))
+            present = sorted(existing(workspace, sorted({*tests, *gold, *plan.protected})))
             title = digest(patch, test_patch)[:16]
-            control = plant(workspace, parser, [path for path in there if path in tests], title)
-            before = digests(workspace, there)
+            control = plant(workspace, parser, [path for path in present if path in tests], title)
+            before = digests(workspace, present)
             run = _executed(workspace, plan)
-            others = changed(workspace, before) if run.end == "ran" else ()
+            changed_files = changed(workspace, before) if run.end == "ran" else ()
     except generated.OverLimit as over:
-        return TestRun(_ENDS[over.limit], log=over.said)
-    return read(parser, replace(run, control=control, changed=others, **applied._asdict()))
+        return TestRun(_ENDS[over.limit], log=over.output)
+    return read(parser, replace(run, control=control, changed=changed_files, **applied._asdict()))
 
 
 @contextmanager
 def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
-    """A workspace with a patch in it, as `prepare` makes it, and what became of it. Raises PatchFailed, OverLimit."""
+    """A workspace with a patch applied by `prepare`, and what applying it did. Raises PatchFailed, OverLimit."""
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
         is_protected = protection(plan.protected)
         applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
@@ -112,49 +112,51 @@ def run_tests(workspace: Workspace, plan: Plan) -> TestRun:
 
 
 def _executed(workspace: Workspace, plan: Plan) -> TestRun:
-    """What the test command left behind, unread."""
+    """Run the test command; its report is not read yet."""
     environment = plan.environment
     entries = {posixpath.join(environment.folder, entry): entry for entry in environment.entries}
-    there = existing(workspace, [*(plan.files or ()), *entries])
-    files = None if plan.files is None else [file for file in plan.files if file in there]
+    present = existing(workspace, [*(plan.files or ()), *entries])
+    files = None if plan.files is None else [file for file in plan.files if file in present]
     if files == []:
         return TestRun(log=b"none of the test files exists in this run\n")
-    entry = next((entry for path, entry in entries.items() if path in there), "")
+    entry = next((entry for path, entry in entries.items() if path in present), "")
     if entries and not entry:
         return TestRun("no_report", log=f"none of these is installed: {', '.join(environment.entries)}\n".encode())
     name, parser = f"report-{secrets.token_hex(8)}.json", parser_named(environment.parser)
     outlet = workspace.outlet(name) if parser.once and _preloads(environment, parser) else None
-    places = _places(workspace, environment, entry, outlet.path if outlet else f"{workspace.scratch}/{name}")
-    argv = command.argv(environment, places, files)
+    values = _values(workspace, environment, entry, outlet.path if outlet else f"{workspace.scratch}/{name}")
+    argv = command.argv(environment, values, files)
     with timed("tests"):
-        done = workspace.run(argv, env=_variables(workspace, environment, places), folder=environment.folder)
-    log = f"$ {shlex.join(argv)}\n".encode() + done.output
-    left = TestRun("ran", code=done.code, place=places["report"], root=workspace.root, log=log, seconds=done.seconds)
-    if done.limit:
-        return replace(left, end=_ENDS[done.limit])
-    report = done.output if parser.log else outlet.taken() if outlet else workspace.read(left.place)
-    return replace(left, end="no_report") if report is None else replace(left, report=report)
+        completed = workspace.run(argv, env=_variables(workspace, environment, values), folder=environment.folder)
+    log = f"$ {shlex.join(argv)}\n".encode() + completed.output
+    run = TestRun(
+        "ran", code=completed.code, place=values["report"], root=workspace.root, log=log, seconds=completed.seconds
+    )
+    if completed.limit:
+        return replace(run, end=_ENDS[completed.limit])
+    report = completed.output if parser.log else outlet.taken() if outlet else workspace.read(run.place)
+    return replace(run, end="no_report") if report is None else replace(run, report=report)
 
 
-def _places(workspace: Workspace, environment: Environment, entry: str, report: str) -> dict[str, str]:
-    """What stands for the placeholders; the name of the report is not known before the tests start."""
+def _values(workspace: Workspace, environment: Environment, entry: str, report: str) -> dict[str, str]:
+    """The values of the placeholders. The report's name is not known before the tests start."""
     scratch = workspace.scratch
-    places = {"report": report, "cache": workspace.cache}
+    values = {"report": report, "cache": workspace.cache}
     if reporter := parser_named(environment.parser).reporter_file():
-        places["reporter"] = f"{scratch}/{reporter.name}"
-        workspace.write(places["reporter"], reporter.read_bytes())
-    return places | ({"entry": entry} if entry else {})
+        values["reporter"] = f"{scratch}/{reporter.name}"
+        workspace.write(values["reporter"], reporter.read_bytes())
+    return values | ({"entry": entry} if entry else {})
 
 
 def _preloads(environment: Environment, parser: Parser) -> bool:
-    """Whether a parser's preload, if it has one, is loaded: Node 8 was the first that NODE_OPTIONS could tell of it."""
+    """Whether a parser's preload, if any, is loaded: NODE_OPTIONS works since Node 8."""
     major = environment.node.partition(".")[0]
     return not parser.preload or not major.isdigit() or int(major) >= 8
 
 
-def _variables(workspace: Workspace, environment: Environment, places: Mapping[str, str]) -> dict[str, str]:
+def _variables(workspace: Workspace, environment: Environment, values: Mapping[str, str]) -> dict[str, str]:
     """The variables of the tests, with what Node loads before the runner."""
-    variables = command.variables(environment, places)
+    variables = command.variables(environment, values)
     file = parser_named(environment.parser).preload_file()
     if file is None:
         return variables
@@ -164,6 +166,6 @@ def _variables(workspace: Workspace, environment: Environment, places: Mapping[s
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
-    """Those of the paths that are there, asked at once."""
-    listed = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
-    return set(paths).intersection(listed.decode(errors="replace").splitlines())
+    """Those of the paths that exist, in one command."""
+    output = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
+    return set(paths).intersection(output.decode(errors="replace").splitlines())

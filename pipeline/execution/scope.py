@@ -1,12 +1,13 @@
 """Which test files are run for an instance: `touched` (those of the test patch, and related ones) or `full` (all).
 
 Related to a changed source are tests of the nearest folder that has any (its own or one of the two above, each with its
-`__tests__`, `test`, `tests` and `spec`): all of them where it is a component's, called like one of them
-(`Button/__tests__/Button-test.js`, `dialog/src/dialog.test.tsx`), else those that are called like the source. And, in a
-tree of tests of their own, those called like it in a folder of the same name. Stories are no sources: no test imports
-them. What a test patch changes of the tests' data (`tests/languages/sql/string.test`) is read by tests above it, in a
-tree of tests or beside a component: of the nearest folder that holds some, those that the root's test scripts name, or
-that are called like tests. Does not cover what imports a changed source from elsewhere: that takes the scope `full`.
+`__tests__`, `test`, `tests` and `spec`). If the folder is a component's, that is, named like one of its tests
+(`Button/__tests__/Button-test.js`, `dialog/src/dialog.test.tsx`), all of them are related, else those named like the
+source. In a separate tree of tests, those named like the source in a folder of the same name are related, too. Stories
+are not sources: no test imports them. Test data that a test patch changes (`tests/languages/sql/string.test`) is read
+by tests above it, in a tree of tests or next to a component: in the nearest folder with tests, those that the root's
+test scripts name, or that are named like tests. Does not cover tests elsewhere that import a changed source: that takes
+the scope `full`.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
 
-#: raised when other files are selected: what was decided before is stale
+#: raised when the selection changes: earlier decisions become stale
 VERSION = 3
 
 _HEIGHT = 2
-#: folders that are not called like what they hold
+#: folders whose names say nothing about their content
 _PLAIN_FOLDERS = ("src", "lib")
 _TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "specs", "spec", "unit")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
-#: what the one file is called that runs all that lies below its folder
+#: names of a file that runs everything below its folder
 _STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
 _TEST_WORD = re.compile(r"(?:[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|Specs?))$")
 
@@ -39,16 +40,16 @@ _TEST_WORD = re.compile(r"(?:[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|S
 def files(
     scope: str, tree: Collection[str], fix_patch: str, test_patch: str, manifest: str | None = None
 ) -> tuple[str, ...]:
-    """The test files of an instance whose base has the paths `tree` and the root's `manifest` (its text), in order of
-    their names; none for `full`."""
+    """The test files of an instance, sorted; empty for `full`. `tree` are the paths of its base, `manifest` is the text
+    of the root's package.json."""
     if scope == "full":
         return ()
     return tuple(sorted({*touched(tree, test_patch, manifest), *related(tree, paths(fix_patch))}))
 
 
 def touched(tree: Collection[str], test_patch: str, manifest: str | None = None) -> tuple[str, ...]:
-    """The files of the test patch, and tests that read what it changes of their data, in order of their names. The
-    runner itself leaves out what is no test (fixtures)."""
+    """The files of the test patch, and tests that read test data which it changes, sorted. The runner itself skips
+    files that are not tests (fixtures)."""
     changed = paths(test_patch)
     code = {_test_of(path) for path in changed if _CODE.search(_test_of(path)) and not _sets_up(path)}
     code = set(filter(is_runnable, code)) or code
@@ -57,12 +58,12 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
 
 
 def _sets_up(path: str) -> bool:
-    """Whether a file is configuration or set-up by its name (`setupTests.js`), and so no test that a runner runs."""
+    """Whether a file is configuration or set-up by its name (`setupTests.js`), and therefore not a test."""
     return is_configuration(path) and not re.search(r"[.\-_](?:test|spec|cy)\.", PurePosixPath(path).name)
 
 
 def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:
-    """The tests that read test data; none where the patch changes a test of the same folder itself."""
+    """The tests that read test data; none if the patch changes a test in the same folder."""
     by_folder: dict[PurePosixPath, list[PurePosixPath]] = defaultdict(list)
     for path in tree:
         if _CODE.search(path) and is_test_file(path) and "node_modules" not in path.split("/"):
@@ -78,7 +79,7 @@ def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], 
 
 
 def _is_near(folder: PurePosixPath, tests: Iterable[PurePosixPath]) -> bool:
-    """Whether tests of a folder may read data below it: in a tree of tests, or beside a component."""
+    """Whether tests of a folder may read data below it: in a tree of tests, or next to a component."""
     return any(part in _TEST_FOLDERS for part in folder.parts) or bool(folder.name) and _is_component(folder, tests)
 
 
@@ -92,8 +93,8 @@ def named_tests(manifest: str | None) -> frozenset[str]:
         scripts = json.loads(manifest or "{}").get("scripts", {})
     except (ValueError, AttributeError):
         return frozenset()
-    told = scripts.items() if isinstance(scripts, dict) else ()
-    texts = [text for name, text in told if name.startswith("test") and isinstance(text, str)]
+    entries = scripts.items() if isinstance(scripts, dict) else ()
+    texts = [text for name, text in entries if name.startswith("test") and isinstance(text, str)]
     return frozenset(word.strip("'\"").removeprefix("./") for text in texts for word in text.split())
 
 
@@ -108,7 +109,7 @@ def related(tree: Collection[str], changed: Iterable[str]) -> set[str]:
 
 
 def _near(source: PurePosixPath, by_folder: Mapping[PurePosixPath, list[PurePosixPath]]) -> Iterator[PurePosixPath]:
-    """The tests of the nearest folder that has any, never of the root's."""
+    """The tests of the nearest folder that has any, except the root."""
     folders = [folder for folder in list(source.parents)[: _HEIGHT + 1] if folder.name and by_folder.get(folder)]
     for test in by_folder[folders[0]] if folders else ():
         if _stem(test) == _stem(source) or _is_component(folders[0], by_folder[folders[0]]):
@@ -116,8 +117,8 @@ def _near(source: PurePosixPath, by_folder: Mapping[PurePosixPath, list[PurePosi
 
 
 def _is_component(folder: PurePosixPath, tests: Iterable[PurePosixPath]) -> bool:
-    named = folder.parent if folder.name in _PLAIN_FOLDERS else folder
-    return any(_stem(test).lower() == named.name.lower() for test in tests)
+    component = folder.parent if folder.name in _PLAIN_FOLDERS else folder
+    return any(_stem(test).lower() == component.name.lower() for test in tests)
 
 
 def _parallel(source: PurePosixPath, tests: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
@@ -137,12 +138,12 @@ def is_test(path: str) -> bool:
 
 
 def _home(test: PurePosixPath) -> PurePosixPath:
-    """The folder whose tests these are: above a folder of tests."""
+    """The folder that a test belongs to: for a test in a folder of tests, the one above."""
     return test.parent.parent if test.parent.name in _TEST_FOLDERS else test.parent
 
 
 def named_like(path: str) -> str:
-    """What a test is called after, and what a source is called: `Menu` of `src/Menu.test.tsx` and `src/Menu.tsx`."""
+    """The name that a source and its tests share: `Menu` of `src/Menu.test.tsx` and `src/Menu.tsx`."""
     return _stem(PurePosixPath(path))
 
 
