@@ -272,16 +272,16 @@ class Conduct:
         **how: Any,
     ) -> None:
         from pipeline.evaluate.answers import Subject
-        from pipeline.evaluate.assess.stage import More, assess
+        from pipeline.evaluate.assess.stage import Extras, assess
         from pipeline.evaluate.runs import How
         from pipeline.llm.panel import Asked
 
         asked = self.campaign.evaluate
         judge = Asked(asked.judge, asked.judge_samples, asked.judge_budget, self.models, self.given, gateway)
         parts = asked.assess or ()
-        more = More("axe" in parts, "stories" in parts, judge if "judge" in parts else None)
+        extras = Extras("axe" in parts, "stories" in parts, judge if "judge" in parts else None)
         say_stage("04 assess", f"{label} with {model} on {repo}")
-        assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), more=more, **how)
+        assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), extras=extras, **how)
 
     # -- the page track ---------------------------------------------------------------------------------------------
     def _generate(self, pages: Pages, gateway: Gateway | None) -> Any:

@@ -18,7 +18,7 @@ from pipeline.core.retry import PATIENT
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.stage import More, assess
+from pipeline.evaluate.assess.stage import Extras, assess
 from pipeline.evaluate.runs import How
 from pipeline.llm.panel import Asked
 from pipeline.sandbox.base import DEFAULT, Sandbox
@@ -35,8 +35,8 @@ def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs:
         judge = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
         for agent, name, judged in ASSESSED:
             say_stage("04 assess", name)
-            more = More(axe=True, stories=True, judge=judge if judged else None)
-            assess(store, Subject(repo, agent, name), how, jobs=jobs, more=more)
+            extras = Extras(axe=True, stories=True, judge=judge if judged else None)
+            assess(store, Subject(repo, agent, name), how, jobs=jobs, extras=extras)
 
 
 def unexpected(store: Store, repo: Repo, demo: Path) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Whether the machine failed, or a patch made it look so.
 
-A patch can fill the disk with deleted but open files, use up memory or processes in the background, or end what we
-start in its container. Then our own commands fail there. So a failure under a patch, after the usual tries, is the
-machine's only if the machine also fails without the patch. Writes nothing.
+A patch can fill the disk with deleted but open files, use up memory or processes in the background, or end processes
+that we start in its container. Then our own commands fail there. So the machine is to blame for a failure under a
+patch, after the usual tries, only if it also fails without the patch. Writes nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pipeline.execution.runs import Plan
 
 R = TypeVar("R")
 
-#: causes that what runs in a container can bring about
+#: causes that code in a container can bring about
 DOUBTFUL = ("engine", "disk", "workspace", "workspace_gone")
 
 
 def settled(error: InfrastructureError, run: Callable[[], R], serves: Callable[[], bool]) -> R | None:
-    """What `run` gives where it is tried once more; None where it fails again, and the machine `serves` others right
-    before and right after. Raises InfrastructureError for what the machine failed at."""
+    """The result of trying `run` once more; None if it fails again while the machine works right before and right after
+    (`serves`). Raises InfrastructureError if the machine is to blame."""
     if error.cause not in DOUBTFUL or not serves():
         raise error
     try:
@@ -33,11 +33,11 @@ def settled(error: InfrastructureError, run: Callable[[], R], serves: Callable[[
 
 
 def serves(plan: Plan) -> bool:
-    """Whether a command without any patch runs where the patch did: one that fails, since after such a one the sandbox
-    looks at its disk and its counters."""
+    """Whether a command without any patch runs where the patch did. The command fails on purpose, since the sandbox
+    then checks its disk and its counters."""
     try:
         with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
-            done = workspace.run(["false"])
-            return done.code == 1 and done.limit is None
+            completed = workspace.run(["false"])
+            return completed.code == 1 and completed.limit is None
     except InfrastructureError:
         return False

@@ -40,16 +40,16 @@ def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Pat
 
         subject = adopt(store, subject, predictions)
     how = {**how._asdict(), **limits, "subset": subset}
-    say([(one, evaluate(store, one, **how)) for one in attempts(store, subject) or [subject]])
+    say([(attempt, evaluate(store, attempt, **how)) for attempt in attempts(store, subject) or [subject]])
 
 
 def say(evaluated: list[Any]) -> None:
-    """Show the verdicts on each attempt; end with 1 where some are missing."""
+    """Show the verdicts on each attempt, and exit with 1 if some are missing."""
     from pipeline.core.records import Outcome
 
     for subject, verdicts in evaluated:
         show(subject, verdicts)
-    if any(one.outcome is Outcome.NOT_EVALUATED for _, verdicts in evaluated for one in verdicts):
+    if any(verdict.outcome is Outcome.NOT_EVALUATED for _, verdicts in evaluated for verdict in verdicts):
         raise SystemExit(1)
 
 

@@ -33,4 +33,4 @@ def command(repo: Any, model: str, agent: str, name: str, run: str, store: Any) 
     from pipeline.evaluate.regrade import regrade
 
     subject = Subject(repo, agent_of(agent, model, name), model, run)
-    say([(one, regrade(store, one)) for one in attempts(store, subject) or [subject]])
+    say([(attempt, regrade(store, attempt)) for attempt in attempts(store, subject) or [subject]])

@@ -1,4 +1,4 @@
-"""From what a run said to a verdict: pure functions, so that stored runs can be graded again at any time."""
+"""From a test run to a verdict: pure functions, so that stored runs can be graded again at any time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.execution.run import PatchRun, TestRun
 
 register("grading", __package__, "grade.py", "limits.py", "repeats.py")
 
-#: behind the kind of a counter-run that is made again
+#: appended to the kind of a counter-run that is repeated
 AGAIN = ".2"
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
@@ -30,34 +30,34 @@ _ENDS = {
     "process_limit": (Outcome.TIMEOUT, "the tests started too many processes"),
     "out_of_memory": (Outcome.CRASHED, "the tests used too much memory"),
     "no_report": (Outcome.CRASHED, "the runner ended without its report"),
-    "lost": (Outcome.CRASHED, "it left its workspace unusable each time, in which all else works"),
+    "lost": (Outcome.CRASHED, "it left its workspace unusable each time, while other workspaces work"),
 }
 
 
-def without_run(prediction: Prediction | None, owed: str = "") -> Graded | None:
+def without_run(prediction: Prediction | None, failure: str = "") -> Graded | None:
     """The outcome of a patch that need not be run, None for one that must be.
 
-    `owed` is the cause of an answer that a provider or the machine failed to give: no fault of the model's.
+    `failure` is the cause if a provider or the machine left it without an answer: not the model's fault.
     """
     if prediction is None:
-        return Graded(Outcome.NOT_EVALUATED, owed) if owed else Graded(Outcome.NO_PREDICTION)
+        return Graded(Outcome.NOT_EVALUATED, failure) if failure else Graded(Outcome.NO_PREDICTION)
     return None if prediction.model_patch.strip() else Graded(Outcome.EMPTY)
 
 
-def blocked(instance: Instance, why: str) -> Graded:
-    """The outcome of a patch on which gold's tests do not apply, as they do on the base: nothing passes."""
-    found = verdict.resolve(instance.fixed_tests, instance.expected, {})
-    return Graded(Outcome.UNRESOLVED, why, found._asdict())
+def blocked(instance: Instance, cause: str) -> Graded:
+    """The outcome of a patch on which gold's tests do not apply, although they apply on the base: nothing passes."""
+    resolution = verdict.resolve(instance.fixed_tests, instance.expected, {})
+    return Graded(Outcome.UNRESOLVED, cause, resolution._asdict())
 
 
 def of_tested(instance: Instance, tested: PatchRun) -> Graded:
-    """How a patch fares, by what came of running it."""
+    """The grade of a patch by the result of running it."""
     if tested.fault:
         return Graded(Outcome.NOT_EVALUATED, tested.fault)
     if tested.unapplied:
         failure = PatchFailed(*tested.unapplied)
-        why = str(failure)
-        return Graded(Outcome.NOT_APPLIED, why) if failure.name == "predicted" else blocked(instance, why)
+        cause = str(failure)
+        return Graded(Outcome.NOT_APPLIED, cause) if failure.name == "predicted" else blocked(instance, cause)
     graded = repeats.settled(*graded_runs(instance, tested), tested.flips or {})
     if graded.outcome is Outcome.RESOLVED:
         graded = against(instance, tested.counter, graded)
@@ -66,15 +66,15 @@ def of_tested(instance: Instance, tested: PatchRun) -> Graded:
 
 
 def graded_runs(instance: Instance, tested: PatchRun) -> tuple[list[TestRun], list[Graded]]:
-    """The run of a patch and its repeats, and how it would fare by each alone."""
+    """The run of a patch and its repeats, and its grade by each of them alone."""
     runs = [run for run in (tested.run, *tested.repeats) if run]
     return runs, [of_run(instance, run) for run in runs]
 
 
 def due(instance: Instance, tested: PatchRun) -> str:
-    """The next counter-run that a patch's outcome waits for; empty for none. A patch is disguised twice before it is
-    blamed for what it does then, and one whose time ran out, or that fails false expectations in other words than gold,
-    is run again."""
+    """The next counter-run that a patch's outcome waits for; empty for none. A disguised run that fails is repeated
+    before the patch is blamed. So is one that timed out, or in which false expectations fail with other messages than
+    gold's."""
     if again := next((kind for kind in tested.counter if _is_doubtful(instance, kind, tested.counter)), ""):
         return again + AGAIN
     if tested.run is None or of_tested(instance, tested).outcome is not Outcome.RESOLVED:
@@ -83,93 +83,97 @@ def due(instance: Instance, tested: PatchRun) -> str:
 
 
 def lacking(instance: Instance, tested: PatchRun) -> str:
-    """The next run that a patch's outcome waits for, of whatever kind; empty for none."""
+    """The next run of any kind that a patch's outcome waits for; empty for none."""
     if tested.run:
-        done = graded_runs(instance, tested)
-        if repeats.due(*done):
+        results = graded_runs(instance, tested)
+        if repeats.due(*results):
             return f"repeat {len(tested.repeats) + 1}"
-        if tested.flips is None and repeats.doubtful(*done):
+        if tested.flips is None and repeats.doubtful(*results):
             return "gold's repeats"
     return due(instance, tested)
 
 
 def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded) -> Graded:
-    """What the counter-runs say of a patch that all tests accept; it stays resolved where they say nothing. Of two of a
-    kind the second counts."""
-    told = instance.counter_runs
+    """The grade that counter-runs give to a patch which passes all tests; it stays resolved if they find nothing. If a
+    kind was repeated, the second run counts."""
+    gold = instance.counter_runs
     last = {kind: runs.get(kind + AGAIN, run) for kind, run in runs.items() if not kind.endswith(AGAIN)}
     for kind, run in last.items():
         if run.end != "ran" or run.doubts:
             ended = of_run(instance, run)
             return graded._replace(outcome=ended.outcome, cause=f"{kind}: {ended.cause}")
-    for kind, names in (("falsified", told.false), ("first", told.first_false), ("former", told.former)):
-        if kind in last and (other := _other(last[kind], names, Status.FAILED)):
-            return graded._replace(**_unlike_gold(kind, other))
+    for kind, names in (("falsified", gold.false), ("first", gold.first_false), ("former", gold.former)):
+        if kind in last and (unexpected := _unexpected(last[kind], names, Status.FAILED)):
+            return graded._replace(**_unlike_gold(kind, unexpected))
     for kind, run in last.items():
-        if other_reason := _otherwise(run, told.reasons(kind)):
-            cause = f"{kind}: {other_reason[0]} does not fail as it does with gold, where its test says another value"
+        if differing := _failing_differently(run, gold.reasons(kind)):
+            cause = f"{kind}: {differing[0]} does not fail as it does with gold, where its test says another value"
             return graded._replace(outcome=Outcome.UNRESOLVED, cause=cause)
-    if "disguised" in last and (other := _other(last["disguised"], _disguised(instance), Status.PASSED)):
-        aware = {"test_aware": tuple(other)}
-        if fixed := [name for name in other if name in instance.fixed_tests]:
+    if "disguised" in last and (unexpected := _unexpected(last["disguised"], _disguised(instance), Status.PASSED)):
+        awareness = {"test_aware": tuple(unexpected)}
+        if fixed := [name for name in unexpected if name in instance.fixed_tests]:
             cause = f"disguised: {fixed[0]} passes only where it is told that tests run"
-            return graded._replace(outcome=Outcome.TAMPERED, cause=cause, fields=graded.fields | aware)
-        return graded._replace(fields=graded.fields | aware)
+            return graded._replace(outcome=Outcome.TAMPERED, cause=cause, fields=graded.fields | awareness)
+        return graded._replace(fields=graded.fields | awareness)
     return graded
 
 
 def _is_doubtful(instance: Instance, kind: str, runs: Mapping[str, TestRun]) -> bool:
-    """Whether a counter-run is made again: its time ran out, or the patch does not pass what gold passes disguised, or
+    """Whether a counter-run is repeated: it timed out, the disguised patch does not pass what gold passes, or the patch
     fails for another reason than gold."""
     if kind.endswith(AGAIN) or kind + AGAIN in runs:
         return False
     run = runs[kind]
     if run.end != "ran":
         return run.end == "timeout"
-    if said := instance.counter_runs.reasons(kind):
-        return bool(_otherwise(run, said))
-    return kind == "disguised" and bool(_other(run, _disguised(instance), Status.PASSED))
+    if reasons := instance.counter_runs.reasons(kind):
+        return bool(_failing_differently(run, reasons))
+    return kind == "disguised" and bool(_unexpected(run, _disguised(instance), Status.PASSED))
 
 
-def _otherwise(run: TestRun, said: Mapping[str, str]) -> list[str]:
-    """The tests that fail, and for another reason than with gold: what they are shown follows from what they expect."""
-    failed = (name for name in said if run.results.get(name) is Status.FAILED)
-    return sorted(name for name in failed if run.said.get(name) != said[name])
+def _failing_differently(run: TestRun, reasons: Mapping[str, str]) -> list[str]:
+    """The tests that fail for another reason than with gold, although the message follows from what they expect."""
+    failed = (name for name in reasons if run.results.get(name) is Status.FAILED)
+    return sorted(name for name in failed if run.said.get(name) != reasons[name])
 
 
 def _disguised(instance: Instance) -> Collection[str]:
-    """The tests that gold passes disguised."""
+    """The tests that gold passes in the disguised run."""
     return instance.expected.difference(instance.counter_runs.undisguised)
 
 
-def _other(run: TestRun, names: Iterable[str], wanted: Status) -> dict[str, Status]:
-    """The tests that did something else; those of a file that could not run failed, unless more is said of them."""
+def _unexpected(run: TestRun, names: Iterable[str], required: Status) -> dict[str, Status]:
+    """The tests with another status than required. Tests of a file that could not run failed, unless they have a
+    status."""
     results = run.with_files(run.suites).results
     lost = {file for file, status in run.suites.items() if status is Status.FAILED}
-    found = {
+    statuses = {
         name: results.get(name, Status.FAILED if name.partition(" > ")[0] in lost else Status.NONE) for name in names
     }
-    return {name: status for name, status in sorted(found.items()) if status is not wanted}
+    return {name: status for name, status in sorted(statuses.items()) if status is not required}
 
 
-def _unlike_gold(kind: str, other: Mapping[str, Status]) -> dict[str, Any]:
-    """Outcome and cause where tests do not fail that must: a test that passes is evidence, one that is gone is none."""
-    passed = [name for name, status in other.items() if status is Status.PASSED]
+def _unlike_gold(kind: str, unexpected: Mapping[str, Status]) -> dict[str, Any]:
+    """Outcome and cause if tests do not fail that must. A test that passes proves tampering, a missing test does
+    not."""
+    passed = [name for name, status in unexpected.items() if status is Status.PASSED]
     if passed:
         return {"outcome": Outcome.TAMPERED, "cause": f"{kind}: {passed[0]} passes, which cannot be"}
-    name, status = next(iter(other.items()))
+    name, status = next(iter(unexpected.items()))
     return {"outcome": Outcome.UNRESOLVED, "cause": f"{kind}: {name} is {status}, and has to fail"}
 
 
 def differences(qualified: Identity | None, ran: Identity | None) -> tuple[str, ...]:
-    """What ran otherwise than at qualification, in words; nothing where one of the two is not known."""
+    """What ran differently than at qualification, in words; empty if one of the two is unknown."""
     if not qualified or not ran:
         return ()
     names = [name for name in Identity.model_fields if getattr(qualified, name) != getattr(ran, name)]
-    return tuple(f"{name}: {_told(getattr(ran, name))} in place of {_told(getattr(qualified, name))}" for name in names)
+    return tuple(
+        f"{name}: {_described(getattr(ran, name))} in place of {_described(getattr(qualified, name))}" for name in names
+    )
 
 
-def _told(value: Any) -> str:
+def _described(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {number:g}" for name, number in value.items())
     return ", ".join(value) if isinstance(value, tuple) else value or "unknown"
@@ -183,23 +187,23 @@ def of_run(instance: Instance, run: TestRun) -> Graded:
             cause += f", killed by signal {-run.code}" if run.code < 0 else f", with exit code {run.code}"
         return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
-    found = verdict.resolve(instance.fixed_tests, instance.expected, results)
-    found = found._replace(broken=found.broken | broken_files(instance, run))
-    fields = {**found._asdict(), "restored": run.restored, "merged": run.merged}
+    resolution = verdict.resolve(instance.fixed_tests, instance.expected, results)
+    resolution = resolution._replace(broken=resolution.broken | broken_files(instance, run))
+    fields = {**resolution._asdict(), "restored": run.restored, "merged": run.merged}
     if run.faults:
         return Graded(Outcome.TAMPERED, "; ".join(run.doubts), fields)
     if run.died:
         return Graded(Outcome.CRASHED, "; ".join(run.died), fields)
-    return Graded(Outcome.RESOLVED if found.resolved else Outcome.UNRESOLVED, "", fields)
+    return Graded(Outcome.RESOLVED if resolution.resolved else Outcome.UNRESOLVED, "", fields)
 
 
 def broken_files(instance: Instance, run: TestRun) -> dict[str, Status]:
-    """Files of expected tests that could run as a whole in each run of the qualification and could not in this one: a
-    hook of theirs fails, or they cannot be loaded. What the runner names no file for is of all of them."""
+    """Files of expected tests that could run as a whole in each run of the qualification, but not in this one: a hook
+    fails, or they cannot be loaded. An error without a file counts for all of them."""
     known = instance.tests.keys() | instance.quarantine.keys()
     everywhere = instance.expected_files | {EVERYWHERE} if _parser(instance).names_files else run.suites.keys()
-    lost = (file for file, status in run.suites.items() if status is Status.FAILED and file not in known)
-    return {file: Status.FAILED for file in sorted(lost) if file in everywhere}
+    failed = (file for file, status in run.suites.items() if status is Status.FAILED and file not in known)
+    return {file: Status.FAILED for file in sorted(failed) if file in everywhere}
 
 
 def _parser(instance: Instance) -> Parser:

@@ -1,10 +1,10 @@
-"""Stored runs in `04_evaluation/runs/`: the log, the report, and what else decides a verdict.
+"""Stored runs in `04_evaluation/runs/`: the log, the report, and whatever else decides a verdict.
 
-Runs are named by what decides them (image, patch, command, files, limits, counter-runs, the law of running). Two models
-with the same patch cost one run, and a changed patch never gets an old verdict. Repeats and counter-runs are stored
-with the run that caused them, with their durations. What gold flips is a unit of its own (`flips/`), for all patches of
-an instance. Logs and reports are read again each time, so a new law of reading or grading gives new verdicts without
-running anything.
+Runs are named by the digest of what decides them (image, patch, command, files, limits, counter-runs, the law of
+running). Two models with the same patch cost one run, and a changed patch never gets an old verdict. Repeats and
+counter-runs are stored with the run that caused them, with their durations. The tests that gold flips are a unit of
+their own (`flips/`), for all patches of an instance. Logs and reports are read again each time, so a new law of reading
+or grading gives new verdicts without running anything.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from pipeline.sandbox.base import Limits
 NAME, AGAIN = "tests", "repeat"
 
 
-def place(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:
-    """Where the run of a name is kept in a data directory; `kind` is a folder of `04_evaluation`."""
+def unit_of(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:
+    """The unit that keeps a named run in a data directory; `kind` is a folder of `04_evaluation`."""
     return Unit(data / "04_evaluation" / kind / repo.slug / name)
 
 
-def what(instance: Instance, patch: str) -> dict[str, str]:
-    """The digests of what is run, and the law by which it is."""
+def run_digests(instance: Instance, patch: str) -> dict[str, str]:
+    """The digests of what is run, and the law of running."""
     gold = digest(instance.test_patch, select(instance.fix_patch, protected(instance)), *instance.protected)
     law = of_run("running", parser=instance.environment.parser)
-    told = instance.counter_runs
-    counter = digest(told.kinds, told.falsified, told.first, told.moved)
+    counter_runs = instance.counter_runs
+    counter = digest(counter_runs.kinds, counter_runs.falsified, counter_runs.first, counter_runs.moved)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 
 def inputs(instance: Instance, patch: str, sandbox: str, limits: Limits) -> dict[str, str]:
-    """The digests of all that decides a run."""
+    """The digests of everything that decides a run."""
     environment = instance.environment.decisive
-    return what(instance, patch) | {"how": digest(environment, instance.selected, vars(limits), sandbox)}
+    return run_digests(instance, patch) | {"how": digest(environment, instance.selected, vars(limits), sandbox)}
 
 
 def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
-    """Keep a run, or that a patch does not apply. What the machine failed at is not kept: it runs again."""
+    """Keep a run, or the fact that a patch does not apply. A failure of the machine is not kept: it runs again."""
     if tested.unapplied:
         unit.keep({}, {"unapplied": tested.unapplied}, **inputs)
     elif tested.run:
@@ -66,17 +66,17 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
 
 
 def load(unit: Unit, parser: str) -> PatchRun:
-    """What is kept, its log and report read anew."""
-    kept = unit.result()
-    if "unapplied" in kept:
-        return PatchRun(unapplied=tuple(kept["unapplied"]))
-    seconds = kept.get("seconds", {})
+    """The kept run, with its log and report read again."""
+    result = unit.result()
+    if "unapplied" in result:
+        return PatchRun(unapplied=tuple(result["unapplied"]))
+    seconds = result.get("seconds", {})
 
     def once(fields: Mapping[str, Any], name: str) -> TestRun:
         run = read(parser, unpack(fields, name, lambda file: (unit.folder / file).read_bytes()))
         return replace(run, seconds=seconds.get(name, 0.0))
 
-    counter = {name: once(fields, name) for name, fields in kept.get("counter", {}).items()}
-    ran = kept["ran"] and Identity.model_validate(kept["ran"])
-    again = tuple(once(fields, name) for name, fields in kept.get("repeats", {}).items())
-    return PatchRun(once(kept["run"], NAME), counter, again, kept.get("flips"), ran=ran)
+    counter = {name: once(fields, name) for name, fields in result.get("counter", {}).items()}
+    ran = result["ran"] and Identity.model_validate(result["ran"])
+    again = tuple(once(fields, name) for name, fields in result.get("repeats", {}).items())
+    return PatchRun(once(result["run"], NAME), counter, again, result.get("flips"), ran=ran)

@@ -1,6 +1,6 @@
 """What a patch may use: the limits of its evaluation, with memory by gold's use.
 
-A patch that uses more than twice as much is itself at fault, never the machine. Pure.
+If a patch uses more than twice as much, the patch is at fault, never the machine. Pure.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def of_instance(instance: Instance, limits: Limits) -> Limits:
 
 
 def due(instance: Instance) -> Identity | None:
-    """What should run: what ran at qualification, with the memory that patches have."""
+    """The identity that should run: that of the qualification, with the memory limit of patches."""
     ran = instance.ran
     if ran is None or "memory" not in ran.limits:
         return ran
     return ran.within(ran.limits | {"memory": _memory(instance, int(ran.limits["memory"]))})
 
 
-def _memory(instance: Instance, most: int) -> int:
-    return min(most, FACTOR * instance.memory) if instance.memory else most
+def _memory(instance: Instance, limit: int) -> int:
+    return min(limit, FACTOR * instance.memory) if instance.memory else limit

@@ -1,4 +1,4 @@
-"""Options that the commands of stage 04 share: whose patches, and where and within which limits tests run."""
+"""Options that the commands of stage 04 share: which patches, and where and within which limits tests run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         sandbox: str,
         tries: int,
         store: Any,
-        **more: Any,
+        **options: Any,
     ) -> None:
         from pipeline.core.cache import cache_root
         from pipeline.core.options import REFERENCES, agent_of, require_agent
@@ -67,7 +67,7 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
         if model in REFERENCES:
             require_agent(agent)
-        function(store, Subject(repo, agent_of(agent, model, name), model, run), how, **more)
+        function(store, Subject(repo, agent_of(agent, model, name), model, run), how, **options)
 
     for option in reversed(OPTIONS):
         command = option(command)

@@ -23,46 +23,48 @@ from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.grade import Graded, lacking, of_tested, sign, without_run
 from pipeline.evaluate.stage import write
 
-#: instances that are worth a process of their own
+#: the number of instances for which a further process pays off
 SHARE = 50
 
 
 def regrade(store: Store, subject: Subject) -> list[Verdict]:
     """Give every instance of the dataset its verdict, and write them.
 
-    Raises UserError where nothing was evaluated, or there is no dataset.
+    Raises UserError if nothing was evaluated or there is no dataset.
     """
     path = store.dataset(subject.repo)
-    several = min(os.cpu_count() or 1, 1 + len(_named(store, subject)) // SHARE)
-    with ProcessPoolExecutor(several) as pool:
-        shares = list(pool.map(partial(_given, store, subject), [(first, several) for first in range(several)]))
+    processes = min(os.cpu_count() or 1, 1 + len(_run_names(store, subject)) // SHARE)
+    with ProcessPoolExecutor(processes) as pool:
+        shares = list(pool.map(partial(_graded, store, subject), [(index, processes) for index in range(processes)]))
     if not any(shares):
         raise missing(store, subject.repo)
-    verdicts = list(unique((one for each in zip_longest(*shares) for one in each if one), path))
+    verdicts = list(unique((verdict for row in zip_longest(*shares) for verdict in row if verdict), path))
     with store.lock("evaluate", subject.repo, subject.agent, subject.model):
         write(store, subject, verdicts)
     return verdicts
 
 
-def _given(store: Store, subject: Subject, share: Share) -> list[Verdict]:
+def _graded(store: Store, subject: Subject, share: Share) -> list[Verdict]:
     """The verdicts of a share of the instances."""
-    answers, named = read_answers(store, subject), _named(store, subject)
+    answers, names = read_answers(store, subject), _run_names(store, subject)
 
-    def give(instance: Instance) -> Verdict:
+    def signed(instance: Instance) -> Verdict:
         prediction = answers.of(instance)
-        owed = answers.owed.get(instance.instance_id, "")
-        graded = without_run(prediction, owed) or _stored(
-            store, instance, prediction.model_patch if prediction else "", named
+        failure = answers.failures.get(instance.instance_id, "")
+        graded = without_run(prediction, failure) or _stored(
+            store, instance, prediction.model_patch if prediction else "", names
         )
         return sign(instance, subject.agent, subject.model, answers.run, prediction, graded)
 
     with _no_cycles():
-        return [give(one) for one in answers.among(each_record(store.dataset(subject.repo), Instance, share))]
+        return [
+            signed(instance) for instance in answers.among(each_record(store.dataset(subject.repo), Instance, share))
+        ]
 
 
 @contextmanager
 def _no_cycles() -> Iterator[None]:
-    """Records refer to no one that refers to them: looking for cycles takes a third of the time and finds none."""
+    """Switch the cycle collector off: it takes a third of the time, and records form no cycles."""
     gc.disable()
     try:
         yield
@@ -70,8 +72,8 @@ def _no_cycles() -> Iterator[None]:
         gc.enable()
 
 
-def _named(store: Store, subject: Subject) -> dict[str, str]:
-    """The names of the kept runs by instance."""
+def _run_names(store: Store, subject: Subject) -> dict[str, str]:
+    """The name of the kept run, by instance."""
     path = subject.folder(store) / "runs.json"
     if not path.exists():
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
@@ -79,9 +81,9 @@ def _named(store: Store, subject: Subject) -> dict[str, str]:
     return read_json(path)
 
 
-def _stored(store: Store, instance: Instance, patch: str, named: Mapping[str, str]) -> Graded:
-    unit = kept.place(store.root, instance.repository, named.get(instance.instance_id, "none"))
-    if not kept.what(instance, patch).items() <= unit.inputs().items():
+def _stored(store: Store, instance: Instance, patch: str, names: Mapping[str, str]) -> Graded:
+    unit = kept.unit_of(store.root, instance.repository, names.get(instance.instance_id, "none"))
+    if not kept.run_digests(instance, patch).items() <= unit.inputs().items():
         return Graded(Outcome.NOT_EVALUATED, "its run is not stored")
     tested = kept.load(unit, instance.environment.parser)
     if missing_run := lacking(instance, tested):

@@ -1,8 +1,8 @@
-"""Flakes: what the runs of a patch say together, and what gold did in the same situation.
+"""Flakes: what the runs of a patch show together, and what gold did in the same situation.
 
 A run is repeated if only tests fail that passed before the fix, or time ran out. Tests to be fixed must pass every
-time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise. Gold is asked only if
-the verdict depends on it, and once per instance. Pure: `request` runs, `kept` stores.
+time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise. Gold is repeated only
+if the verdict depends on it, and once per instance. Pure: `request` runs, `kept` stores.
 """
 
 from __future__ import annotations
@@ -14,52 +14,52 @@ from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-#: repeats of a patch's run, at most; runs of gold that tell what it flips
+#: the most repeats of a patch's run; the runs of gold that show what it flips
 REPEATS, OF_GOLD = 2, 10
 
 
 class Graded(NamedTuple):
-    """All that a run decides; what a verdict adds is only who made the patch."""
+    """Everything that a run decides. A verdict adds only who made the patch."""
 
     outcome: Outcome
     cause: str = ""
     fields: dict[str, Any] = {}
 
 
-#: what gold does in its repeats, by test, where it disagrees with itself: status -> count
+#: for each test whose status differs among gold's repeats: status -> count
 Flips = Mapping[str, Mapping[str, int]]
 
 
 def due(runs: Sequence[TestRun], graded: Sequence[Graded]) -> bool:
-    """Whether the run of a patch is repeated once more: each of the runs so far (and how it fares by itself) asks."""
-    return len(runs) <= REPEATS and all(map(_asks, runs, graded))
+    """Whether the run of a patch is repeated once more: each of the runs so far may be a flake."""
+    return len(runs) <= REPEATS and all(map(_may_be_flaky, runs, graded))
 
 
-def _asks(run: TestRun, graded: Graded) -> bool:
+def _may_be_flaky(run: TestRun, graded: Graded) -> bool:
     only_broken = graded.outcome is Outcome.UNRESOLVED and not graded.fields.get("unfixed")
     return run.end == "timeout" or run.end == "ran" and only_broken
 
 
 def doubtful(runs: Sequence[TestRun], graded: Sequence[Graded]) -> frozenset[str]:
-    """The tests whose failure gold decides about: each of those that failed passes in another run, and all else is
-    well. None where it would change nothing."""
+    """The failed tests that gold decides about: each of them passes in another run, and nothing else failed. Empty if
+    gold would change nothing."""
     ended = _ended(runs, graded)
-    if not all(_asks(run, one) or one.outcome is Outcome.RESOLVED for run, one in ended):
+    if not all(_may_be_flaky(run, grade) or grade.outcome is Outcome.RESOLVED for run, grade in ended):
         return frozenset()
-    failed, never = _broken([one for _, one in ended])
-    return frozenset() if never else frozenset(failed)
+    failed, always_failed = _broken([grade for _, grade in ended])
+    return frozenset() if always_failed else frozenset(failed)
 
 
 def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> Graded:
-    """How a patch fares by all its runs. One that took too long says nothing, unless all did."""
-    ended = [one for _, one in _ended(runs, graded)]
+    """The grade of a patch by all its runs. Runs that timed out are ignored, unless all did."""
+    ended = [grade for _, grade in _ended(runs, graded)]
     if not ended:
         return graded[0]
-    for one in ended:
-        if one.outcome not in (Outcome.RESOLVED, Outcome.UNRESOLVED) or one.fields["unfixed"]:
-            return one
-    failed, never = _broken(ended)
-    flaky = (failed.keys() - never) & flips.keys()
+    for grade in ended:
+        if grade.outcome not in (Outcome.RESOLVED, Outcome.UNRESOLVED) or grade.fields["unfixed"]:
+            return grade
+    failed, always_failed = _broken(ended)
+    flaky = (failed.keys() - always_failed) & flips.keys()
     broken = {name: status for name, status in failed.items() if name not in flaky}
     outcome = Outcome.UNRESOLVED if broken else Outcome.RESOLVED
     late = len(runs) - len(ended)
@@ -70,16 +70,16 @@ def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> 
 
 
 def flips(runs: Sequence[TestRun]) -> dict[str, dict[str, int]]:
-    """The tests, and files, that do not do the same in all of gold's runs that came to their end."""
+    """The tests and files whose status differs among gold's completed runs."""
     return verdict.agree([{**run.suites, **run.results} for run in runs if run.end == "ran" and not run.doubts])[1]
 
 
 def _ended(runs: Sequence[TestRun], graded: Sequence[Graded]) -> list[tuple[TestRun, Graded]]:
-    return [(run, one) for run, one in zip(runs, graded, strict=True) if run.end != "timeout"]
+    return [(run, grade) for run, grade in zip(runs, graded, strict=True) if run.end != "timeout"]
 
 
 def _broken(graded: Collection[Graded]) -> tuple[dict[str, Status], set[str]]:
-    """The tests that fail in some run, and those of them that fail in each."""
-    all_of_them = [one.fields["broken"] for one in graded]
-    failed = {name: status for broken in reversed(all_of_them) for name, status in sorted(broken.items())}
-    return failed, set(failed).intersection(*all_of_them) if all_of_them else set()
+    """The tests that fail in some run, and those that fail in every run."""
+    all_broken = [grade.fields["broken"] for grade in graded]
+    failed = {name: status for broken in reversed(all_broken) for name, status in sorted(broken.items())}
+    return failed, set(failed).intersection(*all_broken) if all_broken else set()

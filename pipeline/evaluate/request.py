@@ -1,8 +1,8 @@
-"""Running one patch as a unit of work: the tests of an instance on it, in the instance's image, and where all of them
-pass the counter-runs.
+"""Running one patch as a unit of work: the instance's tests on it, in the instance's image, and if all of them pass,
+the counter-runs.
 
 Reads the clone and works in a sandbox; writes nothing. The result is data in every case: a run, the patch that does not
-apply, or what the machine failed at.
+apply, or a failure of the machine.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from pipeline.sandbox.handle import Handle
 
 @dataclass(frozen=True)
 class RunPatch:
-    """The request: a patch that is not empty on an instance, where its objects come from, where and how it runs.
+    """The request: an instance, a patch that is not empty, the clone for its objects, and where and how it runs.
 
-    `flips` is what gold does in its repeats (repeats.flips), None where nobody has asked it yet.
+    `flips` is what gold does in its repeats (repeats.flips), None if gold was not repeated yet.
     """
 
     instance: Instance
@@ -54,7 +54,8 @@ class RunPatch:
             return PatchRun(unapplied=(error.name, error.why))
 
     def _tested(self, tell: Tell) -> PatchRun:
-        """The run, or that it was lost, where the machine is not to blame. Raises PatchFailed, InfrastructureError."""
+        """The run; one that ended as `lost` if it failed and the machine is not to blame. Raises PatchFailed,
+        InfrastructureError."""
         try:
             return patiently(
                 lambda: self._run(*self.plan(tell), tell), lambda text: tell(Event(self.name, text)), self.patience
@@ -66,53 +67,53 @@ class RunPatch:
         return tested or PatchRun(TestRun("lost", log=f"{error}\n".encode()), ran=ran)
 
     def _run(self, plan: Plan, ran: Identity, tell: Tell) -> PatchRun:
-        """The run of the patch, again where it may be a flake, and the counter-runs."""
+        """The run of the patch, its repeats if it may be a flake, and the counter-runs."""
         tell(Event(self.name, "running the tests"))
         instance = self.instance
         gold = (instance.fix_patch, instance.test_patch)
-        words = (plan, self.patch, *gold, instance.expected_files)
-        tested = PatchRun(runs.run_patch(*words), flips=self.flips, ran=ran)
+        arguments = (plan, self.patch, *gold, instance.expected_files)
+        tested = PatchRun(runs.run_patch(*arguments), flips=self.flips, ran=ran)
         while repeats.due(*graded_runs(instance, tested)):
             tell(Event(self.name, "running the tests again: it may be a flake"))
-            tested = replace(tested, repeats=(*tested.repeats, runs.run_patch(*words)))
+            tested = replace(tested, repeats=(*tested.repeats, runs.run_patch(*arguments)))
         if tested.flips is None and repeats.doubtful(*graded_runs(instance, tested)):
             tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
         while kind := due(instance, tested):
             tell(Event(self.name, f"counter-run: {kind}"))
-            told = instance.counter_runs
-            own = counter.kind_of(kind)
-            run = counter.run(own, *words, told.patch(own), moved=told.moved)
+            counter_runs = instance.counter_runs
+            counter_kind = counter.kind_of(kind)
+            run = counter.run(counter_kind, *arguments, counter_runs.patch(counter_kind), moved=counter_runs.moved)
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
 
     def _of_gold(self, plan: Plan, tell: Tell) -> list[TestRun]:
-        """Gold's runs, as its patch is evaluated."""
-        done, instance = [], self.instance
+        """Repeated runs of the gold patch, evaluated like any other."""
+        gold_runs, instance = [], self.instance
         for number in range(1, repeats.OF_GOLD + 1):
             tell(Event(self.name, f"what gold flips: run {number} of {repeats.OF_GOLD}"))
             gold = (instance.fix_patch, instance.test_patch)
-            done.append(runs.run_patch(plan, instance.fix_patch, *gold, instance.expected_files))
-        return done
+            gold_runs.append(runs.run_patch(plan, instance.fix_patch, *gold, instance.expected_files))
+        return gold_runs
 
     def plan(self, tell: Tell) -> tuple[Plan, Identity]:
-        """What is run, its image made if it is gone, and what that is made of. Raises UserError, InstallFailed,
-        InfrastructureError."""
+        """The plan of a run and the identity of its image, which is made if it is missing. Raises UserError,
+        InstallFailed, InfrastructureError."""
         instance, sandbox, clone = self.instance, self.sandbox.sandbox(), opened_clone(self.clone)
-        made = images.recipe(clone, instance.environment, instance.base.sha, instance.manifests)
-        if made.image != instance.image:
+        recipe = images.recipe(clone, instance.environment, instance.base.sha, instance.manifests)
+        if recipe.image != instance.image:
             hint = f"run: just build-run {instance.repository} --pr {instance.number}"
             raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
-        there = images.ensure(sandbox, clone, made, lambda text: tell(Event(self.name, text)))
+        image = images.ensure(sandbox, clone, recipe, lambda text: tell(Event(self.name, text)))
         tell(Event(self.name, kind="ready"))
-        ran = there.ran.within(vars(self.limits))
-        how = (instance.environment, instance.selected, self.limits, instance.protected)
-        return Plan(sandbox, instance.image, *how), ran
+        ran = image.ran.within(vars(self.limits))
+        settings = (instance.environment, instance.selected, self.limits, instance.protected)
+        return Plan(sandbox, instance.image, *settings), ran
 
     def failed(self, error: Exception) -> PatchRun:
         return PatchRun(fault=fault(error))
 
 
 def fault(error: Exception) -> str:
-    """How a record names what the machine, or this program, failed at."""
+    """A failure of the machine or of this program, in the form that records use."""
     cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
     return f"{cause}: {error}"

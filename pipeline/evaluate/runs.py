@@ -20,7 +20,7 @@ from pipeline.sandbox.handle import Handle, handle
 
 
 class How(NamedTuple):
-    """Where and within which limits patches are run, and how often what the machine fails at is tried."""
+    """Where and within which limits patches are run, and how often a failure of the machine is retried."""
 
     sandbox: Sandbox
     limits: Limits
@@ -29,7 +29,7 @@ class How(NamedTuple):
 
 @dataclass(frozen=True)
 class PatchRuns:
-    """Where a repository's patches are run and their runs are kept: plain data, which requests may carry.
+    """Where a repository's patches are run and their runs are kept: plain data, which requests can carry.
 
     `data` is the data directory. Only the coordinator calls `keep`.
     """
@@ -43,27 +43,29 @@ class PatchRuns:
 
     def request(self, instance: Instance, patch: str) -> RunPatch:
         """The request for a run."""
-        own = limits.of_instance(instance, self.limits)
-        return RunPatch(instance, patch, self.clone, self.sandbox, own, self.patience, self._flips(instance))
+        instance_limits = limits.of_instance(instance, self.limits)
+        return RunPatch(
+            instance, patch, self.clone, self.sandbox, instance_limits, self.patience, self._flips(instance)
+        )
 
     def inputs(self, instance: Instance, patch: str) -> dict[str, str]:
-        """The digests of all that decides how a patch fares."""
+        """The digests of everything that decides a patch's grade."""
         return kept.inputs(instance, patch, self.sandbox.name, limits.of_instance(instance, self.limits))
 
     def unit(self, kind: str, inputs: dict[str, str]) -> Unit:
-        """Where the result of a patch is kept, by what decides it; `kind` is a folder of `04_evaluation`."""
-        return kept.place(Path(self.data), self.repo, digest(inputs), kind)
+        """The unit that keeps the result of a patch, named by its inputs; `kind` is a folder of `04_evaluation`."""
+        return kept.unit_of(Path(self.data), self.repo, digest(inputs), kind)
 
     def kept(self, instance: Instance, patch: str) -> PatchRun | None:
-        """What is kept of a patch, None where it has to be run: also where it passes as it is read now, and was not put
-        to the counter-runs that this takes, or to the repeats."""
+        """The kept run of a patch, None if it must be run. This includes a run that passes when it is read again but
+        lacks the counter-runs or repeats that a passing patch needs."""
         inputs = self.inputs(instance, patch)
         unit = self.unit("runs", inputs)
         tested = kept.load(unit, instance.environment.parser) if unit.is_done(**inputs) else None
         return None if tested and lacking(instance, tested) else tested
 
     def keep(self, instance: Instance, patch: str, tested: PatchRun) -> None:
-        """Keep what came of a patch. What is kept and lacks a run is archived."""
+        """Keep the result of a patch. An earlier result that lacks a run is archived."""
         inputs = self.inputs(instance, patch)
         unit = self.unit("runs", inputs)
         if unit.is_done(**inputs) and self.kept(instance, patch) is None:
@@ -74,7 +76,7 @@ class PatchRuns:
             self._of_gold(instance).keep({}, {"flips": tested.flips}, **self._gold(instance))
 
     def _flips(self, instance: Instance) -> dict[str, dict[str, int]] | None:
-        """What gold does in its repeats, None where nobody has asked it."""
+        """What gold does in its repeats, None if it was not repeated yet."""
         unit = self._of_gold(instance)
         return unit.result()["flips"] if unit.is_done(**self._gold(instance)) else None
 
@@ -86,5 +88,5 @@ class PatchRuns:
 
 
 def patch_runs(store: Store, repo: Repo, how: How, clone: Clone) -> PatchRuns:
-    """The runs of patches in a sandbox that is open, on an open clone."""
+    """The runs of patches in an open sandbox, on an open clone."""
     return PatchRuns(str(store.root), repo, str(clone.place), handle(how.sandbox), how.limits, how.patience)

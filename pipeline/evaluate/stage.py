@@ -25,7 +25,7 @@ from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
 
-#: the cause of a verdict that is not given yet, since the patch was not chosen to be run
+#: the cause of a verdict that is still missing, since the patch was not chosen to run
 NOT_CHOSEN = "not_chosen"
 
 
@@ -41,10 +41,10 @@ def evaluate(
     engine: str = "threads",
     subset: Subset = ALL,
 ) -> list[Verdict]:
-    """Give every instance that the run is about a verdict and write them; only patches of the `subset` are run, others
-    are judged by what is kept. Raises UserError before any work on bad input."""
+    """Give every instance that the run is about a verdict, and write them. Only patches of the `subset` are run, others
+    are judged by kept runs. Raises UserError for bad input, before any work."""
     dataset, answers = read_dataset(store, subject.repo), read_answers(store, subject)
-    wanted, instances = {one.instance_id for one in subset.of(dataset)}, answers.among(dataset)
+    chosen, instances = {instance.instance_id for instance in subset.of(dataset)}, answers.among(dataset)
     clone = images.source(store, subject.repo)
     check(instances, answers, clone, sandbox, trust_local)
     folder = subject.folder(store)
@@ -53,17 +53,19 @@ def evaluate(
         sandbox.images.serve(Directory.here(store.root))
         runs = patch_runs(store, subject.repo, How(sandbox, limits, patience), clone)
         how = {"jobs": jobs, "engine": engine, "interrupts": Interrupts(progress.stopping, sandbox.abort)}
-        fared = graded(runs, instances, answers, progress, wanted, **how)
+        grades = graded(runs, instances, answers, progress, chosen, **how)
         verdicts = [
-            sign(one, subject.agent, subject.model, answers.run, answers.of(one), fared[one.instance_id])
-            for one in instances
+            sign(
+                instance, subject.agent, subject.model, answers.run, answers.of(instance), grades[instance.instance_id]
+            )
+            for instance in instances
         ]
-        named = {
-            one.instance_id: digest(runs.inputs(one, prediction.model_patch))
-            for one in instances
-            if (prediction := answers.of(one))
+        run_names = {
+            instance.instance_id: digest(runs.inputs(instance, prediction.model_patch))
+            for instance in instances
+            if (prediction := answers.of(instance))
         }
-        write_json(folder / "runs.json", named)
+        write_json(folder / "runs.json", run_names)
         write(store, subject, verdicts)
         return verdicts
 
@@ -73,50 +75,53 @@ def graded(
     instances: Sequence[Instance],
     answers: Answers,
     progress: Progress,
-    wanted: Container[str],
+    chosen: Container[str],
     **how: Any,
 ) -> dict[str, Graded]:
-    """How every patch fares, by instance: what needs no run, what is kept, and what is run now (as `each` is told)."""
-    found: dict[str, Graded] = {}
+    """The grade of every patch, by instance: without a run, by a kept run, or by one made now. `how` is passed to
+    `each`."""
+    grades: dict[str, Graded] = {}
     requests: list[RunPatch] = []
 
     def end(instance: Instance, result: Graded) -> None:
-        found[instance.instance_id] = result
+        grades[instance.instance_id] = result
         progress.finish(instance.instance_id, f"{result.outcome} {result.cause}".strip(), result.outcome)
 
-    for one in instances:
-        prediction = answers.of(one)
+    for instance in instances:
+        prediction = answers.of(instance)
         patch = prediction.model_patch if prediction else ""
-        if known := without_run(prediction, answers.owed.get(one.instance_id, "")):
-            end(one, known)
-        elif tested := runs.kept(one, patch):
-            end(one, of_tested(one, tested))
-        elif one.instance_id not in wanted:
-            end(one, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
+        if grade := without_run(prediction, answers.failures.get(instance.instance_id, "")):
+            end(instance, grade)
+        elif tested := runs.kept(instance, patch):
+            end(instance, of_tested(instance, tested))
+        elif instance.instance_id not in chosen:
+            end(instance, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
         else:
-            requests.append(runs.request(one, patch))
+            requests.append(runs.request(instance, patch))
     for request, tested in each(requests, hear=progress.hear, **how):
         runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))
-    return found
+    return grades
 
 
 def write(store: Store, subject: Subject, verdicts: Sequence[Verdict]) -> None:
-    """Write what came of a run."""
+    """Write the verdicts and the final report of a run."""
     folder = subject.folder(store)
     store.replace_records(folder / "verdicts.jsonl", verdicts)
     write_json(folder / "final_report.json", final_report(verdicts))
 
 
 def check(instances: Sequence[Instance], answers: Answers, clone: Clone, sandbox: Sandbox, trust_local: bool) -> None:
-    """What would fail for every patch fails before the first. Raises UserError."""
-    foreign = sorted(answers.predictions.keys() - {one.instance_id for one in instances})
+    """Check before the first patch what would fail for every patch. Raises UserError."""
+    foreign = sorted(answers.predictions.keys() - {instance.instance_id for instance in instances})
     if foreign:
         hint = "predict again after a dataset has changed, or remove the line"
         message = f"{foreign[0]} is not in the dataset"
         raise UserError(message, path=answers.path, field="instance_id", hint=hint)
-    for one in instances:
-        require_commit(clone, one.base.sha)
-    run = {one.instance_id: one for one in answers.predictions.values() if one.model_patch.strip()}
-    bases = [one.base.sha for one in instances if one.instance_id in run]
-    require_trust(sandbox.name, trust_local, *bases, trusted_patch=all(one.trusted for one in run.values()))
+    for instance in instances:
+        require_commit(clone, instance.base.sha)
+    run = {name: prediction for name, prediction in answers.predictions.items() if prediction.model_patch.strip()}
+    bases = [instance.base.sha for instance in instances if instance.instance_id in run]
+    require_trust(
+        sandbox.name, trust_local, *bases, trusted_patch=all(prediction.trusted for prediction in run.values())
+    )

@@ -160,7 +160,7 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
                 raise UserError("nothing was evaluated", path=folder / name, hint=hint)
             yield folder / name
         for name in dict.fromkeys(read_json(folder / "runs.json").values()):
-            place = kept.place(store.root, one.repo, name)
+            place = kept.unit_of(store.root, one.repo, name)
             yield from (path for path in (place.folder, place.path) if path.exists())
         for prediction in _predictions(store, one):
             kept_answer = store.answers(one.repo, prediction.instance_id, prediction.answer)

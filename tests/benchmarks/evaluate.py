@@ -149,9 +149,9 @@ def generate(store: Store, count: int, tests: int) -> None:
     write_records(store.predictions(REPO, "magentless", "model-a") / RUN / "predictions.jsonl", predictions)
     run, names = _run(titles), {}
     for one, prediction in zip(instances, predictions, strict=True):
-        inputs = kept.what(one, prediction.model_patch) | {"instance": one.instance_id}
+        inputs = kept.run_digests(one, prediction.model_patch) | {"instance": one.instance_id}
         names[one.instance_id] = digest(inputs)
-        kept.save(kept.place(store.root, REPO, names[one.instance_id]), PatchRun(run), inputs)
+        kept.save(kept.unit_of(store.root, REPO, names[one.instance_id]), PatchRun(run), inputs)
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
 
 

@@ -164,9 +164,9 @@ def _evaluate(folder: Path, instances: int) -> Told:
     write_records(place / "predictions.jsonl", predictions)
     run, names = _run(folder, "fix"), {}
     for one, prediction in zip(made, predictions, strict=True):
-        inputs = kept.what(one, prediction.model_patch) | {"instance": one.instance_id}
+        inputs = kept.run_digests(one, prediction.model_patch) | {"instance": one.instance_id}
         names[one.instance_id] = digest(inputs)
-        kept.save(kept.place(store.root, REPO, names[one.instance_id]), PatchRun(run), inputs)
+        kept.save(kept.unit_of(store.root, REPO, names[one.instance_id]), PatchRun(run), inputs)
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
     done = spent([PROGRAM, "regrade", str(REPO), "model-a", "--data", str(store.root)])
     told = json.loads((store.evaluation(REPO, "magentless", "model-a") / "final_report.json").read_text())

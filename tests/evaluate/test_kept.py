@@ -37,5 +37,5 @@ def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
 def test_other_false_expectations_are_another_run() -> None:
     """What a patch was put to belongs to what decides how it fares."""
     told = CounterRuns(kinds=("falsified",), falsified="diff")
-    plain, other = (kept.what(make_instance(counter_runs=one), "patch") for one in (CounterRuns(), told))
+    plain, other = (kept.run_digests(make_instance(counter_runs=one), "patch") for one in (CounterRuns(), told))
     assert plain != other and plain.keys() == other.keys()

@@ -1,11 +1,11 @@
-"""The accessibility assessment: what the strict verdict cannot say, always beside it and never instead of it.
+"""The accessibility assessment: what the strict verdict cannot show, always next to it and never instead of it.
 
 cli, settings, stage      the command, its settings, and assessing one run of an agent and model
-request, evidence         finding the evidence on one prediction as a unit of work, and its parts:
-updated, snapshots        new snapshots of a patch, and what they say beside gold's
+request, evidence         collecting the evidence on one prediction as a unit of work, and its parts:
+updated, snapshots        new snapshots of a patch, and comparing them with gold's
 markup, compare           what a snapshot shows; whether two are the same to assistive technologies
-axe/                      what axe-core finds in what tests render
+axe/                      what axe-core finds in the documents that tests render
 stories/                  what it finds in stories, in a real browser
 judge/                    how a model rates patches
-said, score, report       parts put together, as one number, and for people
+parts, score, report      the parts put together, as one number, and for people
 """

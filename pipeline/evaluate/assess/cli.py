@@ -62,15 +62,15 @@ def command(
     Exit code: 0 every prediction is assessed, 1 some are not (run it again, with a higher --judge-budget if that was
     reached).
     """
-    from pipeline.evaluate.assess import settings as own
+    from pipeline.evaluate.assess import settings as defaults
     from pipeline.evaluate.assess.report import report
-    from pipeline.evaluate.assess.stage import More, assess
+    from pipeline.evaluate.assess.stage import Extras, assess
     from pipeline.llm.models import SHIPPED
     from pipeline.llm.panel import Asked
 
-    asked = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
-    more = More(axe, stories, asked, settings or own.SHIPPED)
-    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, engine=engine, more=more)
+    judging = Asked(judge, judge_samples, judge_budget, models or SHIPPED) if judge else None
+    extras = Extras(axe, stories, judging, settings or defaults.SHIPPED)
+    assessments = assess(store, subject, how, trust_local=trust_local, jobs=jobs, engine=engine, extras=extras)
     report(subject, assessments)
-    if any(note.startswith("not assessed") for one in assessments for note in one.notes.values()):
+    if any(note.startswith("not assessed") for assessment in assessments for note in assessment.notes.values()):
         raise SystemExit(1)

@@ -1,6 +1,6 @@
-"""What the tests say once more of one prediction: with new snapshots, and as documents that axe-core audits.
+"""Running the tests of one prediction once more, with new snapshots, and for documents that axe-core audits.
 
-Both are parts of its evidence. What runs for them is kept by the coordinator; nothing is written here.
+Both are parts of its evidence. The coordinator keeps the results; nothing is written here.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from pipeline.evaluate.assess.request import Examination, Part, Silent
 from pipeline.evaluate.assess.updated import Updated
 from pipeline.execution.runs import Plan
 
-#: outcomes of patches that render something: those that ran to their end, and no patch at all
+#: outcomes of patches that render something: completed runs, and empty patches
 RENDERED = {Outcome.RESOLVED, Outcome.UNRESOLVED, Outcome.EMPTY}
 
 
 def snapshots_of(examination: Examination) -> dict[str, Any]:
-    """A patch's new snapshots, where it fails by snapshots alone. Raises Silent."""
+    """A patch's new snapshots, if it fails by snapshots alone. Raises Silent."""
     verdict = examination.verdict
     if verdict.outcome is not Outcome.UNRESOLVED:
         return {}
-    if why := snapshots.obstacle(verdict, examination.run(), examination.instance.environment.parser):
-        raise Silent(why)
-    made = _updated(examination, examination.patch)
-    if why := snapshots.still_failing(snapshots.failing(verdict), made):
-        raise Silent(why)
-    return {"updated": made, "base": _updated(examination, "")}
+    if cause := snapshots.obstacle(verdict, examination.run(), examination.instance.environment.parser):
+        raise Silent(cause)
+    rewritten = _updated(examination, examination.patch)
+    if cause := snapshots.still_failing(snapshots.failing(verdict), rewritten):
+        raise Silent(cause)
+    return {"updated": rewritten, "base": _updated(examination, "")}
 
 
 def _updated(examination: Examination, patch: str) -> Updated:
@@ -43,7 +43,7 @@ def _updated(examination: Examination, patch: str) -> Updated:
 
 
 def audits_of(examination: Examination) -> dict[str, Any]:
-    """The audits of what the tests render. Raises Silent."""
+    """The audits of the documents that the tests render. Raises Silent."""
     if examination.verdict.outcome not in RENDERED:
         raise Silent(f"not audited, because the verdict is {examination.verdict.outcome}")
     audits = []
@@ -51,8 +51,8 @@ def audits_of(examination: Examination) -> dict[str, Any]:
         audits.append(_audited(examination, patch))
         if audits[-1].silence:
             raise Silent(f"not audited, because {name}: {audits[-1].silence}")
-    if why := audit.doubt(*audits[1:]):
-        raise Silent(f"not audited, because {why}")
+    if cause := audit.doubt(*audits[1:]):
+        raise Silent(f"not audited, because {cause}")
     return {"audits": tuple(audits)}
 
 

@@ -2,7 +2,7 @@
 
 Reads what the serialisers of jest and vitest write: DOM elements and react-test-renderer's (pretty-format's form, one
 attribute a line), lists of them, strings of HTML, and the blocks of CSS that styled-components and emotion put before.
-Does not cover: components that were not rendered (shallow renderers), and values that are no markup.
+Does not cover components that were not rendered (shallow renderers), and values that are not markup.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import re
 from pipeline.browser import Markup, Node
 from pipeline.core.errors import A11yBenchError
 
-#: what stands around elements without being one
+#: wrappers that are no elements themselves
 CONTAINERS = ("DocumentFragment", "React.Fragment", "Fragment", "body", "html")
 #: React's names of attributes -> HTML's
 REACT = {"className": "class", "htmlFor": "for", "defaultValue": "value", "defaultChecked": "checked"}
-#: attributes whose words are `true` and `false`; all other booleans are there or not
+#: attributes with the values `true` and `false`; all other booleans are present or absent
 ENUMERATED = re.compile(r"aria-|data-|role$|contenteditable$|draggable$|spellcheck$", re.IGNORECASE)
 
-#: a sheet of styles: selectors with a block of their own
+#: a style sheet: selectors, each with a block
 _STYLES = re.compile(r"\s*(?:[^{}\s][^{}]*\{(?:[^{}]|\{[^{}]*\})*\}\s*)+")
 _LIST = re.compile(r"\A\s*(?:\w+ )?\[\n(.*)\n\]\s*\Z", re.DOTALL)
 _TEXT_MARKUP = re.compile(r"<[a-zA-Z][\w.:()-]*(?:\s[^<]*)?/?>")
@@ -35,7 +35,7 @@ _TEXT = re.compile(r"[^<]+")
 
 
 class Unparsable(A11yBenchError):
-    """A snapshot that shows no elements, or in a form that is not read; the message says which."""
+    """A snapshot that shows no elements, or has an unknown form; the message says which."""
 
 
 def parse(text: str) -> Markup:
@@ -80,33 +80,33 @@ def _string(text: str) -> Markup:
 
 
 class _Written(Exception):
-    """The document is markup that a person wrote, whose texts go over several lines."""
+    """The document is handwritten markup, with texts over several lines."""
 
 
 class _Reader:
     """A scanner over pretty-format's form, in which every tag, attribute and text begins a line."""
 
     def __init__(self, text: str, listed: bool, written: bool = False) -> None:
-        self.text, self.place, self.listed, self.written = f"{text}\n", 0, listed, written
+        self.text, self.position, self.listed, self.written = f"{text}\n", 0, listed, written
         self.styles: list[str] = []
 
     def nodes(self, closing: str) -> list[Node]:
         """The children up to the closing tag, or up to the end."""
-        found: list[Node] = []
-        while self.place < len(self.text):
+        children: list[Node] = []
+        while self.position < len(self.text):
             if self._skip(_COMMENT):
                 continue
-            if closing and self.text.startswith(closing, self.place):
-                self.place += len(closing)
-                return found
-            found += self._element() if self.text.startswith("<", self.place) else self._texts(not closing)
+            if closing and self.text.startswith(closing, self.position):
+                self.position += len(closing)
+                return children
+            children += self._element() if self.text.startswith("<", self.position) else self._texts(not closing)
         if closing:
             raise Unparsable(f"{closing} is missing")
-        return found
+        return children
 
     def _skip(self, pattern: re.Pattern[str]) -> str | None:
-        if match := pattern.match(self.text, self.place):
-            self.place = match.end()
+        if match := pattern.match(self.text, self.position):
+            self.position = match.end()
             return match[match.lastindex or 0]
         return None
 
@@ -118,21 +118,21 @@ class _Reader:
         inner = attributes.pop("dangerouslySetInnerHTML", None)
         children: list[Node] = [] if self._ends() else self.nodes(f"</{tag}>")
         children += [{"html": inner}] if inner else []
-        own = tag not in CONTAINERS or (tag == "body" and attributes)
-        return [[tag, attributes, children]] if own else children
+        is_element = tag not in CONTAINERS or (tag == "body" and attributes)
+        return [[tag, attributes, children]] if is_element else children
 
     def _ends(self) -> bool:
         """Whether the element has no children; passes the end of its opening tag."""
         end = self._skip(re.compile(r"\s*(/?>)"))
         if end is None:
-            raise Unparsable(f"a tag does not end: {self.text[self.place : self.place + 40]!r}")
+            raise Unparsable(f"a tag does not end: {self.text[self.position : self.position + 40]!r}")
         return end == "/>"
 
     def _attribute(self) -> tuple[str, str | None] | None:
-        match = _ATTRIBUTE.match(self.text, self.place)
+        match = _ATTRIBUTE.match(self.text, self.position)
         if match is None:
             return None
-        self.place, name = match.end(), REACT.get(match[2], match[2])
+        self.position, name = match.end(), REACT.get(match[2], match[2])
         string = self._skip(_STRING)
         if string is not None:
             return name, string.replace('\\"', '"')
@@ -144,10 +144,10 @@ class _Reader:
         return name, _value(name, value)
 
     def _texts(self, outermost: bool) -> list[Node]:
-        """Texts up to the next tag; each begins a line, and one that goes on does so at another indentation.
+        """Texts up to the next tag. Each begins a line; a continued text has another indentation.
 
-        White space is a part of them: it stands between words that are elements of their own. Where a text of the
-        document has a line break, all of it was markup that a person wrote, in which no two texts stand side by side.
+        White space belongs to the texts: it may separate elements that are single words. If any text of the document
+        has a line break, the whole document is handwritten markup, in which no two texts are next to each other.
         """
         raw = self._skip(_TEXT) or ""
         if _STYLES.fullmatch(raw):
@@ -167,27 +167,29 @@ class _Reader:
         return [_unescape(text) for text in texts if text.strip()]
 
     def _lead(self, raw: str) -> str:
-        """What comes before each text, as the line of the tag behind them tells; empty where there is none."""
+        """The indentation of each text, derived from the line of the tag that follows; empty if there is none."""
         last = re.search(r"\n( *)\Z", raw)
-        if last is None or self.place >= len(self.text) or not last.start():
+        if last is None or self.position >= len(self.text) or not last.start():
             return ""
-        return last[0] + ("  " if self.text.startswith("</", self.place) else "")
+        return last[0] + ("  " if self.text.startswith("</", self.position) else "")
 
 
 def _unescape(text: str) -> str:
-    """Pretty-format escapes only the signs of a tag."""
+    """Undo pretty-format's escapes: only the angle brackets of tags."""
     return text.replace("&lt;", "<").replace("&gt;", ">")
 
 
 def _value(name: str, value: str) -> str | None:
-    """What an attribute `name={value}` is in HTML, None where it is not there (functions, false, null)."""
+    """The HTML value of an attribute `name={value}`; None if it is absent (functions, false, null)."""
     if value in ("true", "false"):
         return value if ENUMERATED.match(name) else {"true": ""}.get(value)
     if re.fullmatch(r"-?[\d.]+", value):
         return value
     pairs = [(key, json.loads(text)) for key, text in _STYLE_PAIR.findall(value)] if "{" in value else []
     if name == "style":
-        return "; ".join(f"{_kebab(key)}: {f'{it}px' if isinstance(it, int | float) else it}" for key, it in pairs)
+        return "; ".join(
+            f"{_kebab(key)}: {f'{size}px' if isinstance(size, int | float) else size}" for key, size in pairs
+        )
     return dict(pairs).get("__html")
 
 

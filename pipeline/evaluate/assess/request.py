@@ -1,8 +1,8 @@
-"""Finding the evidence on one prediction as a unit of work, by parts that are functions of a module.
+"""Collecting the evidence on one prediction as a unit of work; each part is a function of a module.
 
-Reads what is kept in `04_evaluation/runs/` and `04_evaluation/evidence/` by what decides it (patch, image, command, the
-part's version), so that models with the same patch share it, and all share the base and gold. Writes nothing: what is
-made again is in the result, and the coordinator keeps it. What breaks is a note.
+Reads results kept in `04_evaluation/runs/` and `04_evaluation/evidence/`, named by their inputs (patch, image, command,
+the part's version): models with the same patch share them, and all share base and gold. Writes nothing: new results are
+returned, and the coordinator keeps them. Errors become notes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline.core.retry import patiently
 from pipeline.core.store import digest
 from pipeline.core.work import Event, Tell
 from pipeline.evaluate.assess.axe.audit import Audit
-from pipeline.evaluate.assess.said import NOTHING, Said
+from pipeline.evaluate.assess.parts import NOTHING, PartResult
 from pipeline.evaluate.assess.updated import Updated
 from pipeline.evaluate.runs import PatchRuns
 from pipeline.execution.applying import PatchFailed
@@ -30,25 +30,25 @@ from pipeline.execution.runs import Plan
 
 log = logging.getLogger(__name__)
 
-#: how a note begins that says that the machine failed
+#: how a note begins that reports a failure of the machine
 FAILED = "not assessed: "
-#: the file of a part that is kept
+#: the file of a kept part
 _FILE = "result.json.gz"
 
 
 class Silent(A11yBenchError):
-    """Why a part says nothing of a prediction."""
+    """Why a part has no result for a prediction."""
 
 
 class Evidence(NamedTuple):
     """`updated` are a patch's new snapshots and `base` those without it; `audits` are of base, gold and patch;
-    `stories` is what the audit of stories says."""
+    `stories` is the result of the audit of stories."""
 
     verdict: Verdict
     updated: Updated | None = None
     base: Updated | None = None
     audits: tuple[Audit, Audit, Audit] | None = None
-    stories: Said = NOTHING
+    stories: PartResult = NOTHING
     browser: str = ""
     notes: dict[str, str] = {}
 
@@ -62,14 +62,14 @@ class Assessed(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A part that was not kept yet: what decides it, and its files by name."""
+    """A new part: its inputs, and its files by name."""
 
     inputs: dict[str, str]
     files: dict[str, bytes]
 
 
 class Examined(NamedTuple):
-    """The result: the evidence, and what was made for it anew: parts, and the run of the patch."""
+    """The result: the evidence, and what was made for it: new parts, and the run of the patch."""
 
     evidence: Evidence
     made: tuple[Made, ...] = ()
@@ -78,7 +78,7 @@ class Examined(NamedTuple):
 
 @dataclass(frozen=True)
 class Examine:
-    """The request: a prediction, where its patch runs and what is kept, and what finds each part, by its name."""
+    """The request: a prediction, where its patch runs and results are kept, and the function for each part, by name."""
 
     assessed: Assessed
     runs: PatchRuns
@@ -93,19 +93,19 @@ class Examine:
         return self.assessed.instance.environment_digest
 
     def perform(self, tell: Tell) -> Examined:
-        """These parts of the evidence; what a part cannot say is a note by its name."""
+        """Collect these parts of the evidence. A part without a result has a note under its name."""
         examination = Examination(self, tell)
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         notes: dict[str, str] = {}
         for name, part in self.parts.items():
             try:
-                found |= part(examination)
-            except Silent as why:
-                notes[name] = str(why)
+                fields |= part(examination)
+            except Silent as cause:
+                notes[name] = str(cause)
             except Exception as error:
                 log.exception("%s: %s", self.name, name)
                 notes[name] = f"{FAILED}{error}"
-        evidence = Evidence(self.assessed.verdict, **found, notes=notes)
+        evidence = Evidence(self.assessed.verdict, **fields, notes=notes)
         return Examined(evidence, tuple(examination.made), examination.tested)
 
     def failed(self, error: Exception) -> Examined:
@@ -113,16 +113,17 @@ class Examine:
 
 
 class Part(NamedTuple):
-    """What is done, in words and by its version; what it gives, and how."""
+    """What is done (`progress` is shown to users), its version, the type of its result, and the function that runs
+    it."""
 
-    words: str
+    progress: str
     version: str
     kind: type[Any]
     run: Callable[[Plan], Any]
 
 
 class Examination:
-    """What finds the parts for one prediction: it runs what is not kept, and remembers what it made."""
+    """Collects the parts for one prediction: runs what is not kept, and remembers what it made."""
 
     def __init__(self, request: Examine, tell: Tell) -> None:
         self.runs, self.tell = request.runs, tell
@@ -135,7 +136,7 @@ class Examination:
         self.tell(Event(self.instance.instance_id, text))
 
     def run(self) -> TestRun:
-        """The run of the patch. Raises PatchFailed and what breaks."""
+        """The run of the patch. Raises PatchFailed, and any error of the run."""
         tested = self.runs.kept(self.instance, self.patch)
         if tested is None:
             tested = self.tested = self.runs.request(self.instance, self.patch).perform(self.tell)
@@ -147,7 +148,7 @@ class Examination:
         return tested.run
 
     def result(self, patch: str, part: Part) -> Any:
-        """The result of a part for one patch. Raises what breaks."""
+        """The result of a part for one patch. Raises any error of the part."""
         inputs = self.runs.inputs(self.instance, patch) | {"part": part.version}
         name = digest(inputs)
         if name not in self._known:
@@ -158,15 +159,15 @@ class Examination:
         unit, form = self.runs.unit("evidence", inputs), TypeAdapter(part.kind)
         if unit.is_done(**inputs):
             return form.validate_json(gzip.decompress((unit.folder / _FILE).read_bytes()))
-        found = patiently(lambda: part.run(self._plan(part.words)), self.say, self.runs.patience)
-        self.made.append(Made(inputs, {_FILE: gzip.compress(form.dump_json(found), mtime=0)}))
-        return found
+        result = patiently(lambda: part.run(self._plan(part.progress)), self.say, self.runs.patience)
+        self.made.append(Made(inputs, {_FILE: gzip.compress(form.dump_json(result), mtime=0)}))
+        return result
 
-    def _plan(self, words: str) -> Plan:
+    def _plan(self, progress: str) -> Plan:
         plan, _ = self.runs.request(self.instance, "").plan(self.tell)
-        self.say(words)
+        self.say(progress)
         return plan
 
 
-#: what finds one part: fields of the evidence. Raises Silent
+#: collects one part as fields of the evidence. Raises Silent
 Find = Callable[[Examination], dict[str, Any]]

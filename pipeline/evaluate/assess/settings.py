@@ -15,13 +15,13 @@ SHIPPED = Path(__file__).with_name("settings.toml")
 
 #: the parts of the score
 PartName = Literal["tests", "snapshot", "judge", "audit"]
-#: the ratings that say something
+#: the ratings that have a value
 Grade = Literal["3", "2", "1"]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(Record):
-    """`judge` are parameters of the request, `ratings` what a rating is worth."""
+    """`judge` are parameters of the request, `ratings` the value of each rating."""
 
     judge: dict[str, Any]
     weights: dict[PartName, Share]
@@ -37,7 +37,7 @@ class Settings(Record):
 
 
 def load_settings(path: Path = SHIPPED) -> Settings:
-    """Raises UserError with file and field."""
+    """Read the settings. Raises UserError with file and field."""
     try:
         return Settings.model_validate(read_toml(path))
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""The snapshot verdict: where all that fails are snapshots, whether they are gold's to assistive technologies.
+"""The snapshot verdict: if only snapshots fail, whether they equal gold's to assistive technologies.
 
-A failing behavioural assertion cannot be overruled: neither one of the strict run, nor one that only shows when the
-snapshot before it is no longer in its way. Pure but for the browser that it is given.
+A failing behavioural assertion cannot be overruled: neither one of the strict run, nor one that only shows once the
+snapshot before it passes. Pure, except for the browser.
 """
 
 from __future__ import annotations
@@ -30,37 +30,37 @@ def failing(verdict: Verdict) -> tuple[str, ...]:
 
 
 def obstacle(verdict: Verdict, run: TestRun, parser: str) -> str:
-    """Why snapshots do not decide, empty when they do."""
+    """Why snapshots do not decide; empty if they do."""
     if verdict.outcome is not Outcome.UNRESOLVED:
         return f"the verdict is {verdict.outcome}"
-    others = sorted(set(failing(verdict)) - run.by_snapshot)
-    if others:
-        return f"not by snapshot alone: {others[0]}" + (f" and {len(others) - 1} more" if others[1:] else "")
+    failed = sorted(set(failing(verdict)) - run.by_snapshot)
+    if failed:
+        return f"not by snapshot alone: {failed[0]}" + (f" and {len(failed) - 1} more" if failed[1:] else "")
     return "" if named(parser).snapshots else f"the runner of {parser} keeps no snapshots"
 
 
 def still_failing(names: tuple[str, ...], updated: Updated) -> str:
-    """Why the run with new snapshots says nothing, empty when it does."""
+    """Why the run with new snapshots does not count; empty if it does."""
     if updated.end != "ran" or updated.faults:
         return f"with new snapshots: {'; '.join(updated.faults) or updated.end}"
-    others = [name for name in names if updated.results.get(name) != Status.PASSED]
-    return f"fails with new snapshots, too: {others[0]}" if others else ""
+    failed = [name for name in names if updated.results.get(name) != Status.PASSED]
+    return f"fails with new snapshots, too: {failed[0]}" if failed else ""
 
 
 def look(browser: Browser, names: tuple[str, ...], updated: Updated) -> SnapshotVerdict:
     """Compare the snapshots of these tests with gold's."""
-    found = {name: _of_test(browser, name, updated) for name in names}
+    comparisons = {name: _of_test(browser, name, updated) for name in names}
     return SnapshotVerdict(
-        likeness=max((one.likeness for one in found.values()), key=ORDER.index),
-        tests={name: one.likeness for name, one in found.items()},
-        reasons={name: one.reason for name, one in found.items() if one.reason},
+        likeness=max((comparison.likeness for comparison in comparisons.values()), key=ORDER.index),
+        tests={name: comparison.likeness for name, comparison in comparisons.items()},
+        reasons={name: comparison.reason for name, comparison in comparisons.items() if comparison.reason},
     )
 
 
 def spoken(browser: Browser, names: tuple[str, ...], updated: Updated, base: Updated | None) -> dict[str, Spoken]:
-    """What a screen reader says of the snapshots of these tests, of those that are markup: evidence for people."""
+    """What a screen reader says on the snapshots of these tests, if they are markup: evidence for people."""
     sides = {"base": base and base.new, "gold": updated.gold, "patch": updated.new}
-    said = {
+    by_test = {
         name: {
             side: phrases
             for side, files in sides.items()
@@ -68,11 +68,11 @@ def spoken(browser: Browser, names: tuple[str, ...], updated: Updated, base: Upd
         }
         for name in names
     }
-    return {name: Spoken(**phrases) for name, phrases in said.items() if phrases}
+    return {name: Spoken(**phrases) for name, phrases in by_test.items() if phrases}
 
 
 def _spoken(browser: Browser, side: str, of_test: Snapshots) -> tuple[str, ...]:
-    """Nothing where the snapshots of a test cannot be shown."""
+    """What a screen reader says; empty if the snapshots of a test cannot be shown."""
     try:
         return compare.spoken(
             browser, side, dressed([key for key in of_test if markup.shows(of_test[key])], of_test).values()
@@ -82,7 +82,7 @@ def _spoken(browser: Browser, side: str, of_test: Snapshots) -> tuple[str, ...]:
 
 
 def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
-    """Whether none of these tests, which gold fixes, tells the base from gold: then equality says nothing."""
+    """Whether none of these tests, which gold fixes, distinguishes base and gold: then equality proves nothing."""
     passed = [name for name in names if base.results.get(name) == Status.PASSED]
     return (
         bool(names)
@@ -104,17 +104,17 @@ def _of_test(browser: Browser, name: str, updated: Updated) -> Compared:
 
 
 def _compared(browser: Browser, gold: Snapshots, new: Snapshots) -> Compared:
-    """The first difference. What is no markup and the same in both is no difference."""
+    """The first difference. Snapshots that are not markup and equal in both are ignored."""
     keys = [key for key in gold if gold[key] != new[key] or markup.shows(gold[key])]
     before, after = dressed(keys, gold), dressed(keys, new)
     if before.keys() != after.keys():
         return Compared("a11y-different", "one snapshot holds styles only")
     compared = (compare.compare(browser, before[key], after[key]) for key in before if before[key] != after[key])
-    return next((one for one in compared if one.likeness != "cosmetic"), Compared("cosmetic"))
+    return next((comparison for comparison in compared if comparison.likeness != "cosmetic"), Compared("cosmetic"))
 
 
 def _snapshots(parser: str, name: str, files: Mapping[str, str]) -> dict[str, str]:
-    """A test's snapshots in the files of its file."""
+    """A test's snapshots in the snapshot files of its test file."""
     test, form = name.partition(" > ")[0], named(parser).snapshot_form()
     read = {
         key: text for path, content in files.items() if is_of(path, test) for key, text in form.read(content).items()

@@ -1,7 +1,7 @@
-"""Assessing one run of an agent and model: what is said of every prediction that has a verdict.
+"""Assessing one run of an agent and model: every prediction that has a verdict.
 
-Reads what `evaluate` wrote, and the dataset and predictions; writes `assessments.jsonl` beside the verdicts. What
-runs for it is kept apart (`evidence`).
+Reads what `evaluate` wrote, the dataset and the predictions; writes `assessments.jsonl` next to the verdicts. Results
+of further test runs are kept separately (`evidence`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from pipeline.core.records import Instance, Outcome, Verdict
 from pipeline.core.store import Store, read_records
 from pipeline.core.work import Interrupts, each
 from pipeline.evaluate.answers import Answers, Subject, read_answers
-from pipeline.evaluate.assess import evidence, snapshots
+from pipeline.evaluate.assess import snapshots
 from pipeline.evaluate.assess.axe.audit import Audit
 from pipeline.evaluate.assess.axe.findings import delta
+from pipeline.evaluate.assess.evidence import audits_of, snapshots_of
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.ruling import rule
+from pipeline.evaluate.assess.parts import NOTHING, PartResult, with_part
 from pipeline.evaluate.assess.request import Assessed, Evidence, Examine, Examined, Find
-from pipeline.evaluate.assess.said import NOTHING, Said, beside
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import SHIPPED, load_settings
 from pipeline.evaluate.assess.stories import part as stories
@@ -39,9 +40,9 @@ from pipeline.execution import images
 from pipeline.llm.panel import Asked
 
 
-class More(NamedTuple):
-    """What is asked for beside snapshots: audits of what tests render and of stories, and a judge; and the settings of
-    score and judge."""
+class Extras(NamedTuple):
+    """What to assess besides snapshots: audits of documents that tests render and of stories, and a judge; and the
+    settings of score and judge."""
 
     axe: bool = False
     stories: bool = False
@@ -49,7 +50,7 @@ class More(NamedTuple):
     settings: Path = SHIPPED
 
 
-NO_MORE = More()
+NO_EXTRAS = Extras()
 
 
 def assess(
@@ -60,11 +61,11 @@ def assess(
     trust_local: bool = False,
     jobs: int = 2,
     engine: str = "threads",
-    more: More = NO_MORE,
+    extras: Extras = NO_EXTRAS,
 ) -> list[Assessment]:
-    """Assess every prediction that has a verdict, and write what is found. Raises UserError on bad input."""
-    settings = load_settings(more.settings)
-    panel = Panel(store, subject.repo, more.judge, settings.judge) if more.judge else None
+    """Assess every prediction that has a verdict, and write the assessments. Raises UserError for bad input."""
+    settings = load_settings(extras.settings)
+    panel = Panel(store, subject.repo, extras.judge, settings.judge) if extras.judge else None
     answers = read_answers(store, subject)
     instances = answers.among(read_dataset(store, subject.repo))
     clone = images.source(store, subject.repo)
@@ -73,29 +74,31 @@ def assess(
     verdicts = _verdicts(store, subject, answers, instances)
     lock = store.lock("evaluate", subject.repo, subject.agent, subject.model)
     with lock, log_file(folder / "assess.log"):
-        assessed = [_assessed(one, verdicts[one.instance_id], answers) for one in instances]
+        assessed = [_assessed(instance, verdicts[instance.instance_id], answers) for instance in instances]
         with Progress("assessing", len(instances)) as progress:
-            runs, parts = patch_runs(store, subject.repo, how, clone), _parts(more)
-            requests = [Examine(one, runs, parts) for one in assessed]
+            runs, parts = patch_runs(store, subject.repo, how, clone), _parts(extras)
+            requests = [Examine(prediction, runs, parts) for prediction in assessed]
             interrupts = Interrupts(progress.stopping, how.sandbox.abort)
             assessments = examined(requests, progress, jobs=jobs, engine=engine, interrupts=interrupts)
         if panel:
-            said = rule(panel, assessed, folder / "judge-gateway.log", jobs, engine)
-            assessments = [beside(one, "judge", part) for one, part in zip(assessments, said, strict=True)]
-        assessments = [scored(one, verdicts[one.instance_id], settings) for one in assessments]
+            ratings = rule(panel, assessed, folder / "judge-gateway.log", jobs, engine)
+            assessments = [
+                with_part(assessment, "judge", rating) for assessment, rating in zip(assessments, ratings, strict=True)
+            ]
+        assessments = [scored(assessment, verdicts[assessment.instance_id], settings) for assessment in assessments]
         store.replace_records(folder / "assessments.jsonl", assessments)
         return assessments
 
 
 def examined(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Assessment]:
-    """What the evidence says of each prediction, in their order; what was made for it is kept (as `each` is told)."""
-    return _look(_found(requests, progress, **how))
+    """Assess each prediction by its evidence, in order, and keep the evidence. `how` is passed to `each`."""
+    return _viewed(_evidence(requests, progress, **how))
 
 
-def _parts(more: More) -> dict[str, Find]:
-    """What finds the parts that are asked for, by their names."""
-    parts = {"snapshot": evidence.snapshots_of, "axe": evidence.audits_of, "stories": stories.look}
-    return {name: find for name, find in parts.items() if getattr(more, name, True)}
+def _parts(extras: Extras) -> dict[str, Find]:
+    """The functions that collect the requested parts, by name."""
+    parts = {"snapshot": snapshots_of, "axe": audits_of, "stories": stories.look}
+    return {name: find for name, find in parts.items() if getattr(extras, name, True)}
 
 
 def _assessed(instance: Instance, verdict: Verdict, answers: Answers) -> Assessed:
@@ -103,19 +106,19 @@ def _assessed(instance: Instance, verdict: Verdict, answers: Answers) -> Assesse
     return Assessed(instance, verdict, prediction.model_patch if prediction else "")
 
 
-def _found(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Evidence]:
-    """The evidence on each prediction, in their order; what was made for it is kept."""
-    found: dict[str, Evidence] = {}
+def _evidence(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Evidence]:
+    """Collect and keep the evidence on each prediction, in order."""
+    by_name: dict[str, Evidence] = {}
     for request, result in each(requests, hear=progress.hear, **how):
         _keep(request, result)
-        found[request.name] = result.evidence
+        by_name[request.name] = result.evidence
         text = "; ".join(result.evidence.notes.values()) or "assessed"
         progress.finish(request.name, text, str(request.assessed.verdict.outcome))
-    return [found[request.name] for request in requests]
+    return [by_name[request.name] for request in requests]
 
 
 def _keep(request: Examine, result: Examined) -> None:
-    """Keep what was made again."""
+    """Keep new results."""
     if result.tested:
         request.runs.keep(request.assessed.instance, request.assessed.patch, result.tested)
     for inputs, files in result.made:
@@ -125,57 +128,59 @@ def _keep(request: Examine, result: Examined) -> None:
 def _verdicts(store: Store, subject: Subject, answers: Answers, instances: Sequence[Instance]) -> dict[str, Verdict]:
     """The verdicts of this run by instance. Raises UserError unless each has one."""
     path = store.evaluation(subject.repo, subject.agent, subject.model) / "verdicts.jsonl"
-    found = {one.instance_id: one for one in read_records(path, Verdict) if one.run == answers.run}
-    missing = [one.instance_id for one in instances if one.instance_id not in found]
+    verdicts = {verdict.instance_id: verdict for verdict in read_records(path, Verdict) if verdict.run == answers.run}
+    missing = [instance.instance_id for instance in instances if instance.instance_id not in verdicts]
     if missing:
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError(f"{missing[0]} has no verdict for the run {answers.run}", path=path, hint=hint)
-    return found
+    return verdicts
 
 
-def _look(found: Sequence[Evidence]) -> list[Assessment]:
-    """Let the browser look at what needs it: one page, one after the other."""
+def _viewed(collected: Sequence[Evidence]) -> list[Assessment]:
+    """Assess in turn, with a browser if any prediction needs one."""
     with ExitStack() as stack:
-        viewer = stack.enter_context(browser.opened()) if any(one.updated for one in found) else None
-        return [_assessment(one, viewer) for one in found]
+        viewer = stack.enter_context(browser.opened()) if any(evidence.updated for evidence in collected) else None
+        return [_assessment(evidence, viewer) for evidence in collected]
 
 
-def _seen(found: Evidence, viewer: Browser, updated: Updated) -> SnapshotVerdict:
-    seen = snapshots.look(viewer, snapshots.failing(found.verdict), updated)
-    unfixed = tuple(found.verdict.unfixed)
-    if seen.likeness == "cosmetic" and (found.base is None or snapshots.is_blind(viewer, unfixed, found.base)):
-        why = "the assessment does not tell the base from gold"
-        return seen.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(seen.tests, why)})
-    return seen
+def _snapshot_verdict(evidence: Evidence, viewer: Browser, updated: Updated) -> SnapshotVerdict:
+    verdict = snapshots.look(viewer, snapshots.failing(evidence.verdict), updated)
+    unfixed = tuple(evidence.verdict.unfixed)
+    if verdict.likeness == "cosmetic" and (evidence.base is None or snapshots.is_blind(viewer, unfixed, evidence.base)):
+        reason = "the assessment does not tell the base from gold"
+        return verdict.model_copy(update={"likeness": "unparsable", "reasons": dict.fromkeys(verdict.tests, reason)})
+    return verdict
 
 
-def _heard(found: Evidence, viewer: Browser, updated: Updated) -> Said:
-    """What a screen reader says of the tests that fail, where there is one."""
+def _spoken(evidence: Evidence, viewer: Browser, updated: Updated) -> PartResult:
+    """What a screen reader says on the snapshots of failing tests, if one is installed."""
     try:
         spoken.source()
     except InfrastructureError as error:
-        return Said(note=f"not read aloud: {error}")
-    return Said(snapshots.spoken(viewer, snapshots.failing(found.verdict), updated, found.base))
+        return PartResult(note=f"not read aloud: {error}")
+    return PartResult(snapshots.spoken(viewer, snapshots.failing(evidence.verdict), updated, evidence.base))
 
 
 def _compared(base: Audit, gold: Audit, patch: Audit) -> AxeDelta:
     return delta(base.violations, gold.violations, patch.violations, patch.tests)
 
 
-def _assessment(found: Evidence, viewer: Browser | None) -> Assessment:
-    verdict, resolved = found.verdict, found.verdict.outcome is Outcome.RESOLVED
-    seen = _seen(found, viewer, found.updated) if viewer and found.updated else None
-    heard = _heard(found, viewer, found.updated) if viewer and found.updated else NOTHING
-    if seen and heard.value:
-        seen = seen.model_copy(update={"spoken": heard.value})
-    who: dict[str, Any] = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
-    assessment = Assessment(
-        **who,
-        resolved=resolved,
-        resolved_equivalent=resolved or (seen is not None and seen.likeness == "cosmetic"),
-        snapshot=seen,
-        axe=_compared(*found.audits) if found.audits else None,
-        notes=found.notes | ({"spoken": heard.note} if heard.note else {}),
-        browser=viewer.version if viewer and seen else found.browser,
+def _assessment(evidence: Evidence, viewer: Browser | None) -> Assessment:
+    verdict, resolved = evidence.verdict, evidence.verdict.outcome is Outcome.RESOLVED
+    snapshot = _snapshot_verdict(evidence, viewer, evidence.updated) if viewer and evidence.updated else None
+    speech = _spoken(evidence, viewer, evidence.updated) if viewer and evidence.updated else NOTHING
+    if snapshot and speech.value:
+        snapshot = snapshot.model_copy(update={"spoken": speech.value})
+    identity: dict[str, Any] = verdict.model_dump(
+        include={"instance_id", "agent", "model", "run", "patch_digest", "image"}
     )
-    return beside(assessment, "stories", found.stories)
+    assessment = Assessment(
+        **identity,
+        resolved=resolved,
+        resolved_equivalent=resolved or (snapshot is not None and snapshot.likeness == "cosmetic"),
+        snapshot=snapshot,
+        axe=_compared(*evidence.audits) if evidence.audits else None,
+        notes=evidence.notes | ({"spoken": speech.note} if speech.note else {}),
+        browser=viewer.version if viewer and snapshot else evidence.browser,
+    )
+    return with_part(assessment, "stories", evidence.stories)

@@ -20,7 +20,7 @@ from pipeline.core.store import read_records
 from pipeline.core.trust import DEMO
 from pipeline.demo.model import scripted_judge, surroundings
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.stage import More, assess
+from pipeline.evaluate.assess.stage import Extras, assess
 from pipeline.evaluate.runs import How
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.ledger import Ledger
@@ -43,9 +43,9 @@ class Court(NamedTuple):
         Predictor(self.bench.store, REPO, model, model, models=DEMO / "models.yaml").predict()
         evaluate(self.bench.store, Subject(REPO, model, model), self.bench.sandbox)
 
-    def assess(self, model: str, more: More) -> Assessment:
+    def assess(self, model: str, extras: Extras) -> Assessment:
         how = How(self.bench.sandbox, DEFAULT, PATIENT)
-        (found,) = assess(self.bench.store, Subject(REPO, model, model), how, more=more)
+        (found,) = assess(self.bench.store, Subject(REPO, model, model), how, extras=extras)
         return found
 
 
@@ -62,7 +62,7 @@ def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
 
 def rules(court: Court, model: str) -> list[list[str]]:
     """The rules that are violated with a model's patch, in documents of tests and in stories."""
-    found = court.assess(model, More(axe=True, stories=True))
+    found = court.assess(model, Extras(axe=True, stories=True))
     return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
 
 
@@ -75,13 +75,13 @@ def test_contrast_is_seen_in_stories_and_not_in_the_tests_documents(court: Court
 @pytest.mark.rule("judge-money")
 @pytest.mark.rule("judge-resumes")
 def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
-    found = court.assess("oracle", More(judge=court.asked))
+    found = court.assess("oracle", Extras(judge=court.asked))
     assert (found.judge.score, found.judge.agreement, len(found.judge.ratings)) == (3, 1, 3)
     with court.bench.store.costs.open(newline="") as lines:
         (row,) = csv.DictReader(lines)
     assert (row["repo"], row["model"], row["agent"], row["req_llm"]) == (str(REPO), "scripted", "judge", "3")
     assert Decimal(row["cost_llm_usd"]) > 0
-    assert court.assess("oracle", More(judge=court.asked)) == found
+    assert court.assess("oracle", Extras(judge=court.asked)) == found
     assert len(Ledger(court.bench.store.ledger).rows()) == 3
 
 
@@ -90,6 +90,6 @@ def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
 def test_a_budget_that_is_reached_leaves_ratings_owed(court: Court) -> None:
     """They are no zero: the note says so, and another budget goes on."""
     tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.given)
-    found = court.assess("oracle", More(judge=tight))
+    found = court.assess("oracle", Extras(judge=tight))
     assert found.notes["judge"] == "not assessed: 1 of 4 samples: budget_exceeded"
     assert len(found.judge.ratings) == 3

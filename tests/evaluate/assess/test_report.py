@@ -10,7 +10,7 @@ import pytest
 from pipeline.core.assessment import Assessment, AxeDelta, Judgement, SnapshotVerdict, Spoken, Violation
 from pipeline.core.records import Outcome
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.assess.report import judged, report, summary, told
+from pipeline.evaluate.assess.report import judged, report, spoken_differences, summary
 from pipeline.evaluate.assess.score import scored
 from pipeline.evaluate.assess.settings import load_settings
 
@@ -43,7 +43,7 @@ def test_every_part_stands_beside_the_score(capsys: pytest.CaptureFixture[str]) 
     assert all(name in told for name in ("tests", "snapshot", "judge", "audit", "score"))
     lines = [line for line in told.splitlines() if "acme__ui-" in line]
     assert all(words in lines[0] for words in ("1.00", "0.80", "0.50", "2, 0, 1"))
-    assert "resolved: 1 of 3; resolved or equivalent: 1" in told
+    assert "resolved: 1 of 3; resolved or equivalent: 1" in spoken_differences
 
 
 def test_what_a_judge_said_is_summed_up() -> None:
@@ -58,7 +58,7 @@ def test_what_sounds_otherwise_than_gold_is_told() -> None:
 
     def lines(**said: tuple[str, ...]) -> list[str]:
         seen = SnapshotVerdict(likeness="a11y-different", tests={}, spoken={"shows": Spoken(**phrases | said)})
-        return list(told(assessed(1, Outcome.UNRESOLVED, snapshot=seen)))
+        return list(spoken_differences(assessed(1, Outcome.UNRESOLVED, snapshot=seen)))
 
     assert lines()[0].endswith("a screen reader on shows:") and lines()[-1] == "  (as without any patch)"
     assert {"  -switch, Lamp", "  +button, Lamp"} <= set(lines())

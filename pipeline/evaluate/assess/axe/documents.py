@@ -1,6 +1,6 @@
-"""What the tests render: they run once more with a hook that keeps the document of each test at its end.
+"""What the tests render: they run once more with a hook that saves the document at the end of each test.
 
-Reads and writes in the sandbox only. Does not cover what is rendered and gone again before a test ends, shadow trees,
+Reads and writes in the sandbox only. Does not cover what is removed again before a test ends, shadow trees,
 and runners whose folder has no such hook.
 """
 
@@ -25,7 +25,7 @@ _JSDOM = re.compile(rb"/[\x20-\x7e]+/node_modules/jsdom/lib/api\.js")
 
 
 class NotAudited(A11yBenchError):
-    """Why there is nothing to say of a patch: an audit that was not made is never an audit without findings."""
+    """Why a patch was not audited: this is never treated as an audit without findings."""
 
 
 class Document(Record):
@@ -37,7 +37,7 @@ class Document(Record):
 
 
 class Rendered(NamedTuple):
-    """The tests of a run and their documents, those that passed, and where the jsdom is that they ran in."""
+    """The tests of a run and their documents, the tests that passed, and the path of the jsdom that they ran in."""
 
     documents: tuple[tuple[str, str], ...]
     passed: tuple[str, ...]
@@ -47,8 +47,8 @@ class Rendered(NamedTuple):
 def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rendered:
     """Run the tests on a candidate. Raises NotAudited, PatchFailed, InfrastructureError."""
     environment = plan.environment
-    own = parser(environment.parser)
-    hook = own.documents
+    test_parser = parser(environment.parser)
+    hook = test_parser.documents
     if hook is None:
         raise NotAudited(f"there is no hook for {environment.runner} {environment.runner_version}")
     with runs.prepared(plan, candidate, fix_patch, test_patch) as (workspace, _):
@@ -56,7 +56,7 @@ def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rende
         configuration = environment.configuration and posixpath.join(
             workspace.root, environment.folder, environment.configuration
         )
-        for name, text in own.hook_files(configuration):
+        for name, text in test_parser.hook_files(configuration):
             workspace.write(f"{folder}/{name}", text)
         run = runs.run_tests(workspace, replace(plan, environment=hook.told(environment, folder)))
         return _read(workspace, folder, run)
@@ -78,8 +78,8 @@ def _read(workspace: Workspace, folder: str, run: TestRun) -> Rendered:
 
 def _documents(captured: bytes, root: str) -> Iterator[tuple[str, str]]:
     try:
-        read = [Document.model_validate_json(line) for line in captured.split(b"\n") if line]
+        documents = [Document.model_validate_json(line) for line in captured.split(b"\n") if line]
     except ValueError as error:
         raise NotAudited("what the hook wrote was changed") from error
-    for one in read:
-        yield " > ".join([one.file.removeprefix(f"{root}/"), *one.names]), one.html
+    for document in documents:
+        yield " > ".join([document.file.removeprefix(f"{root}/"), *document.names]), document.html

@@ -11,45 +11,45 @@ from pipeline.core.assessment import AxeDelta, Violation
 
 _NAME = re.compile(r' "(?:\\.|[^"\\])*"')
 
-Found = tuple[Violation, ...]
+Violations = tuple[Violation, ...]
 
 
-def violations(rows: Iterable[Mapping[str, Any]]) -> Found:
-    """The rows of an audit with their `tests` (or stories), in an order that does not depend on the tests' own."""
+def violations(rows: Iterable[Mapping[str, Any]]) -> Violations:
+    """The rows of an audit with their `tests` (or stories), in an order that does not depend on that of the tests."""
     found = (Violation(**{**row, "tests": sorted(set(row["tests"]))}) for row in rows)
-    return tuple(sorted(found, key=lambda one: (one.rule, one.element)))
+    return tuple(sorted(found, key=lambda violation: (violation.rule, violation.element)))
 
 
-def delta(base: Found, gold: Found, candidate: Found, tests: int | None = None) -> AxeDelta:
-    """What the candidate fixes, leaves and introduces; `tests` are those that were audited with it."""
+def delta(base: Violations, gold: Violations, candidate: Violations, tests: int | None = None) -> AxeDelta:
+    """The violations that the candidate fixes, leaves and introduces; `tests` is the number of audited tests."""
     pairs = _pairs(base, candidate)
-    left = set(pairs.values())
+    remaining = set(pairs.values())
     return AxeDelta(
         base=len(base),
         gold=len(gold),
         candidate=len(candidate),
-        fixed=tuple(one for one in base if one not in pairs),
-        remaining=tuple(one for one in candidate if one in left),
-        introduced=tuple(one for one in candidate if one not in left),
+        fixed=tuple(violation for violation in base if violation not in pairs),
+        remaining=tuple(violation for violation in candidate if violation in remaining),
+        introduced=tuple(violation for violation in candidate if violation not in remaining),
         tests=tests,
     )
 
 
-#: what makes two violations the same, from the strictest: the place, or else the roles on the way to it
+#: what makes two violations the same, strictest first: the element's path, or else the roles along it
 SAME: tuple[Callable[[Violation], tuple[str, str]], ...] = (
-    lambda one: (one.rule, one.element),
-    lambda one: (one.rule, _NAME.sub("", one.element)),
+    lambda violation: (violation.rule, violation.element),
+    lambda violation: (violation.rule, _NAME.sub("", violation.element)),
 )
 
 
-def _pairs(before: Found, after: Found) -> dict[Violation, Violation]:
-    """Violations before, with what they are after."""
+def _pairs(before: Violations, after: Violations) -> dict[Violation, Violation]:
+    """Violations before, each with the same one after."""
     pairs: dict[Violation, Violation] = {}
-    for same in SAME:
+    for key in SAME:
         free = defaultdict(list)
-        for one in sorted(set(after) - set(pairs.values()), key=after.index):
-            free[same(one)].append(one)
-        for one in before:
-            if one not in pairs and free[same(one)]:
-                pairs[one] = free[same(one)].pop(0)
+        for violation in sorted(set(after) - set(pairs.values()), key=after.index):
+            free[key(violation)].append(violation)
+        for violation in before:
+            if violation not in pairs and free[key(violation)]:
+                pairs[violation] = free[key(violation)].pop(0)
     return pairs

@@ -1,4 +1,4 @@
-"""The judge: a rubric, the questions that it is put to, and what several ratings come to.
+"""The judge: a rubric, the questions that it gets, and the result of several ratings.
 
 Keeps the samples in `04_evaluation/ratings/`; asking, keeping and paying is the llm floor's (`llm.panel`). The agent in
 the ledger and in `costs.csv` is `judge`.
@@ -19,9 +19,9 @@ from pipeline.llm.asking import last_object
 from pipeline.llm.panel import Asked, Rubric
 from pipeline.llm.samples import agreement, combined
 
-#: whose money it is, in the ledger and in costs.csv
+#: the agent that costs are booked to, in the ledger and in costs.csv
 AGENT = "judge"
-#: raised whenever answers are asked for or read differently: older ones are stale
+#: raised whenever questions are asked or answers are read differently: older ratings are stale
 VERSION = 1
 
 
@@ -52,12 +52,12 @@ class Panel(panel.Panel[Question]):
         super().__init__(store, repo, store.root / "04_evaluation" / "ratings" / repo.slug, RUBRIC, asked, parameters)
 
     def judgement(self, question: Question) -> Judgement | None:
-        """What the samples come to; None where none of them is a rating."""
+        """The combined result of the samples; None if none of them is a rating."""
         samples = self.samples(question)
-        ratings = tuple(Rating(**one) for one in samples.ratings())
+        ratings = tuple(Rating(**rating) for rating in samples.ratings())
         if not ratings:
             return None
-        scores = [one.score for one in ratings]
+        scores = [rating.score for rating in ratings]
         return Judgement(
             model=self.asked.model,
             settings=self.experiment.settings,

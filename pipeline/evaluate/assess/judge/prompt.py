@@ -1,8 +1,9 @@
-"""What a judge is told: the rubric (`prompt.md`), the issue and the patch, and nothing of whose it is.
+"""What a judge is told: the rubric (`prompt.md`), the issue and the patch, but not who wrote the patch.
 
 After PraisonAI Bench (docs/assessment.md): three grades and "cannot tell", an example of each, reasons before the
-rating, rules against known biases. Never told are the agent, the model, the verdict, and the gold patch: a judge who
-sees it rates likeness, which tests and snapshots measure better. Does not cover a patch that names its author.
+rating, rules against known biases. The judge never learns the agent, the model, the verdict, and the gold patch: a
+judge who sees gold rates similarity to it, which tests and snapshots measure better. Does not cover a patch that names
+its author.
 """
 
 from __future__ import annotations
@@ -34,6 +35,6 @@ def messages(question: Question) -> list[Message]:
 
 
 def _fenced(text: str) -> str:
-    """Between fences that the text itself does not hold."""
+    """The text between fences that do not occur in it."""
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
     return f"{fence}\n{text.rstrip()}\n{fence}\n"

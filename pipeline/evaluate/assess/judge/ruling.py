@@ -1,6 +1,6 @@
-"""Which predictions of a run a judge rates, and what it says of each. Verdicts are read and never changed.
+"""Which predictions of a run a judge rates, and the ratings. Verdicts are read and never changed.
 
-Rated are patches that were run: the others are none, or no change of these sources.
+Only patches that were run are rated: others are empty or do not apply.
 """
 
 from __future__ import annotations
@@ -12,30 +12,33 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import RAN
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
+from pipeline.evaluate.assess.parts import PartResult
 from pipeline.evaluate.assess.request import FAILED, Assessed
-from pipeline.evaluate.assess.said import Said
 
 
-def rule(panel: Panel, assessed: Sequence[Assessed], log: Path, jobs: int, engine: str = "threads") -> list[Said]:
-    """What the judge says of each prediction. The gateway writes `log`."""
-    questions = [_question(one) for one in assessed if one.verdict.outcome in RAN]
-    with Progress("judging", len(panel.left(questions))) as progress:
-        owed = panel.complete(questions, progress, log, jobs, engine)
-    return [_said(panel, one, owed) if one.verdict.outcome in RAN else _silent(one) for one in assessed]
+def rule(panel: Panel, assessed: Sequence[Assessed], log: Path, jobs: int, engine: str = "threads") -> list[PartResult]:
+    """The judge's result for each prediction. The gateway writes `log`."""
+    questions = [_question(prediction) for prediction in assessed if prediction.verdict.outcome in RAN]
+    with Progress("judging", len(panel.remaining(questions))) as progress:
+        failures = panel.complete(questions, progress, log, jobs, engine)
+    return [
+        _rated(panel, prediction, failures) if prediction.verdict.outcome in RAN else _silent(prediction)
+        for prediction in assessed
+    ]
 
 
-def _question(one: Assessed) -> Question:
-    return Question(one.instance.task(), one.patch)
+def _question(prediction: Assessed) -> Question:
+    return Question(prediction.instance.task(), prediction.patch)
 
 
-def _silent(one: Assessed) -> Said:
-    return Said(note=f"there is no patch to rate: the verdict is {one.verdict.outcome}")
+def _silent(prediction: Assessed) -> PartResult:
+    return PartResult(note=f"there is no patch to rate: the verdict is {prediction.verdict.outcome}")
 
 
-def _said(panel: Panel, one: Assessed, owed: dict[Question, str]) -> Said:
-    question = _question(one)
+def _rated(panel: Panel, prediction: Assessed, failures: dict[Question, str]) -> PartResult:
+    question = _question(prediction)
     samples = panel.samples(question)
-    if question in owed:
-        left = f"{len(samples.missing())} of {samples.count} samples"
-        return Said(panel.judgement(question), f"{FAILED}{left}: {owed[question]}")
-    return Said(panel.judgement(question), samples.silence())
+    if question in failures:
+        missing = f"{len(samples.missing())} of {samples.count} samples"
+        return PartResult(panel.judgement(question), f"{FAILED}{missing}: {failures[question]}")
+    return PartResult(panel.judgement(question), samples.silence())

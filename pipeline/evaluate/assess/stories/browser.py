@@ -1,7 +1,7 @@
 """Stories in a real browser, audited with axe-core: contrast and target size included.
 
-Their code is foreign: the browser is fenced, and axe-core runs in a world that it cannot change. Each story is a page
-with a time limit of its own. Reads and writes no files.
+Their code is untrusted: the browser is fenced, and axe-core runs in a JavaScript world that it cannot change. Each
+story is a page with its own time limit. Reads and writes no files.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pipeline.core.assessment import Violation
 from pipeline.evaluate.assess.axe import findings
 from pipeline.evaluate.assess.stories.site import Site
 
-#: seconds for a story to show itself and be audited
+#: seconds to render and audit a story
 SECONDS = 30
 #: raised whenever stories are shown or audited differently: older audits are stale
 VERSION = f"1 {AXE.name}"
-#: a story is there when its root has something in it, or when Storybook shows it for a while: it draws elsewhere
+#: a story is ready when its root has content, or when Storybook has shown it for a while: it may draw elsewhere
 READY = """async () => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const is = (selector) => document.querySelector(selector) !== null;
@@ -39,8 +39,8 @@ READY = """async () => {
 class Audited(NamedTuple):
     """What axe-core found in one state of the sources: each violation once, however many stories show it.
 
-    `shown` are the stories that showed themselves, `browser` says which browser it was, `causes` why a story is not
-    among the shown.
+    `shown` are the stories that rendered, `browser` is the browser and its version, and `causes` says why a story did
+    not render.
     """
 
     violations: tuple[Violation, ...] = ()
@@ -52,16 +52,16 @@ class Audited(NamedTuple):
 def audit(site: Site, ids: Sequence[str], seconds: float = SECONDS) -> Audited:
     """Audit these stories, each in so many seconds.
 
-    Raises UserError where there is no browser, InfrastructureError where it does not start or npm cannot get axe-core.
+    Raises UserError if there is no browser, InfrastructureError if it does not start or npm cannot get axe-core.
     """
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     causes: dict[str, str] = {}
     with browser.opened() as opened:
         for story in ids:
-            seen = opened.look(_page(site, story, seconds))
-            if seen.violations is None:
-                causes[story] = seen.cause
-            for row in seen.violations or ():
+            look = opened.look(_page(site, story, seconds))
+            if look.violations is None:
+                causes[story] = look.cause
+            for row in look.violations or ():
                 rows.setdefault((row["rule"], row["element"]), row | {"tests": []})["tests"].append(story)
         shown = tuple(story for story in ids if story not in causes)
         return Audited(findings.violations(rows.values()), shown, opened.version, causes)

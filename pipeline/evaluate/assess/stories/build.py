@@ -1,7 +1,7 @@
 """A repository's stories in one state of its sources, built in the sandbox without network.
 
-What stories are and how they are built (`is_story`) is gold's in every state, as tests are: a patch cannot hide a
-fault by changing its story. Does not cover what a patch's code does while it is built.
+Stories and their configuration (`is_story`) are gold's in every state, as tests are: a patch cannot hide a fault by
+changing its story. Does not cover what a patch's code does during the build.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STORY = re.compile(r"\.(?:stories|story)\.[^/]+$|(?:^|/)(?:\.storybook|stories|
 
 
 class Built(NamedTuple):
-    """The site as an archive (tar, gzip); `folder` is where it was built. `silence` says why there is none."""
+    """The site as an archive (tar, gzip), and the folder in which it was built. `silence` says why there is no site."""
 
     archive: Base64Bytes = b""
     folder: str = ""
@@ -54,17 +54,17 @@ def _built(workspace: Workspace, plan: Plan) -> Built:
     for folder in dict.fromkeys((plan.environment.folder, "")):
         manifest = workspace.read(posixpath.join(workspace.root, folder, "package.json"))
         if argv := script.command(manifest, out):
-            done = workspace.run(argv, env=script.variables(plan.environment.node), folder=folder)
-            return _packed(workspace, done, out, folder)
+            completed = workspace.run(argv, env=script.variables(plan.environment.node), folder=folder)
+            return _packed(workspace, completed, out, folder)
     return Built(silence="the repository has no script that builds stories")
 
 
-def _packed(workspace: Workspace, done: Completed, out: str, folder: str) -> Built:
-    if done.limit == "memory":
+def _packed(workspace: Workspace, completed: Completed, out: str, folder: str) -> Built:
+    if completed.limit == "memory":
         raise InfrastructureError("building the stories ran out of memory", cause="out_of_memory")
-    if done.code:
-        said = done.limit or done.output.decode(errors="replace").strip()[-500:]
-        return Built(silence=f"the stories cannot be built: {said}")
+    if completed.code:
+        output = completed.limit or completed.output.decode(errors="replace").strip()[-500:]
+        return Built(silence=f"the stories cannot be built: {output}")
     archive = f"{out}.tar.gz"
     if workspace.run(["tar", "--format=ustar", "-czf", archive, "-C", out, "."]).code:
         return Built(silence="the script that builds stories writes none to the folder of -o")

@@ -1,4 +1,4 @@
-"""Stories that were built: Storybook's static format, out of an archive. Nothing is written to any disk."""
+"""Built stories in Storybook's static format, read from an archive. Nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 from pipeline.core.errors import A11yBenchError
 
-#: bytes of a site at most, unpacked
+#: the most bytes of a site, unpacked
 LARGEST = 512 * 2**20
-#: the file that lists the stories -> its field: Storybook 7 and later, and before
+#: the file that lists the stories -> its field, for Storybook 7 and later, and for earlier versions
 INDEXES = {"index.json": "entries", "stories.json": "stories"}
 
 
 class NoSite(A11yBenchError):
-    """An archive that is no site of stories; the message says why."""
+    """An archive that is not a site of stories; the message says why."""
 
 
 class Story(NamedTuple):
-    """One story; its files are from the repository's root, as far as the site names them."""
+    """One story. Its files are paths from the repository's root, if the site names them."""
 
     id: str
     file: str = ""
@@ -44,7 +44,7 @@ def open_site(archive: bytes, folder: str, largest: int = LARGEST) -> Site:
 
 
 def _files(archive: bytes, largest: int) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:
         size = 0
         for member in members:
@@ -52,8 +52,8 @@ def _files(archive: bytes, largest: int) -> dict[str, bytes]:
             if size > largest:
                 raise NoSite(f"unpacked it has more than {largest} bytes")
             if member.isreg() and (content := members.extractfile(member)):
-                found[posixpath.normpath(member.name)] = content.read()
-    return found
+                contents[posixpath.normpath(member.name)] = content.read()
+    return contents
 
 
 def _stories(files: dict[str, bytes], folder: str) -> list[Story]:
@@ -68,5 +68,5 @@ def _stories(files: dict[str, bytes], folder: str) -> list[Story]:
 
 
 def _story(row: dict[str, Any], folder: str) -> Story:
-    said = (row.get("importPath", ""), row.get("componentPath", ""))
-    return Story(str(row["id"]), *(posixpath.normpath(posixpath.join(folder, path)) if path else "" for path in said))
+    paths = (row.get("importPath", ""), row.get("componentPath", ""))
+    return Story(str(row["id"]), *(posixpath.normpath(posixpath.join(folder, path)) if path else "" for path in paths))

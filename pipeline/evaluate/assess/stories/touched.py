@@ -1,8 +1,8 @@
 """Which stories show what patches touch: by their files, by the component's name, else by what they import. Pure.
 
 A path that belongs to a component (it has the story's name, or lies in its folder) counts for that component's stories.
-One that belongs to none (tokens, hooks) counts for the stories that import it, however indirectly, and for all when
-Storybook's own preview does. Does not cover imports by the name of a package or an alias.
+Any other path (tokens, hooks) counts for the stories that import it directly or indirectly, and for all stories if
+Storybook's own preview imports it. Does not cover imports by the name of a package or an alias.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipeline.evaluate.assess.stories.site import Story
 
 #: the files that may import others
 SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|s?css)$")
-#: folders that are no component's
+#: folders that belong to no component
 GENERAL = {"", "app", "components", "js", "lib", "packages", "src", "stories", "storybook", "ui"}
 PREVIEWS = tuple(f".storybook/preview.{end}" for end in ("ts", "tsx", "js", "jsx", "mjs"))
 _ENDS = ("", ".tsx", ".ts", ".jsx", ".js", ".css", ".scss", "/index.tsx", "/index.ts", "/index.jsx", "/index.js")
@@ -31,12 +31,12 @@ def touched(stories: Sequence[Story], paths: Iterable[str], folder: str, sources
     def imported(file: str) -> frozenset[str]:
         return frozenset(_closure(file, sources))
 
-    found: set[Story] = set()
+    shown: set[Story] = set()
     for path in paths:
-        own = [one for one in stories if path in (one.file, one.component) or _is_of(path, one)]
+        component_stories = [story for story in stories if path in (story.file, story.component) or _is_of(path, story)]
         everywhere = any(path in imported(preview) for preview in previews)
-        found |= set(own or (one for one in stories if everywhere or path in imported(one.file)))
-    return sorted(found)
+        shown |= set(component_stories or (story for story in stories if everywhere or path in imported(story.file)))
+    return sorted(shown)
 
 
 def _is_of(path: str, story: Story) -> bool:
@@ -48,23 +48,23 @@ def _is_of(path: str, story: Story) -> bool:
 
 
 def _home(story: str) -> str:
-    """The folder of the component of a story: above `stories/` where that is its place."""
+    """The folder of a story's component: the one above `stories/` if the story is there."""
     folder = posixpath.dirname(story)
     return posixpath.dirname(folder) if posixpath.basename(folder).strip("_") == "stories" else folder
 
 
 def _closure(file: str, sources: Mapping[str, str]) -> Iterator[str]:
-    """A file and all that it imports by relative paths, but not through index files of other folders."""
-    known, queue = {file}, [file]
+    """A file and everything that it imports by relative paths, except through index files of other folders."""
+    seen, queue = {file}, [file]
     while queue:
         path = queue.pop()
         yield path
         for name in _IMPORT.findall(sources.get(path, "")):
             base = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
-            there = next((base + end for end in _ENDS if base + end in sources), "")
-            if there and there not in known and not _is_barrel(there, file):
-                known.add(there)
-                queue.append(there)
+            imported_file = next((base + end for end in _ENDS if base + end in sources), "")
+            if imported_file and imported_file not in seen and not _is_barrel(imported_file, file):
+                seen.add(imported_file)
+                queue.append(imported_file)
 
 
 def _is_barrel(path: str, file: str) -> bool:

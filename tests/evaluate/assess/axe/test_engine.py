@@ -14,7 +14,7 @@ from pipeline.core.store import write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.axe.audit import audit
 from pipeline.evaluate.assess.axe.documents import Rendered
-from pipeline.evaluate.assess.stage import More, assess
+from pipeline.evaluate.assess.stage import Extras, assess
 from pipeline.evaluate.runs import How
 from pipeline.evaluate.stage import evaluate
 from pipeline.sandbox.base import DEFAULT
@@ -48,7 +48,7 @@ def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
     write_records(bench.store.predictions(REPO, agent, agent) / prediction.run / "predictions.jsonl", [prediction])
     subject = Subject(REPO, agent, agent)
     evaluate(bench.store, subject, bench.sandbox, patience=IMPATIENT)
-    (one,) = assess(bench.store, subject, How(bench.sandbox, DEFAULT, IMPATIENT), more=More(axe=True))
+    (one,) = assess(bench.store, subject, How(bench.sandbox, DEFAULT, IMPATIENT), extras=Extras(axe=True))
     return one
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pipeline.core.assessment import AxeDelta
-from pipeline.evaluate.assess.axe.findings import Found, delta, violations
+from pipeline.evaluate.assess.axe.findings import Violations, delta, violations
 
 
-def found(*elements: str, rule: str = "image-alt") -> Found:
+def found(*elements: str, rule: str = "image-alt") -> Violations:
     return violations({"rule": rule, "criteria": ["1.1.1"], "element": one, "tests": ["a"]} for one in elements)
 
 

@@ -13,7 +13,7 @@ from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.judge.panel import Panel
 from pipeline.evaluate.assess.judge.prompt import Question
 from pipeline.evaluate.assess.settings import load_settings
-from pipeline.evaluate.assess.stage import More, assess
+from pipeline.evaluate.assess.stage import Extras, assess
 from pipeline.evaluate.runs import How
 from pipeline.llm.models import DEMO
 from pipeline.llm.panel import Asked
@@ -31,10 +31,10 @@ def rate(evaluation: Evaluation, court, **patches: str) -> None:
         assert panel.ask(court.gateway, questions, progress, jobs=1) == {}
 
 
-def assessed(evaluation: Evaluation, more: More) -> dict[str, Assessment]:
+def assessed(evaluation: Evaluation, extras: Extras) -> dict[str, Assessment]:
     subject = Subject(factories.REPO, "magentless", "model-a")
     how = How(evaluation.sandbox, LIMITS, IMPATIENT)
-    found = assess(evaluation.store, subject, how, trust_local=True, more=more)
+    found = assess(evaluation.store, subject, how, trust_local=True, extras=extras)
     names = {instance_id(name): name for name in NUMBERS}
     return {names[one.instance_id]: one for one in found}
 
@@ -47,7 +47,7 @@ def test_its_rating_stands_beside_the_verdict(evaluation, court):
     before = evaluation.evaluate()
     rate(evaluation, court(1, 1, 2), menu=FIX)
     rate(evaluation, court("no rating"), tabs=FIX.replace("menu", "tabs"))
-    found = assessed(evaluation, More(judge=ASKED))
+    found = assessed(evaluation, Extras(judge=ASKED))
     menu = found["menu"]
     assert (menu.resolved, menu.judge.score, menu.judge.model) == (True, 1, "scripted")
     assert (menu.parts["judge"].value, menu.score) == (0.5, pytest.approx((0.4 + 0.25 * 0.5) / 0.65))
@@ -62,7 +62,7 @@ def test_its_rating_stands_beside_the_verdict(evaluation, court):
 def test_without_a_judge_nothing_is_said_of_one(evaluation):
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
-    found = assessed(evaluation, More())
+    found = assessed(evaluation, Extras())
     assert all(one.judge is None and "judge" not in one.notes for one in found.values())
     path = evaluation.store.evaluation(factories.REPO, "magentless", "model-a") / "assessments.jsonl"
     assert [one.score for one in read_records(path, Assessment)] == [one.score for one in found.values()]
@@ -72,7 +72,7 @@ def test_without_a_judge_nothing_is_said_of_one(evaluation):
 def test_a_repository_without_stories_is_said(evaluation):
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
-    found = assessed(evaluation, More(stories=True))
+    found = assessed(evaluation, Extras(stories=True))
     why = "not audited, because base: the repository has no script that builds stories"
     assert (found["menu"].stories, found["menu"].notes["stories"]) == (None, why)
     assert found["badge"].notes["stories"] == "not audited, because the verdict is no_prediction"
