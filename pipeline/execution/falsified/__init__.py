@@ -1,0 +1,78 @@
+"""Expectations of test files made false, as text: these tests must fail for code that makes the true ones pass.
+
+    falsify        a file with false expectations
+    contradicted   the tests that cannot pass in two versions of a file
+    added, beside  the lines of a file that are gold's
+
+    scripts    expectations in JavaScript and TypeScript, by their grammars (`nodes`)
+    stored     expected output in files of its own: snapshots, and golden files
+    values     the other values
+    versions   two versions of a file
+
+Runs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from pipeline.execution.falsified import scripts, stored, versions
+from pipeline.execution.falsified.values import Falsified, tokens
+
+__all__ = ["Falsified", "added", "beside", "contradicted", "falsify", "tokens"]
+
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_SNAPSHOTS = re.compile(r"\.snap$")
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)")
+
+
+def falsify(
+    path: str, text: str, lines: Collection[int], around: Collection[int] = (), *, first: bool = False
+) -> Falsified:
+    """A file with false expectations, where `lines` are gold's; the unchanged file if none. A snapshot, golden file or
+    test from which gold only removes lines counts as gold's by the lines `around` them. With `first`, the first
+    expectation changes in each test that has several, and nothing in other tests."""
+    if _SNAPSHOTS.search(path):
+        return stored.falsify_snapshots(text, lines, around, first)
+    if _SCRIPT.search(path):
+        return scripts.falsify(path, text, lines, around, first)
+    return stored.falsify_golden(path, text, lines, around, first)
+
+
+def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
+    """The tests (`group > title`) of a file that cannot pass in both versions; None, meaning all, if both are the same.
+
+    They differ in values that exclude each other, and in nothing else that they run.
+    """
+    if former == gold:
+        return None
+    return versions.contradicted(path, former, gold) if _SCRIPT.search(path) else frozenset()
+
+
+def added(section: str) -> frozenset[int]:
+    """The numbers of the lines that a file's part of a patch adds."""
+    numbers, number = set(), 0
+    for line in section.split("\n"):
+        if hunk := _HUNK.match(line):
+            number = int(hunk[1])
+        elif number and line[:1] in ("+", " ", ""):
+            if line[:1] == "+":
+                numbers.add(number)
+            number += 1
+    return frozenset(numbers)
+
+
+def beside(section: str) -> frozenset[int]:
+    """The numbers of the lines around those that a file's part of a patch removes without replacement."""
+    numbers: set[int] = set()
+    number, before = 0, ""
+    for line in section.split("\n"):
+        if hunk := _HUNK.match(line):
+            number, before = int(hunk[1]), ""
+        elif number and line[:1] in ("+", "-", " ", ""):
+            if before == "-" and line[:1] in (" ", ""):
+                numbers |= {number - 1, number}
+            number += line[:1] != "-"
+            before = line[:1]
+    return frozenset(numbers)

@@ -1,0 +1,129 @@
+"""Values, words and lines in place of others, always the same one for a text; and what becomes of a file with them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import NamedTuple
+
+#: escapes in a literal, which are kept intact
+_ESCAPE = re.compile(r"\\(?:u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&\w+;|%[sdifjoOp#]", re.DOTALL)
+#: shorter words occur in others by chance
+_LONG = 5
+
+
+class Falsified(NamedTuple):
+    """A file with false expectations, and how many expectations there are at gold's lines: all, those with a value that
+    can be changed, and those that can only be negated. `telling` are the tests (`group > title`) whose failure prints
+    the false and the true value and nothing else: code that shows the true one fails with the same message."""
+
+    text: str
+    assertions: int = 0
+    by_value: int = 0
+    by_negation: int = 0
+    telling: frozenset[str] = frozenset()
+
+
+def word(text: str, exact: bool) -> str:
+    """Another word. One that is so short that it may match by chance becomes longer."""
+    if not has_letters(text):
+        return f"{text}q"
+    return altered(text) if exact or len(text) >= _LONG else text + _tail(text)
+
+
+@cache
+def tokens() -> Mapping[str, frozenset[str]]:
+    """Values that are plausible in each other's place, by kind."""
+    table = tomllib.loads(files(__package__).joinpath("tokens.toml").read_text())
+    return {name: frozenset(group.split()) for name, group in table.items()}
+
+
+def plausible(text: str, texts: Collection[str]) -> str:
+    """Another plausible value: of the same kind, else from the same file; empty if there is none."""
+    if text in ("true", "false"):
+        return "false" if text == "true" else "true"
+    for group in tokens().values():
+        if text in group:
+            return _choice(group - {text}, text)
+    return _choice({candidate for candidate in texts if candidate != text and _form(candidate) == _form(text)}, text)
+
+
+def _choice(several: Collection[str], text: str) -> str:
+    """One of several, always the same one for a text."""
+    return sorted(several)[_number(text) % len(several)] if several else ""
+
+
+def _form(text: str) -> tuple[bool, ...]:
+    """The shape of a text: texts of the same shape can be mistaken for each other."""
+    return " " in text, "-" in text, "." in text, text[:1].isupper(), text.isalpha()
+
+
+def false_line(text: str) -> str:
+    """A line of a snapshot with another value: another role or the like if it has one, else another letter."""
+    for value in re.finditer(r'(?<=")[a-z]+(?=\\?")', text):
+        if replacement := plausible(value[0], ()):
+            return text[: value.start()] + replacement + text[value.end() :]
+    return altered(text)
+
+
+def altered(text: str) -> str:
+    """The text with one letter changed, always the same one."""
+    letters, number = list(letter_offsets(text)), _number(text)
+    index = letters[number % len(letters)]
+    return text[:index] + _next(text[index], number // 97) + text[index + 1 :]
+
+
+def has_letters(text: str) -> bool:
+    return next(letter_offsets(text), None) is not None
+
+
+def letter_offsets(text: str) -> Iterator[int]:
+    """The offsets of letters and digits outside escapes."""
+    escaped = {index for escape in _ESCAPE.finditer(text) for index in range(*escape.span())}
+    return (n for n, letter in enumerate(text) if letter.isascii() and letter.isalnum() and n not in escaped)
+
+
+def _next(letter: str, number: int) -> str:
+    """Another letter of the same kind."""
+    first, size = ("0", 10) if letter.isdigit() else ("a", 26) if letter.islower() else ("A", 26)
+    return chr((ord(letter) - ord(first) + 1 + number % (size - 1)) % size + ord(first))
+
+
+def _tail(text: str) -> str:
+    number = _number(text)
+    return "".join(chr(ord("a") + number // 26**power % 26) for power in range(4))
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
+
+
+def pattern(pattern: str) -> str:
+    """A regular expression that nothing on the page matches, including what the true one matches."""
+    if re.fullmatch(r"[\w ,.-]{5,}", pattern):
+        return altered(pattern)
+    return f"(?:{pattern}){_tail(pattern)}"
+
+
+def lettered(text: str, start: int, end: int, lines: Collection[int]) -> Iterator[tuple[int, int, str]]:
+    """Changes of one letter between two offsets, one on each of these lines that has letters."""
+    number = text.count("\n", 0, start) + 1
+    for line in text[start:end].split("\n"):
+        if number in lines and has_letters(line):
+            yield start, start + len(line), false_line(line)
+        start, number = start + len(line) + 1, number + 1
+
+
+def letter(text: str, lines: Collection[int]) -> tuple[int, int, str] | None:
+    """The change of a letter on the last of these lines that has one."""
+    return next(iter([*lettered(text, 0, len(text), lines)][-1:]), None)
+
+
+def replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    for start, end, new in sorted(changes, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text

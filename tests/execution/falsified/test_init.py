@@ -1,0 +1,16 @@
+"""The lines of a file that are gold's, by its part of a patch."""
+
+from __future__ import annotations
+
+from pipeline.execution.falsified import added, beside
+
+
+def test_added_lines() -> None:
+    section = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n d\n@@ -9 +9,2 @@\n+e\n f\n"
+    assert added(section) == {2, 9}
+
+
+def test_lines_that_are_gone() -> None:
+    """Those around them stand for them; what is replaced has lines of its own."""
+    section = "--- a/x\n+++ b/x\n@@ -1,5 +1,4 @@\n a\n-b\n+c\n d\n-e\n f\n@@ -9,2 +8 @@\n-g\n h\n"
+    assert beside(section) == {3, 4, 7, 8}
