@@ -287,7 +287,7 @@ class Conduct:
     def _generate(self, pages: Pages, gateway: Gateway | None) -> Any:
         """The run of a set of cases, with the answers that exist; None if it failed."""
         from pipeline.pages.cases import OWN, load_cases, set_name
-        from pipeline.pages.generate import Generation, owed_words
+        from pipeline.pages.generate import Generation, count_causes
         from pipeline.pages.runs import Asked
 
         folder = pages.cases or OWN
@@ -308,7 +308,7 @@ class Conduct:
             generation = Generation(self.store, name, cases, asked, models=self.models, run=pages.run, **how)
             run, causes = generation.generate()
             if causes:
-                self.failed.append(f"pages {name}: answers are owed: {owed_words(causes)}")
+                self.failed.append(f"pages {name}: answers are owed: {count_causes(causes)}")
             return run
         return None
 

@@ -33,26 +33,26 @@ def page_of(answer: str) -> str:
     if _BEGIN.match(text):
         return _whole(text)
     blocks = list(_blocks(text))
-    fenced = next((one.text for one in blocks if _BEGIN.search(one.text)), None)
+    fenced = next((block.text for block in blocks if _BEGIN.search(block.text)), None)
     if fenced is not None:
         return _whole(fenced)
     if _BEGIN.search(text):
         return _whole(text)
-    parts = [one.text for one in blocks if one.language in _HTML and _TAG.search(one.text)]
+    parts = [block.text for block in blocks if block.language in _HTML and _TAG.search(block.text)]
     return max(parts, key=len).strip() if parts else text
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     """The fenced blocks of a text; the last one may lack its end. A block ends at a fence of the same kind and
     length."""
-    place = 0
-    while begin := _FENCE.search(text, place):
-        mark = begin[1]
-        closing = re.compile(rf"^[ \t]*{re.escape(mark[0])}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+    position = 0
+    while begin := _FENCE.search(text, position):
+        fence = begin[1]
+        closing = re.compile(rf"^[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
         ends = list(closing.finditer(text, begin.end()))
         end = _fitting(text, begin.end(), ends)
         yield _Block(begin[2].lower(), text[begin.end() : end[0]].strip("\n"))
-        place = end[1]
+        position = end[1]
 
 
 def _fitting(text: str, start: int, ends: list[re.Match[str]]) -> tuple[int, int]:
@@ -69,7 +69,7 @@ def _whole(text: str) -> str:
     begin = _BEGIN.search(text)
     page = text[begin.start() :] if begin else text
     ends = list(_END.finditer(page))
-    for one in ends:
-        if _DOCTYPE.match(page[one.end() :].lstrip("`~ \t\r\n")) or one is ends[-1]:
-            return page[: one.end()]
+    for tag in ends:
+        if _DOCTYPE.match(page[tag.end() :].lstrip("`~ \t\r\n")) or tag is ends[-1]:
+            return page[: tag.end()]
     return page.strip()

@@ -112,9 +112,13 @@ class Case:
     def gate(self) -> dict[str, list[str]]:
         """What a page must contain to be about this case: the classes and ids that the prompt names and that good
         examples have; if it names none, one of its words. The case's own `onTask` replaces this."""
-        named = {_SIGN[one["kind"]] + one["name"]: one["name"] for how in _NAMED for one in how.finditer(self.prompt)}
-        good = [one.html for one in self.examples if one.is_good]
-        selectors = [one for one, name in named.items() if all(name in html for html in good)]
+        named = {
+            _SIGN[match["kind"]] + match["name"]: match["name"]
+            for pattern in _NAMED
+            for match in pattern.finditer(self.prompt)
+        }
+        good = [example.html for example in self.examples if example.is_good]
+        selectors = [selector for selector, name in named.items() if all(name in html for html in good)]
         return {"selectors": sorted(selectors), "words": [] if selectors else words(self.prompt)}
 
     @cached_property
@@ -124,8 +128,8 @@ class Case:
 
 def words(prompt: str) -> list[str]:
     """The significant words of a prompt, without their endings."""
-    found = {one for one in re.findall(r"[a-z]{4,}", prompt.lower()) if one not in _EMPTY}
-    return sorted({re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", one) for one in found})
+    found = {word for word in re.findall(r"[a-z]{4,}", prompt.lower()) if word not in _EMPTY}
+    return sorted({re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) for word in found})
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
@@ -135,16 +139,16 @@ def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
     """
     if not folder.is_dir():
         raise UserError("no such folder", path=folder, hint="name a folder of cases with --cases")
-    found = [load_case(one.parent) for one in sorted(folder.glob(f"*/{PROMPT}"))]
+    found = [load_case(prompt.parent) for prompt in sorted(folder.glob(f"*/{PROMPT}"))]
     if (folder / PROMPT).exists():
         found = [load_case(folder)]
-    missing = sorted(set(names) - {one.name for one in found})
+    missing = sorted(set(names) - {case.name for case in found})
     if missing or not found:
-        there = ", ".join(one.name for one in found) or f"no folder with a {PROMPT}"
+        available = ", ".join(case.name for case in found) or f"no folder with a {PROMPT}"
         raise UserError(
-            f"no case {', '.join(missing)}" if missing else "no case", path=folder, hint=f"there is: {there}"
+            f"no case {', '.join(missing)}" if missing else "no case", path=folder, hint=f"available: {available}"
         )
-    return [one for one in found if not names or one.name in names]
+    return [case for case in found if not names or case.name in names]
 
 
 def load_case(folder: Path) -> Case:
@@ -160,8 +164,8 @@ def load_case(folder: Path) -> Case:
 
 def set_name(folder: Path, cases: list[Case]) -> str:
     """The name of a set of cases, for people and for cost rows: its folder's name and a digest of its prompts."""
-    told = "own" if folder.resolve() == OWN else folder.resolve().name
-    return f"{told}-{digest(sorted((one.name, one.prompt) for one in cases))[:8]}"
+    label = "own" if folder.resolve() == OWN else folder.resolve().name
+    return f"{label}-{digest(sorted((case.name, case.prompt) for case in cases))[:8]}"
 
 
 def _examples(folder: Path) -> Iterator[Example]:
@@ -175,7 +179,7 @@ def _examples(folder: Path) -> Iterator[Example]:
 def _read(path: Path) -> Example:
     """An example with its expectations. The script may have its attributes in any order; a broken one is a fault."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    scripts = (one[2] for one in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(one[1]))
+    scripts = (match[2] for match in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(match[1]))
     script = next(scripts, None)
     if script is None:
         return Example(path, fault='there is no <script id="a11y-assertions">')
@@ -186,13 +190,13 @@ def _read(path: Path) -> Example:
     expected = data.get("assertions") if isinstance(data, dict) else None
     if not isinstance(expected, dict):
         return Example(path, fault="its expectations have no object 'assertions'")
-    told: dict[str, Expected] = {}
+    expectations: dict[str, Expected] = {}
     for name, value in expected.items():
-        if (known := _expected(value)) is None:
+        if (status := _expected(value)) is None:
             return Example(path, fault=f"'{name}' is expected neither to pass nor to fail")
-        told[name] = known
+        expectations[name] = status
     passes = data.get("passes")
-    return Example(path, told, passes if isinstance(passes, bool) else None)
+    return Example(path, expectations, passes if isinstance(passes, bool) else None)
 
 
 def _expected(value: object) -> Expected | None:

@@ -66,11 +66,11 @@ def check(
     strangers: bool = True,
 ) -> Checked:
     """Check cases. Raises UserError without a browser."""
-    pages = [_Page(case, one) for case in cases for one in case.examples]
+    pages = [_Page(case, example) for case in cases for example in case.examples]
     if strangers:
         pages += [_Page(case, None, name) for case in cases for name in STRANGERS]
     limits = limits or Limits()
-    requests = [_request(page, place, limits) for place, page in enumerate(pages)]
+    requests = [_request(page, index, limits) for index, page in enumerate(pages)]
     seen: dict[int, Observed] = {}
     with Progress("checking", len(requests)) as progress:
         interrupts = Interrupts(progress.stopping)
@@ -78,18 +78,24 @@ def check(
             seen[int(request.key[0])] = looked.observed
             progress.finish(request.name, looked.observed.ended or "looked at")
     doubts = Doubts(limits)
-    told = [(page, seen[place]) for place, page in enumerate(pages)]
-    findings = [one for page, found in told for one in _findings(page, found, doubts, apart)]
-    findings += [one for case in cases for one in _gaps(case, [found for page, found in told if page.case is case])]
-    expected = [(page.example.expected, outcomes(found.assertions)) for page, found in told if page.example]
-    held = sum(got.get(name) == how for wanted, got in expected for name, how in wanted.items())
-    seconds = {page.name: found.seconds.get("total", 0) for page, found in told}
-    return Checked(len(expected), sum(len(wanted) for wanted, _ in expected), held, tuple(findings), seconds)
+    observations = [(page, seen[index]) for index, page in enumerate(pages)]
+    findings = [finding for page, found in observations for finding in _findings(page, found, doubts, apart)]
+    findings += [
+        finding
+        for case in cases
+        for finding in _gaps(case, [found for page, found in observations if page.case is case])
+    ]
+    compared = [(page.example.expected, outcomes(found.assertions)) for page, found in observations if page.example]
+    held = sum(actual.get(name) == status for expectations, actual in compared for name, status in expectations.items())
+    seconds = {page.name: found.seconds.get("total", 0) for page, found in observations}
+    return Checked(
+        len(compared), sum(len(expectations) for expectations, _ in compared), held, tuple(findings), seconds
+    )
 
 
-def _request(page: _Page, place: int, limits: Limits) -> RunPage:
+def _request(page: _Page, index: int, limits: Limits) -> RunPage:
     html = page.example.html if page.example else STRANGERS[page.stranger]
-    return RunPage(page.name, html, code_of(page.case), (str(place),), limits=limits)
+    return RunPage(page.name, html, code_of(page.case), (str(index),), limits=limits)
 
 
 def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str]) -> Iterator[Finding]:
@@ -105,40 +111,40 @@ def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str])
     if judged.result == "error" or (page.example.is_good and judged.cause and not placeholder):
         yield Finding(page.case.name, where, f"{judged.result}: {judged.cause}: {judged.detail}")
     if page.example.passes is not None and page.example.passes != (judged.result == "passed"):
-        said = ", ".join([judged.cause, *_failing(seen, apart)])
-        yield Finding(page.case.name, where, f"it should {'pass' if page.example.passes else 'not pass'}: {said}")
+        reasons = ", ".join([judged.cause, *_failing(seen, apart)])
+        yield Finding(page.case.name, where, f"it should {'pass' if page.example.passes else 'not pass'}: {reasons}")
 
 
 def _example(example: Example, seen: Observed) -> Iterator[str]:
     if example.fault:
         yield example.fault
-    got = outcomes(seen.assertions)
-    messages = {one.name: one.message for one in seen.assertions if one.message}
-    for name, wanted in example.expected.items():
-        if name not in got:
+    actual = outcomes(seen.assertions)
+    messages = {assertion.name: assertion.message for assertion in seen.assertions if assertion.message}
+    for name, expected in example.expected.items():
+        if name not in actual:
             yield f"'{name}': no assertion has this name"
-        elif got[name] != wanted:
+        elif actual[name] != expected:
             why = f" ({messages[name]})" if name in messages else ""
-            yield f"'{name}': expected to {wanted}, and does not{why}"
+            yield f"'{name}': expected to {expected}, and does not{why}"
 
 
 def _failing(seen: Observed, apart: Sequence[str]) -> list[str]:
-    rules = [one.id for one in seen.violations if not set(apart) & set(one.tags)]
-    return [*rules, *(one.name for one in seen.assertions if one.status == "fail")]
+    rules = [violation.id for violation in seen.violations if not set(apart) & set(violation.tags)]
+    return [*rules, *(assertion.name for assertion in seen.assertions if assertion.status == "fail")]
 
 
 def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
     """Assertions that examples do not try both ways. Cases in the older form name no assertions."""
     tried: dict[str, set[str]] = {}
-    for one in case.examples:
-        for name, wanted in one.expected.items():
-            tried.setdefault(name, set()).add(wanted)
+    for example in case.examples:
+        for name, expected in example.expected.items():
+            tried.setdefault(name, set()).add(expected)
     if not tried:
         if not case.examples:
-            yield Finding(case.name, "examples", "there is none")
+            yield Finding(case.name, "examples", "the case has none")
         return
-    for name in dict.fromkeys(one.name for found in seen for one in found.assertions):
-        for wanted in ("fail", "pass"):
-            if wanted in tried.get(name, set()):
+    for name in dict.fromkeys(assertion.name for found in seen for assertion in found.assertions):
+        for status in ("fail", "pass"):
+            if status in tried.get(name, set()):
                 continue
-            yield Finding(case.name, "examples", f"'{name}': no example expects it to {wanted}")
+            yield Finding(case.name, "examples", f"'{name}': no example expects it to {status}")

@@ -38,12 +38,12 @@ apart_option: Decorator = click.option(
 
 
 def _apart(tags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one for one in tags if one != "none")
+    return tuple(tag for tag in tags if tag != "none")
 
 
 def _ks(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
     try:
-        return tuple(int(one) for one in value.split(",")) if value else ()
+        return tuple(int(k) for k in value.split(",")) if value else ()
     except ValueError:
         raise click.BadParameter("numbers separated by commas, such as 1,5,10") from None
 
@@ -85,7 +85,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
 @new_data_option
-def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, **asked: Any) -> None:
+def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, **options: Any) -> None:
     """Let MODELS answer the prompts of the cases, several times each.
 
     \b
@@ -96,15 +96,15 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
     Exit code: 0 every prompt has its answers, 1 some are missing (run it again).
     """
     from pipeline.llm.models import SHIPPED
-    from pipeline.pages.generate import owed_words
+    from pipeline.pages.generate import count_causes
 
-    wanted = (*models, *(models_of(models_file) if models_file else ()))
-    if not wanted:
+    names = (*models, *(models_of(models_file) if models_file else ()))
+    if not names:
         raise click.UsageError("name a model, or give --models-file")
-    made, causes = _generation(wanted, listed or SHIPPED, **asked).generate()
-    click.echo(f"{made.folder}: {len(made.answers())} of {len(made.keys)} answers")
+    page_run, causes = _generation(names, listed or SHIPPED, **options).generate()
+    click.echo(f"{page_run.folder}: {len(page_run.answers())} of {len(page_run.keys)} answers")
     if causes:
-        click.echo(f"no answer yet: {owed_words(causes)}; run it again", err=True)
+        click.echo(f"no answer yet: {count_causes(causes)}; run it again", err=True)
         raise SystemExit(1)
 
 
@@ -122,7 +122,7 @@ def _generation(
     disable_cache: bool,
     name: str,
     store: Any,
-    **how: Any,
+    **options: Any,
 ) -> Any:
     from pipeline.core.texts import read_text
     from pipeline.pages.cases import OWN, load_cases, set_name
@@ -132,9 +132,9 @@ def _generation(
     folder = cases or OWN
     chosen = load_cases(folder, names)
     text = read_text(system).strip() if system else SYSTEM
-    sampling = {"temperature": how.pop("temperature"), "max_tokens": how.pop("max_tokens")}
+    sampling = {"temperature": options.pop("temperature"), "max_tokens": options.pop("max_tokens")}
     asked = Asked(models, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
-    return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **how)
+    return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **options)
 
 
 def models_of(path: Path) -> list[str]:
@@ -147,9 +147,9 @@ def models_of(path: Path) -> list[str]:
     try:
         data = yaml.safe_load(read_text(path))
         entries = data.get("models") or data.get("model_list")
-        return [one.get("name") or one["model_name"] for one in entries]
+        return [entry.get("name") or entry["model_name"] for entry in entries]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
-        hint = "write models: and below it one - name: NAME for each"
+        hint = "write 'models:' and, below it, '- name: NAME' for each model"
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
 
 
@@ -176,11 +176,11 @@ def evaluate(
     from pipeline.pages.evaluating import Evaluation, with_k
     from pipeline.pages.runs import load_run, with_cases
 
-    found = with_k(load_run(store, name), ks)
-    found = with_cases(found, cases) if cases else found
-    verdicts = Evaluation(found, _apart(apart), jobs, engine).evaluate()
-    _summary(found, verdicts)
-    if any(one.result == "error" for one in verdicts):
+    page_run = with_k(load_run(store, name), ks)
+    page_run = with_cases(page_run, cases) if cases else page_run
+    verdicts = Evaluation(page_run, _apart(apart), jobs, engine).evaluate()
+    _summary(page_run, verdicts)
+    if any(verdict.result == "error" for verdict in verdicts):
         raise SystemExit(1)
 
 
@@ -198,12 +198,12 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
               a11y-bench pages report --run tuned --against plain --k 1,5,10
     """
     from pipeline.pages.evaluating import evaluated, with_k
-    from pipeline.pages.report import Other, write
+    from pipeline.pages.report import Baseline, write
     from pipeline.pages.runs import load_run
 
     evaluation, verdicts = evaluated(with_k(load_run(store, name), ks))
-    other = Other(against, evaluated(load_run(store, against))[1]) if against else None
-    click.echo(write(evaluation, verdicts, other))
+    baseline = Baseline(against, evaluated(load_run(store, against))[1]) if against else None
+    click.echo(write(evaluation, verdicts, baseline))
 
 
 @command.command()
@@ -227,11 +227,11 @@ def demo(jobs: int | None, data: Path) -> None:
     from pipeline.core.store import Store
     from pipeline.pages.demo import JOBS, run_demo
 
-    path, broken = run_demo(Store(data), jobs=jobs or JOBS)
-    for one in broken:
-        click.echo(one, err=True)
+    path, problems = run_demo(Store(data), jobs=jobs or JOBS)
+    for problem in problems:
+        click.echo(problem, err=True)
     click.echo(path)
-    if broken:
+    if problems:
         raise SystemExit(1)
 
 
@@ -242,12 +242,12 @@ def _summary(run: Any, verdicts: list[Any]) -> None:
     answers, rows = run.answers(), []
     for model in run.asked.models:
         row = model_row(model, answers, verdicts)
-        at = [
-            f"pass@{one.k} {'–' if one.value is None else f'{one.value:.3f}'}"
-            for one in pass_at(model, run.asked.ks, verdicts)
+        rates = [
+            f"pass@{rate.k} {'–' if rate.value is None else f'{rate.value:.3f}'}"
+            for rate in pass_at(model, run.asked.ks, verdicts)
         ]
-        shares = (f"{one.hits} of {one.of}" for one in (row.passed, row.requirements, row.best_practices))
-        rows.append((model, *shares, row.errors, ", ".join(at), f"{row.money.usd:f}"))
+        shares = (f"{share.hits} of {share.of}" for share in (row.passed, row.requirements, row.best_practices))
+        rows.append((model, *shares, row.errors, ", ".join(rates), f"{row.money.usd:f}"))
     table(run.name, ("model", "passed", "R", "BP", "errors", "pass@k", "USD"), rows)
     click.echo(run.evaluated / "results.json")
 
@@ -270,20 +270,22 @@ def check(folder: Path, names: tuple[str, ...], apart: tuple[str, ...], jobs: in
     from pipeline.pages.cases import load_cases
     from pipeline.pages.checking import check as checked
 
-    found = checked(load_cases(folder, names), jobs=jobs, apart=_apart(apart))
-    _show(found, as_json)
-    if found.findings:
+    result = checked(load_cases(folder, names), jobs=jobs, apart=_apart(apart))
+    _show(result, as_json)
+    if result.findings:
         raise SystemExit(1)
 
 
-def _show(found: Any, as_json: bool) -> None:
+def _show(result: Any, as_json: bool) -> None:
     import json
 
     from pipeline.core.console import table
 
     if as_json:
-        click.echo(json.dumps({**found._asdict(), "findings": [one._asdict() for one in found.findings]}, indent=2))
+        click.echo(
+            json.dumps({**result._asdict(), "findings": [finding._asdict() for finding in result.findings]}, indent=2)
+        )
         return
-    if found.findings:
-        table("Findings", ("case", "where", "what"), found.findings)
-    click.echo(f"{found.examples} examples, {found.held} of {found.expectations} expectations hold")
+    if result.findings:
+        table("Findings", ("case", "where", "what"), result.findings)
+    click.echo(f"{result.examples} examples, {result.held} of {result.expectations} expectations hold")

@@ -44,7 +44,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @jobs_option
 @new_data_option
 def hybrid(
-    suite: Path | None, configuration: Path | None, results: Path | None, output: Path, name: str, **how: Any
+    suite: Path | None, configuration: Path | None, results: Path | None, output: Path, name: str, **options: Any
 ) -> None:
     """Score answers by four parts: HTML validity, browser behaviour, expected text, and a judge.
 
@@ -65,25 +65,25 @@ def hybrid(
     if bool(suite) == bool(name):
         raise click.UsageError("give --suite or --run")
     settings = load_configuration(configuration)
-    run, complete = _run(suite, name, settings, how)
-    if not how["no_eval"]:
-        complete = _score(run, settings, how) and complete
+    run, complete = _run(suite, name, settings, options)
+    if not options["no_eval"]:
+        complete = _score(run, settings, options) and complete
     if not complete:
         raise SystemExit(1)
 
 
-def _run(suite: Path | None, name: str, settings: Any, how: dict[str, Any]) -> tuple[Any, bool]:
+def _run(suite: Path | None, name: str, settings: Any, options: dict[str, Any]) -> tuple[Any, bool]:
     """The run, and whether all its answers exist."""
     from pipeline.pages.runs import load_run
 
     if suite is None:
-        run = load_run(how["store"], name)
+        run = load_run(options["store"], name)
         return run, len(run.answers()) == len(run.keys)
-    model = how["model"] or settings.default_model
+    model = options["model"] or settings.default_model
     if not model:
         raise click.UsageError("name a model with --model, or in the configuration")
     with _cases(suite) as (folder, cases):
-        return _answered(suite, folder, cases, model, how)
+        return _answered(suite, folder, cases, model, options)
 
 
 @contextmanager
@@ -93,62 +93,69 @@ def _cases(suite: Path) -> Iterator[tuple[Path, list[Any]]]:
     from pipeline.pages.cases import load_cases
     from pipeline.pages.hybrid.suite import as_cases, load_suite
 
-    found = load_suite(suite)
+    tests = load_suite(suite)
     with TemporaryDirectory(prefix="a11y-bench-suite-") as folder:
-        as_cases(found, Path(folder))
+        as_cases(tests, Path(folder))
         yield Path(folder), load_cases(Path(folder))
 
 
-def _answered(suite: Path, folder: Path, cases: list[Any], model: str, how: dict[str, Any]) -> tuple[Any, bool]:
+def _answered(suite: Path, folder: Path, cases: list[Any], model: str, options: dict[str, Any]) -> tuple[Any, bool]:
     from pipeline.core.names import folder_name
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.cases import set_name
-    from pipeline.pages.generate import Generation, owed_words
+    from pipeline.pages.generate import Generation, count_causes
     from pipeline.pages.runs import Asked, load_run
 
     case_set = set_name(folder.with_name(folder_name(suite.stem)), cases)
-    listed = how["listed"] or SHIPPED
+    listed = options["listed"] or SHIPPED
     generation = Generation(
-        how["store"], case_set, cases, Asked((model,)), models=listed, jobs=how["jobs"], budget=how["budget"]
+        options["store"],
+        case_set,
+        cases,
+        Asked((model,)),
+        models=listed,
+        jobs=options["jobs"],
+        budget=options["budget"],
     )
     run, causes = generation.generate()
     click.echo(f"{run.folder}: {len(run.answers())} of {len(run.keys)} answers")
     if causes:
-        click.echo(f"no answer yet: {owed_words(causes)}; run it again", err=True)
-    return load_run(how["store"], run.name), not causes
+        click.echo(f"no answer yet: {count_causes(causes)}; run it again", err=True)
+    return load_run(options["store"], run.name), not causes
 
 
-def _score(run: Any, settings: Any, how: dict[str, Any]) -> bool:
+def _score(run: Any, settings: Any, options: dict[str, Any]) -> bool:
     """Score a run and show the result; returns whether every answer has a score."""
     from pipeline.core.console import table
     from pipeline.pages.engine import Limits
     from pipeline.pages.hybrid.formulas import PARTS
     from pipeline.pages.hybrid.stage import SCORES, Scoring
 
-    limits = Limits(page=how["timeout"] or settings.timeout)
-    scored = Scoring(run, _judge(run, settings, how), how["jobs"], limits).score()
+    limits = Limits(page=options["timeout"] or settings.timeout)
+    scored = Scoring(run, _judge(run, settings, options), options["jobs"], limits).score()
     rows = [
-        (one.name, one.model, *(_told(getattr(one, part).score) for part in PARTS), _verdict(one)) for one in scored
+        (record.name, record.model, *(_score_text(getattr(record, part).score) for part in PARTS), _verdict(record))
+        for record in scored
     ]
     table(run.name, ("test", "model", *PARTS, "score"), rows)
     click.echo(run.evaluated / SCORES)
-    return all(one.overall_score is not None for one in scored)
+    return all(record.overall_score is not None for record in scored)
 
 
-def _judge(run: Any, settings: Any, how: dict[str, Any]) -> Any:
+def _judge(run: Any, settings: Any, options: dict[str, Any]) -> Any:
     from pipeline.llm.models import SHIPPED
     from pipeline.llm.panel import Asked
 
-    if how["no_llm_judge"] or not settings.use_llm_judge:
+    if options["no_llm_judge"] or not settings.use_llm_judge:
         return None
-    model = how["judge_model"] or settings.judge_model or run.asked.models[0]
-    return Asked(model, 1, how["budget"], how["listed"] or SHIPPED)
+    model = options["judge_model"] or settings.judge_model or run.asked.models[0]
+    return Asked(model, 1, options["budget"], options["listed"] or SHIPPED)
 
 
-def _told(score: int | None) -> str:
+def _score_text(score: int | None) -> str:
     return "–" if score is None else str(score)
 
 
 def _verdict(scored: Any) -> str:
-    words = {True: "passed", False: "failed", None: "not told"}[scored.passed]
-    return f"{_told(scored.overall_score)} {words}"
+    words = {True: "passed", False: "failed", None: "not scored"}[scored.passed]
+    return f"{_score_text(scored.overall_score)} {words}"

@@ -18,7 +18,7 @@ from pipeline.llm.provider import Fault, Received, Refusal, Said
 from pipeline.llm.scripted import ScriptedModel
 from pipeline.pages.cases import OWN, Case, Example, load_cases, set_name
 from pipeline.pages.evaluating import Evaluation
-from pipeline.pages.generate import Generation, owed_words
+from pipeline.pages.generate import Generation, count_causes
 from pipeline.pages.records import PageVerdict
 from pipeline.pages.report import write
 from pipeline.pages.runs import Asked, Run
@@ -37,16 +37,16 @@ class PagesModel(ScriptedModel):
 
     def __init__(self, cases: Sequence[Case]) -> None:
         super().__init__([])
-        self._cases, self._asked = cases, threading.local()
+        self._cases, self._local = cases, threading.local()
 
     def receive(self, request: Received) -> Fault:
-        self._asked.sample = int(request.body.get("seed") or SEED) - SEED
+        self._local.sample = int(request.body.get("seed") or SEED) - SEED
         return super().receive(request)
 
     def reply(self, prompt: str) -> Said:
         for case in self._cases:
             if case.prompt in prompt:
-                sample = self._asked.sample
+                sample = self._local.sample
                 return Said(WRAPPED[sample % len(WRAPPED)].format(example_of(case, sample).html))
         raise Refusal(400, f"no case has this prompt: {prompt[:200]}")
 
@@ -54,7 +54,7 @@ class PagesModel(ScriptedModel):
 def example_of(case: Case, sample: int) -> Example:
     """The example that answers a case: a good one first, then those with the fewest faults. Faults cost time, since
     tests wait for what they do not find."""
-    ordered = sorted(case.examples, key=lambda one: (not one.is_good, -faults(one)))
+    ordered = sorted(case.examples, key=lambda example: (not example.is_good, -faults(example)))
     return ordered[0] if sample == 0 else ordered[-sample % len(ordered)]
 
 
@@ -70,22 +70,28 @@ def run_demo(store: Store, *, jobs: int = JOBS) -> tuple[Path, list[str]]:
     """
     cases = load_cases(OWN)
     with PagesModel(cases) as model:
-        here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
-        given = {**here, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+        inherited = {name: value for name, value in os.environ.items() if name != PROXY_URL}
+        environment = {**inherited, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
         asked = Asked((MODEL,), SAMPLES, (1, SAMPLES), SEED, temperature=0.8)
-        run, owed = Generation(store, set_name(OWN, cases), cases, asked, models=DEMO, given=given).generate()
-    if owed:
-        raise A11yBenchError(f"the scripted model did not answer: {owed_words(owed)}")
+        run, causes = Generation(store, set_name(OWN, cases), cases, asked, models=DEMO, given=environment).generate()
+    if causes:
+        raise A11yBenchError(f"the scripted model did not answer: {count_causes(causes)}")
     evaluation = Evaluation(run, jobs=jobs)
     verdicts = evaluation.evaluate()
-    return write(evaluation, verdicts), [one for verdict in verdicts for one in _broken(run, verdict)]
+    return write(evaluation, verdicts), [problem for verdict in verdicts for problem in _problems(run, verdict)]
 
 
-def _broken(run: Run, verdict: PageVerdict) -> list[str]:
+def _problems(run: Run, verdict: PageVerdict) -> list[str]:
     """The expectations of an example that its page does not meet."""
     example = example_of(run.by_name[verdict.case], verdict.sample)
-    got = outcomes(verdict.assertions)
-    found = [f"'{name}': {got.get(name)}, not {how}" for name, how in example.expected.items() if got.get(name) != how]
+    actual = outcomes(verdict.assertions)
+    problems = [
+        f"'{name}': {actual.get(name)}, not {status}"
+        for name, status in example.expected.items()
+        if actual.get(name) != status
+    ]
     if example.is_good and not verdict.passed:
-        found.append(f"{verdict.result} {verdict.cause} {', '.join(one.id for one in verdict.violations)}")
-    return [f"{verdict.case}: {example.name}: {one}" for one in found]
+        problems.append(
+            f"{verdict.result} {verdict.cause} {', '.join(violation.id for violation in verdict.violations)}"
+        )
+    return [f"{verdict.case}: {example.name}: {problem}" for problem in problems]

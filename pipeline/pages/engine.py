@@ -128,7 +128,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._home, self._to, self._from, self._rest = Path(), -1, -1, b""
+        self._home, self._to, self._from, self._buffer = Path(), -1, -1, b""
         self.ran: dict[str, str] = {}
 
     def look(self, job: Job) -> Looked:
@@ -145,17 +145,17 @@ class Worker:
         }
         try:
             self._send(request)
-            said = self._answer(job.limits.page + GRACE)
+            answer = self._answer(job.limits.page + GRACE)
         except _Silent as silent:
             self.end()
             return Looked(Observed(ended=silent.end, detail=silent.why, ran=self.ran))
-        if "done" not in said:
+        if "done" not in answer:
             self.end()
-            return Looked(_without_result(said, self.ran))
-        done = said["done"]
-        if not done.pop("sound"):
+            return Looked(_without_result(answer, self.ran))
+        result = answer["done"]
+        if not result.pop("sound"):
             self.end()
-        return _looked(done, self.ran)
+        return _looked(result, self.ran)
 
     def end(self) -> None:
         """Kill the process and its browser."""
@@ -176,7 +176,7 @@ class Worker:
         if not os.geteuid():
             os.chown(self._home, NOBODY, NOBODY)
         (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
-        self._rest = b""
+        self._buffer = b""
         node, playwright = playwright_core()
         command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours)]
         with (self._home / "errors").open("wb") as errors:
@@ -193,14 +193,14 @@ class Worker:
         os.close(theirs)
         os.close(ours)
         try:
-            said = self._answer(STARTING)
+            answer = self._answer(STARTING)
         except _Silent as silent:
-            said = {"broken": silent.why}
-        if "ready" not in said:
-            why = said.get("broken") or _tail(self._home / "errors")
+            answer = {"broken": silent.why}
+        if "ready" not in answer:
+            why = answer.get("broken") or _tail(self._home / "errors")
             self.end()
             raise InfrastructureError(f"the page runner does not start: {why}", cause="browser")
-        self.ran = {**said["ready"], "axe": AXE.name, "runner": "page-runner"}
+        self.ran = {**answer["ready"], "axe": AXE.name, "runner": "page-runner"}
 
     def _unpacked(self, code: Code) -> Path:
         """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case."""
@@ -225,7 +225,7 @@ class Worker:
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         """The runner's next line. Raises _Silent if none arrives in time."""
-        parts, size, deadline = [self._rest], len(self._rest), time.monotonic() + seconds
+        parts, size, deadline = [self._buffer], len(self._buffer), time.monotonic() + seconds
         while b"\n" not in parts[-1]:
             ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
             if not ready:
@@ -237,7 +237,7 @@ class Worker:
             if size > LONGEST_ANSWER:
                 raise _Silent("ended", "the runner's result is too large")
             parts.append(data)
-        line, _, self._rest = b"".join(parts).partition(b"\n")
+        line, _, self._buffer = b"".join(parts).partition(b"\n")
         return json.loads(line)
 
 
@@ -256,10 +256,10 @@ def _without_result(line: dict[str, Any], ran: dict[str, str]) -> Observed:
     return Observed(machine=line.get("broken", "the runner broke"), ran=ran)
 
 
-def _looked(done: dict[str, Any], ran: dict[str, str]) -> Looked:
-    picture = base64.b64decode(done.pop("screenshot", "") or "")
-    machine = done.pop("broken", "")
-    return Looked(Observed(**done, machine=machine, ran=ran), picture)
+def _looked(result: dict[str, Any], ran: dict[str, str]) -> Looked:
+    picture = base64.b64decode(result.pop("screenshot", "") or "")
+    machine = result.pop("broken", "")
+    return Looked(Observed(**result, machine=machine, ran=ran), picture)
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
@@ -271,7 +271,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _tail(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")[-1000:].strip() or "it says nothing"
+    return path.read_text(encoding="utf-8", errors="replace")[-1000:].strip() or "it printed nothing"
 
 
 def playwright_core() -> tuple[str, str]:
@@ -298,5 +298,5 @@ def _settings(home: Path, playwright: str) -> dict[str, Any]:
 
 def _environment(home: Path) -> dict[str, str]:
     """The variables that a runner needs to start; secrets are not among them."""
-    known = {name: os.environ[name] for name in PASSED if name in os.environ}
-    return {**known, "HOME": str(home), "TMPDIR": str(home)}
+    inherited = {name: os.environ[name] for name in PASSED if name in os.environ}
+    return {**inherited, "HOME": str(home), "TMPDIR": str(home)}

@@ -21,7 +21,7 @@ from pipeline.core.store import Unit, digest, read_field, read_json, read_record
 from pipeline.core.work import Interrupts, each
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
-from pipeline.pages.results import Seen, results
+from pipeline.pages.results import Timing, results
 from pipeline.pages.running import Doubts, RunPage, code_of
 from pipeline.pages.runs import KEPT, Run, copy_cases, with_cases
 from pipeline.pages.verdict import APART, Doubt, verdict_of
@@ -60,9 +60,9 @@ class Evaluation:
         """Run pages without a stored observation, judge all, and write. Raises UserError without a browser."""
         run, answers = self.run, self.run.answers()
         with run.store.lock("pages-eval", run.name), log_file(run.evaluated / "evaluation.log"):
-            missing = [one for one in answers if not self._is_kept(one)]
+            missing = [answer for answer in answers if not self._is_kept(answer)]
             faults = self._look(missing) if missing else {}
-            verdicts = [self._verdict(one, faults) for one in answers]
+            verdicts = [self._verdict(answer, faults) for answer in answers]
             self._write(answers, verdicts)
         return verdicts
 
@@ -93,20 +93,22 @@ class Evaluation:
     def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Observed]:
         """Run pages, each only once if several answers share it, and store the observations. Pages that the machine
         failed at are returned, and run again by the next evaluation."""
-        first = {self.unit(one).folder: one for one in reversed(answers)}
-        by_name = {_name(one): one for one in first.values()}
-        requests = [self._request(one) for one in answers if first[self.unit(one).folder] is one]
+        first = {self.unit(answer).folder: answer for answer in reversed(answers)}
+        by_name = {_name(answer): answer for answer in first.values()}
+        requests = [self._request(answer) for answer in answers if first[self.unit(answer).folder] is answer]
         faults, doubts = {}, Doubts(self.limits)
         with Progress("running", len(requests)) as progress:
-            how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
-            for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **how):
+            options: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
+            for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **options):
                 answer = by_name[request.name]
                 if looked.observed.machine:
                     faults[self.unit(answer).folder] = looked.observed
                 else:
                     self._keep(answer, looked, doubts.settle(self.run.by_name[answer.case], looked.observed))
                 progress.finish(request.name, looked.observed.machine or looked.observed.ended or "looked at")
-        return {one.key: faults[self.unit(one).folder] for one in answers if self.unit(one).folder in faults}
+        return {
+            answer.key: faults[self.unit(answer).folder] for answer in answers if self.unit(answer).folder in faults
+        }
 
     def _request(self, answer: PageAnswer) -> RunPage:
         code = code_of(self.run.by_name[answer.case])
@@ -142,20 +144,20 @@ class Evaluation:
             if picture := self.screenshot(answer):
                 write_bytes(run.evaluated / run.screenshot(*answer.key), picture)
         run.store.replace_records(run.evaluated / "verdicts.jsonl", verdicts)
-        seen = {one.key: self._times(one) for one in answers}
-        others = run.evaluated / "cases"
-        if run.cases[0].folder.parent not in (others, run.folder / "cases"):
-            run.store.displace(others)
-            copy_cases(run.cases, others)
+        timings = {answer.key: self._times(answer) for answer in answers}
+        folder = run.evaluated / "cases"
+        if run.cases[0].folder.parent not in (folder, run.folder / "cases"):
+            run.store.displace(folder)
+            copy_cases(run.cases, folder)
         settings: dict[str, Any] = {"axe": {"apart": list(self.apart)}, "limits": vars(self.limits)}
         write_json(run.evaluated / "settings.json", settings)
-        write_json(run.evaluated / "results.json", results(run, answers, verdicts, seen, settings))
+        write_json(run.evaluated / "results.json", results(run, answers, verdicts, timings, settings))
 
-    def _times(self, answer: PageAnswer) -> Seen:
+    def _times(self, answer: PageAnswer) -> Timing:
         if not self._is_kept(answer):
-            return Seen()
+            return Timing()
         seconds = self.kept(answer).seen.seconds.get("case", 0)
-        return Seen(read_field(self.unit(answer).path, "finished"), round(1000 * seconds))
+        return Timing(read_field(self.unit(answer).path, "finished"), round(1000 * seconds))
 
 
 def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
@@ -166,7 +168,7 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
     settings = read_json(run.evaluated / "settings.json")
     run = with_cases(run, run.evaluated / "cases") if (run.evaluated / "cases").exists() else run
     verdicts = read_records(path, PageVerdict)
-    laws = {one.law for one in verdicts} or {page_law()}
+    laws = {verdict.law for verdict in verdicts} or {page_law()}
     evaluation = Evaluation(run, tuple(settings["axe"]["apart"]), limits=Limits(**settings["limits"]), law=laws.pop())
     return evaluation, verdicts
 

@@ -41,7 +41,7 @@ REPLY = "reply.txt"
 
 
 class Written(NamedTuple):
-    """The result: an unchanged answer with its metadata, or why it is owed."""
+    """The result: an unchanged answer with its metadata, or the cause why there is none."""
 
     text: str = ""
     finish: str = ""
@@ -49,7 +49,7 @@ class Written(NamedTuple):
     tokens_out: int | None = None
     cost_usd: str | None = None
     latency_s: float = 0
-    owed: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,19 +70,19 @@ class Write:
 
     def perform(self, tell: Tell) -> Written:
         tell(Event(self.name, "asking"))
-        began = time.monotonic()
-        with connect(self.base_url) as line:
-            said = say(line, self.secret, self.model.name, list(self.messages), **self.parameters)
-        latency = round(time.monotonic() - began, 3)
-        if said.usage is None:
-            return Written(said.text, said.finish, latency_s=latency)
-        cost = format(self.model.price.cost(said.usage), "f")
-        return Written(said.text, said.finish, said.usage.tokens_in, said.usage.tokens_out, cost, latency)
+        started = time.monotonic()
+        with connect(self.base_url) as client:
+            answer = say(client, self.secret, self.model.name, list(self.messages), **self.parameters)
+        latency = round(time.monotonic() - started, 3)
+        if answer.usage is None:
+            return Written(answer.text, answer.finish, latency_s=latency)
+        cost = format(self.model.price.cost(answer.usage), "f")
+        return Written(answer.text, answer.finish, answer.usage.tokens_in, answer.usage.tokens_out, cost, latency)
 
     def failed(self, error: Exception) -> Written:
-        """An empty answer for a prompt that is too long for the model or refused; other failures are owed."""
+        """An empty answer if the prompt is too long for the model or refused; with other failures it stays missing."""
         cause = owed(error).owed
-        return Written(finish=cause) if cause in OWN else Written(owed=cause)
+        return Written(finish=cause) if cause in OWN else Written(cause=cause)
 
 
 class Generation:
@@ -107,13 +107,13 @@ class Generation:
         gateway: Gateway | None = None,
     ) -> None:
         self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
-        listed = load_models(models)
+        model_list = load_models(models)
         self.asked = asked.checked()
-        self.entries = {name: listed.ready(name, given, "chat") for name in self.asked.models}
+        self.entries = {name: model_list.ready(name, given, "chat") for name in self.asked.models}
         self.case_set, self.cases, self.name, self.gateway = case_set, cases, run, gateway
 
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
-        """Ask for the missing answers. Returns the run, and why answers are still owed."""
+        """Ask for the missing answers. Returns the run, and the cause of each answer that is still missing."""
         self.store.begin()
         entries = {name: model.shaping for name, model in self.entries.items()}
         with self.store.lock("pages", self.case_set):
@@ -127,20 +127,20 @@ class Generation:
 
     def experiment(self, model: str) -> Experiment:
         """The experiment that pays for a model's answers."""
-        how = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].shaping)
-        return Experiment(self.case_set, model, AGENT, digest(*how), PAGES)
+        settings = (self.asked.system, self.asked.temperature, self.asked.max_tokens, self.entries[model].shaping)
+        return Experiment(self.case_set, model, AGENT, digest(*settings), PAGES)
 
     def inputs(self, run: Run, key: tuple[str, str, int]) -> dict[str, str]:
         """Everything that an answer depends on. A fresh answer belongs to its run."""
         case, model, sample = key
-        shaping = {
+        inputs = {
             "model": digest(model, self.entries[model].shaping),
             "prompt": digest(run.by_name[case].prompt),
             "system": digest(self.asked.system),
             "parameters": digest(self.asked.parameters(sample)),
             "sample": str(sample),
         }
-        return shaping | ({"fresh": run.name} if self.asked.fresh else {})
+        return inputs | ({"fresh": run.name} if self.asked.fresh else {})
 
     def unit(self, run: Run, key: tuple[str, str, int]) -> Unit:
         return kept_answer(self.store, self.inputs(run, key))
@@ -153,13 +153,17 @@ class Generation:
         try:
             with self._opened(run, progress) as gateway:
                 requests = [self._request(gateway, run, key) for key in missing]
-                how: dict[str, Any] = {"jobs": self.jobs, "hear": progress.hear, "admit": partial(self._admit, gateway)}
-                for request, written in each(requests, interrupts=Interrupts(progress.stopping), **how):
-                    if written.owed:
-                        causes[request.key] = written.owed
+                options: dict[str, Any] = {
+                    "jobs": self.jobs,
+                    "hear": progress.hear,
+                    "admit": partial(self._admit, gateway),
+                }
+                for request, written in each(requests, interrupts=Interrupts(progress.stopping), **options):
+                    if written.cause:
+                        causes[request.key] = written.cause
                     else:
                         self._keep(run, request.key, written)
-                    progress.finish(request.name, written.owed or written.finish or "answered")
+                    progress.finish(request.name, written.cause or written.finish or "answered")
                 gateway.settle()
         finally:
             write_costs(self.store)
@@ -168,14 +172,13 @@ class Generation:
     def _opened(self, run: Run, progress: Progress) -> AbstractContextManager[Gateway]:
         if self.gateway:
             return nullcontext(self.gateway)
-        say = partial(progress.step, "gateway")
-        log = run.folder / "gateway.log"
-        return open_gateway(self.models, self.store.ledger, say=say, log=log, given=self.given)
+        announce, log = partial(progress.step, "gateway"), run.folder / "gateway.log"
+        return open_gateway(self.models, self.store.ledger, say=announce, log=log, given=self.given)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
         """Skip a request whose turn comes after the budget was reached."""
         exhausted = gateway.exhausted(self.experiment(request.model.name))
-        return Settled(Written(owed=BUDGET_EXCEEDED)) if exhausted else request
+        return Settled(Written(cause=BUDGET_EXCEEDED)) if exhausted else request
 
     def _request(self, gateway: Gateway, run: Run, key: tuple[str, str, int]) -> Write:
         case, model, sample = key
@@ -185,18 +188,18 @@ class Generation:
         )
         secret = gateway.issue_key(self.experiment(model), case, self.budget)
         name = f"{case} {model} s{sample}"
-        how = self.asked.parameters(sample)
-        return Write(name, key, gateway.base_url, secret, self.entries[model], messages, how)
+        parameters = self.asked.parameters(sample)
+        return Write(name, key, gateway.base_url, secret, self.entries[model], messages, parameters)
 
     def _keep(self, run: Run, key: tuple[str, str, int], written: Written) -> None:
-        told = {name: value for name, value in written._asdict().items() if name not in ("text", "owed")}
-        about = {**told, "run": run.name}
+        metadata = {name: value for name, value in written._asdict().items() if name not in ("text", "cause")}
+        about = {**metadata, "run": run.name}
         self.unit(run, key).keep({REPLY: written.text.encode("utf-8", "replace")}, about, **self.inputs(run, key))
 
     def _write(self, run: Run) -> None:
         """Write the existing pages and their records."""
-        there = [key for key in run.keys if self._is_kept(run, key)]
-        write_records(run.folder / "answers.jsonl", [self._answer(run, key) for key in there])
+        present = [key for key in run.keys if self._is_kept(run, key)]
+        write_records(run.folder / "answers.jsonl", [self._answer(run, key) for key in present])
 
     def _answer(self, run: Run, key: tuple[str, str, int]) -> PageAnswer:
         unit, (case, model, sample) = self.unit(run, key), key
@@ -218,6 +221,6 @@ class Generation:
         )
 
 
-def owed_words(causes: Mapping[Any, str]) -> str:
-    """The causes of owed answers, in words."""
+def count_causes(causes: Mapping[Any, str]) -> str:
+    """The causes of missing answers in words, each with its number."""
     return ", ".join(f"{count} {cause}" for cause, count in sorted(Counter(causes.values()).items()))

@@ -67,37 +67,37 @@ class ModelRow(NamedTuple):
 
 def model_row(model: str, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict]) -> ModelRow:
     """The numbers of one model."""
-    mine = [one for one in verdicts if one.model == model]
-    judged = [one for one in mine if one.result != "error"]
+    own = [verdict for verdict in verdicts if verdict.model == model]
+    judged = [verdict for verdict in own if verdict.result != "error"]
     return ModelRow(
         model=model,
-        samples=len(mine),
-        errors=len(mine) - len(judged),
-        passed=Share(sum(one.passed for one in judged), len(judged)),
+        samples=len(own),
+        errors=len(own) - len(judged),
+        passed=Share(sum(verdict.passed for verdict in judged), len(judged)),
         requirements=_holding(judged, "R"),
         best_practices=_holding(judged, "BP"),
-        clean=Share(sum(not one.violations and not one.cause for one in judged), len(judged)),
-        money=money(one for one in answers if one.model == model),
+        clean=Share(sum(not verdict.violations and not verdict.cause for verdict in judged), len(judged)),
+        money=money(answer for answer in answers if answer.model == model),
     )
 
 
 def _holding(verdicts: Iterable[PageVerdict], kind: Kind) -> Share:
     """The pages on which all assertions of a kind hold, of the pages that have some. On a page that was cut short
     before its first assertion, none holds."""
-    said = [one.holds(kind) for one in verdicts]
-    known = [one for one in said if one is not None]
-    cut_short = [one for one in verdicts if kind == "R" and one.cause and not one.assertions]
-    return Share(sum(known), len(known) + len(cut_short))
+    outcomes = [verdict.holds(kind) for verdict in verdicts]
+    decided = [holds for holds in outcomes if holds is not None]
+    cut_short = [verdict for verdict in verdicts if kind == "R" and verdict.cause and not verdict.assertions]
+    return Share(sum(decided), len(decided) + len(cut_short))
 
 
 def money(answers: Iterable[PageAnswer]) -> Money:
     """The sum over answers, including those that another run paid for."""
-    usages = [one.usage for one in answers]
-    known = [one for one in usages if one.cost_usd is not None]
+    usages = [answer.usage for answer in answers]
+    known = [usage for usage in usages if usage.cost_usd is not None]
     return Money(
-        total(one.cost_usd for one in usages if one.cost_usd is not None),
-        sum(one.tokens_in or 0 for one in known),
-        sum(one.tokens_out or 0 for one in known),
+        total(usage.cost_usd for usage in usages if usage.cost_usd is not None),
+        sum(usage.tokens_in or 0 for usage in known),
+        sum(usage.tokens_out or 0 for usage in known),
         len(usages) - len(known),
     )
 
@@ -105,9 +105,9 @@ def money(answers: Iterable[PageAnswer]) -> Money:
 def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, int]]:
     """The numbers of samples with a verdict and of samples that passed, by case."""
     found: dict[str, list[bool]] = defaultdict(list)
-    for one in verdicts:
-        if one.model == model:
-            found[one.case] += [] if one.result == "error" else [one.passed]
+    for verdict in verdicts:
+        if verdict.model == model:
+            found[verdict.case] += [] if verdict.result == "error" else [verdict.passed]
     return {case: (len(passed), sum(passed)) for case, passed in found.items()}
 
 
@@ -137,29 +137,29 @@ def rules(verdicts: Sequence[PageVerdict]) -> list[RuleRow]:
     """All violated rules; those that count come first, then by number of pages."""
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     elements: Counter[str] = Counter()
-    known = {}
-    for violation in verdicts:
-        for decides, violations in ((True, violation.violations), (False, violation.advice)):
-            for rule in {found.id for found in violations}:
-                pages[rule][violation.model] += 1
-            for found in violations:
-                elements[found.id] += found.count
-                known[found.id] = (found.help, criteria(found.tags), decides)
-    rows = [RuleRow(rule, *known[rule], dict(pages[rule]), elements[rule]) for rule in pages]
+    described = {}
+    for verdict in verdicts:
+        for decides, violations in ((True, verdict.violations), (False, verdict.advice)):
+            for rule in {violation.id for violation in violations}:
+                pages[rule][verdict.model] += 1
+            for violation in violations:
+                elements[violation.id] += violation.count
+                described[violation.id] = (violation.help, criteria(violation.tags), decides)
+    rows = [RuleRow(rule, *described[rule], dict(pages[rule]), elements[rule]) for rule in pages]
     return sorted(rows, key=lambda row: (not row.counts, -sum(row.pages.values()), row.rule))
 
 
 def criteria(tags: Iterable[str]) -> tuple[str, ...]:
     """The WCAG success criteria in axe-core's tags: `wcag143` is 1.4.3."""
-    return tuple(".".join(found.groups()) for one in tags if (found := _CRITERION.match(one)))
+    return tuple(".".join(match.groups()) for tag in tags if (match := _CRITERION.match(tag)))
 
 
 def by_criterion(verdicts: Sequence[PageVerdict]) -> dict[str, Counter[str]]:
     """Success criterion -> model -> pages that violate one of its rules that count."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for one in verdicts:
-        for criterion in {name for violation in one.violations for name in criteria(violation.tags)}:
-            found[criterion][one.model] += 1
+    for verdict in verdicts:
+        for criterion in {name for violation in verdict.violations for name in criteria(violation.tags)}:
+            found[criterion][verdict.model] += 1
     return dict(sorted(found.items(), key=lambda pair: [int(part) for part in pair[0].split(".")]))
 
 
@@ -177,10 +177,10 @@ def assertions(verdicts: Sequence[PageVerdict]) -> list[AssertionRow]:
     """All assertions by case, those that fail most often first."""
     rows: dict[tuple[str, str, Kind], tuple[Counter[str], Counter[str]]] = {}
     for verdict in verdicts:
-        for ends in verdict.assertions:
-            failed, pages = rows.setdefault((verdict.case, ends.name, ends.type), (Counter(), Counter()))
+        for assertion in verdict.assertions:
+            failed, pages = rows.setdefault((verdict.case, assertion.name, assertion.type), (Counter(), Counter()))
             pages[verdict.model] += 1
-            failed[verdict.model] += ends.status == "fail"
+            failed[verdict.model] += assertion.status == "fail"
     found = [AssertionRow(*key, dict(failed), dict(pages)) for key, (failed, pages) in rows.items()]
     return sorted(found, key=lambda row: (row.case, -sum(row.failed.values()), row.name))
 
@@ -201,10 +201,13 @@ def compared(first: Sequence[PageVerdict], second: Sequence[PageVerdict]) -> lis
     """Two runs compared by case, model and index."""
     from pipeline.report.statistics import mcnemar
 
-    pair, other = ({each.key: each for each in verdicts if each.result != "error"} for verdicts in (first, second))
+    passed_first, passed_second = (
+        {verdict.key: verdict.passed for verdict in verdicts if verdict.result != "error"}
+        for verdicts in (first, second)
+    )
     found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for key in sorted(pair.keys() & other.keys()):
-        found[key[1]].append((pair[key].passed, other[key].passed))
+    for key in sorted(passed_first.keys() & passed_second.keys()):
+        found[key[1]].append((passed_first[key], passed_second[key]))
     return [_compared(model, pairs, mcnemar) for model, pairs in found.items()]
 
 

@@ -104,8 +104,8 @@ class PageVerdict(Versioned):
 
     def holds(self, kind: Kind) -> bool | None:
         """Whether all assertions of a kind hold; None without any. On a page that is off task, none holds."""
-        said = [one.status == "pass" for one in self.assertions if one.type == kind]
-        return all(said) and self.cause not in ("off_task",) if said else None
+        outcomes = [assertion.status == "pass" for assertion in self.assertions if assertion.type == kind]
+        return all(outcomes) and self.cause not in ("off_task",) if outcomes else None
 
 
 class Observed(Record):

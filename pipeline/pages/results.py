@@ -17,7 +17,7 @@ RESULTS = {"passed": "PASS", "failed": "FAIL", "error": "ERROR"}
 Key = tuple[str, str, int]
 
 
-class Seen(NamedTuple):
+class Timing(NamedTuple):
     """When a page was run (UTC), and how long its case ran, in milliseconds."""
 
     at: str = ""
@@ -28,13 +28,13 @@ def results(
     run: Run,
     answers: Sequence[PageAnswer],
     verdicts: Sequence[PageVerdict],
-    seen: Mapping[Key, Seen],
+    timings: Mapping[Key, Timing],
     settings: dict[str, Any],
 ) -> dict[str, Any]:
     """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k is null for a k above n."""
     asked = run.asked
-    by_key = {one.key: one for one in verdicts}
-    at = max((one.at for one in seen.values()), default="")
+    by_key = {verdict.key: verdict for verdict in verdicts}
+    at = max((timing.at for timing in timings.values()), default="")
     sampling = {
         "samples_per_case": asked.samples,
         "k_values": list(asked.ks),
@@ -46,35 +46,35 @@ def results(
         "run_id": run.name,
         "case_set": run.case_set,
         "models": list(asked.models),
-        "tests": [one.name for one in run.cases],
-        "prompts": {one.name: one.prompt for one in run.cases},
-        "results": [_record(run, one, by_key[one.key], seen[one.key]) for one in answers],
+        "tests": [case.name for case in run.cases],
+        "prompts": {case.name: case.prompt for case in run.cases},
+        "results": [_record(run, answer, by_key[answer.key], timings[answer.key]) for answer in answers],
         "aggregates": [_aggregate(run, case.name, model, verdicts, at) for case in run.cases for model in asked.models],
         "meta": {"sampling": sampling, "system_prompt": asked.system, **settings},
     }
 
 
-def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, seen: Seen) -> dict[str, Any]:
+def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, timing: Timing) -> dict[str, Any]:
     picture, cost = run.screenshot(*answer.key), answer.usage.cost_usd
-    requirements = [one for one in verdict.assertions if one.type == "R"]
-    held = all(one.status == "pass" for one in requirements)
+    requirements = [assertion for assertion in verdict.assertions if assertion.type == "R"]
+    held = all(assertion.status == "pass" for assertion in requirements)
     return {
         "test_name": answer.case,
         "model_name": answer.model,
-        "timestamp": seen.at,
+        "timestamp": timing.at,
         "generation_html_path": answer.html,
         "screenshot_path": str(picture) if (run.evaluated / picture).exists() else None,
         "test_function": {
             "status": "error" if verdict.result == "error" else "pass" if held else "fail",
-            "assertions": [one.model_dump() for one in verdict.assertions],
+            "assertions": [assertion.model_dump() for assertion in verdict.assertions],
             "error": verdict.detail or None,
-            "duration_ms": seen.duration_ms,
+            "duration_ms": timing.duration_ms,
         },
         "axe": {
-            "violation_count": sum(one.count for one in verdict.violations),
-            "violations": [_violation(one) for one in verdict.violations],
-            "best_practice_count": sum(one.count for one in verdict.advice),
-            "best_practice_violations": [_violation(one) for one in verdict.advice],
+            "violation_count": sum(violation.count for violation in verdict.violations),
+            "violations": [_violation(violation) for violation in verdict.violations],
+            "best_practice_count": sum(violation.count for violation in verdict.advice),
+            "best_practice_violations": [_violation(violation) for violation in verdict.advice],
         },
         "result": RESULTS[verdict.result],
         "cause": verdict.cause or None,
@@ -96,8 +96,8 @@ def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, seen: Seen) -> d
     }
 
 
-def _violation(one: Violation) -> dict[str, Any]:
-    return {**one.model_dump(), "criteria": criteria(one.tags)}
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {**violation.model_dump(), "criteria": criteria(violation.tags)}
 
 
 def _sum(*numbers: int | None) -> int | None:
@@ -105,16 +105,16 @@ def _sum(*numbers: int | None) -> int | None:
 
 
 def _aggregate(run: Run, case: str, model: str, verdicts: Sequence[PageVerdict], at: str) -> dict[str, Any]:
-    mine = [one for one in verdicts if (one.case, one.model) == (case, model)]
-    samples, passed = counts(model, mine).get(case, (0, 0))
-    found = {str(k): pass_at_k(samples, passed, k) if k <= samples else None for k in run.asked.ks}
+    own = [verdict for verdict in verdicts if (verdict.case, verdict.model) == (case, model)]
+    samples, passed = counts(model, own).get(case, (0, 0))
+    pass_rates = {str(k): pass_at_k(samples, passed, k) if k <= samples else None for k in run.asked.ks}
     return {
         "test_name": case,
         "model_name": model,
         "n_samples": samples,
         "n_pass": passed,
-        "n_error": len(mine) - samples,
-        "pass_at_k": found,
+        "n_error": len(own) - samples,
+        "pass_at_k": pass_rates,
         "k_values": list(run.asked.ks),
         "computed_at": at,
     }

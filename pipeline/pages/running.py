@@ -72,7 +72,7 @@ class Doubts:
     def settle(self, case: Case, seen: Observed) -> Doubt:
         if not seen.is_doubtful:
             return "page"
-        good = next((one for one in case.examples if one.is_good), None)
+        good = next((example for example in case.examples if example.is_good), None)
         if good is None and seen.threw:
             return "case"
         if case.digest not in self._known:

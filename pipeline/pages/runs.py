@@ -88,13 +88,13 @@ class Run:
 
     @cached_property
     def by_name(self) -> dict[str, Case]:
-        return {one.name: one for one in self.cases}
+        return {case.name: case for case in self.cases}
 
     @property
     def keys(self) -> list[tuple[str, str, int]]:
         """Case, model and index of every requested answer, in order."""
         samples = range(self.asked.samples)
-        return [(case.name, model, one) for case in self.cases for model in self.asked.models for one in samples]
+        return [(case.name, model, sample) for case in self.cases for model in self.asked.models for sample in samples]
 
     def html(self, case: str, model: str, sample: int) -> Path:
         """The path of a page in the run's folder."""
@@ -124,48 +124,54 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
 
     A complete run of fresh answers is not resumed. Raises UserError for the name of a different run.
     """
-    key = digest(asdict(asked), [(one.name, one.prompt, one.digest) for one in cases], entries)
-    known = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
-    if name in known and known[name]["digest"] != key:
+    key = digest(asdict(asked), [(case.name, case.prompt, case.digest) for case in cases], entries)
+    existing = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
+    if name in existing and existing[name]["digest"] != key:
         hint = "give another --run, or none"
         raise UserError("a different run has this name", path=store.pages(name) / "run.json", hint=hint)
-    same = [one for one, about in sorted(known.items()) if about["digest"] == key and (not name or one == name)]
+    same = [
+        candidate
+        for candidate, about in sorted(existing.items())
+        if about["digest"] == key and (not name or candidate == name)
+    ]
     if same and not (asked.fresh and not name and _is_complete(store, same[-1])):
         return load_run(store, same[-1])
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
     if run.name == KEPT or folder_name(run.name) != run.name:
         raise UserError(f"'{run.name}' cannot name a run", hint="letters, digits, '.', '_' and '-'")
     copy_cases(cases, run.folder / "cases")
-    about = {"track": "pages", "case_set": case_set, "cases": [one.name for one in cases], "asked": asdict(asked)}
+    about = {"track": "pages", "case_set": case_set, "cases": [case.name for case in cases], "asked": asdict(asked)}
     write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})
     return run
 
 
 def load_run(store: Store, name: str = "") -> Run:
     """A run, by default the newest. Raises UserError if there is none."""
-    names = sorted((read_json(one / "run.json")["started"], one.name) for one in _folders(store))
-    if not names:
+    runs = sorted((read_json(folder / "run.json")["started"], folder.name) for folder in _folders(store))
+    if not runs:
         raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")
-    chosen = name or names[-1][1]
-    if chosen not in {one for _, one in names}:
-        raise unknown("run of pages", name, [one for _, one in names])
+    chosen = name or runs[-1][1]
+    if chosen not in {run_name for _, run_name in runs}:
+        raise unknown("run of pages", name, [run_name for _, run_name in runs])
     about = read_json(store.pages(chosen) / "run.json")
     described: dict[str, Any] = {
-        one: tuple(value) if isinstance(value, list) else value for one, value in about["asked"].items()
+        field: tuple(value) if isinstance(value, list) else value for field, value in about["asked"].items()
     }
-    cases = {one.name: one for one in load_cases(store.pages(chosen) / "cases")}
-    return Run(store, chosen, about["case_set"], Asked(**described), tuple(cases[one] for one in about["cases"]))
+    cases = {case.name: case for case in load_cases(store.pages(chosen) / "cases")}
+    return Run(
+        store, chosen, about["case_set"], Asked(**described), tuple(cases[case_name] for case_name in about["cases"])
+    )
 
 
 def with_cases(run: Run, folder: Path) -> Run:
     """The same answers with the cases of another folder, which must have the same names."""
-    there = {one.name: one for one in load_cases(folder)}
-    missing = sorted({one.name for one in run.cases} - set(there))
+    replacements = {case.name: case for case in load_cases(folder)}
+    missing = sorted({case.name for case in run.cases} - set(replacements))
     if missing:
         raise UserError(
             f"no case {', '.join(missing)}", path=folder, hint="the run's own cases are used without --cases"
         )
-    return replace(run, cases=tuple(there[one.name] for one in run.cases))
+    return replace(run, cases=tuple(replacements[case.name] for case in run.cases))
 
 
 def _folders(store: Store) -> list[Path]:

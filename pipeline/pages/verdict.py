@@ -75,13 +75,13 @@ def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -
         return Judged("failed", "off_task", seen.off_task)
     if seen.threw:
         return Judged("failed", "unfinished", seen.threw)
-    failed = any(one.type == "R" and one.status == "fail" for one in seen.assertions)
+    failed = any(assertion.type == "R" and assertion.status == "fail" for assertion in seen.assertions)
     return Judged("failed" if failed or counting(seen.violations, apart) else "passed")
 
 
 def counting(violations: Sequence[Violation], apart: Sequence[str] = APART) -> tuple[Violation, ...]:
     """The violations of rules that count."""
-    return tuple(one for one in violations if not set(apart) & set(one.tags))
+    return tuple(violation for violation in violations if not set(apart) & set(violation.tags))
 
 
 def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART, doubt: Doubt = "page") -> PageVerdict:
@@ -95,7 +95,7 @@ def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART,
             "detail": detail,
             "assertions": seen.assertions,
             "violations": counted,
-            "advice": tuple(one for one in seen.violations if one not in counted),
+            "advice": tuple(violation for violation in seen.violations if violation not in counted),
             "incidents": tuple(sorted(set(seen.incidents) - {"console"})),
         }
     )
@@ -103,7 +103,7 @@ def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART,
 
 def outcomes(assertions: Sequence[Assertion]) -> dict[str, str]:
     """The result of each assertion by name; assertions of the same name fail if one of them does."""
-    found: dict[str, str] = {}
-    for one in assertions:
-        found[one.name] = "fail" if "fail" in (one.status, found.get(one.name)) else "pass"
-    return found
+    results: dict[str, str] = {}
+    for assertion in assertions:
+        results[assertion.name] = "fail" if "fail" in (assertion.status, results.get(assertion.name)) else "pass"
+    return results

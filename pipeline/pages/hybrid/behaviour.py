@@ -18,7 +18,7 @@ from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
 
 #: the number of messages in feedback
-TOLD = 5
+SHOWN = 5
 
 
 def watch(page: str, limits: Limits | None = None) -> Part:
@@ -42,9 +42,9 @@ def part(seen: Observed) -> Part:
     if seen.machine or seen.fault:
         message = f"The page was not shown: {seen.machine or seen.fault}"
         return Part(feedback=(Feedback(level="info", message=message),))
-    renders = not seen.ended and any(one.status == "pass" for one in seen.assertions)
-    said = Counter(one["type"] for one in seen.examples.get("console", ()))
-    uncaught, errors, warnings = seen.incidents.get("error", 0), said["error"], said["warning"]
+    renders = not seen.ended and any(assertion.status == "pass" for assertion in seen.assertions)
+    messages = Counter(entry["type"] for entry in seen.examples.get("console", ()))
+    uncaught, errors, warnings = seen.incidents.get("error", 0), messages["error"], messages["warning"]
     seconds = seen.seconds.get("load", 0.0)
     detail = {
         "renders": renders,
@@ -62,10 +62,12 @@ def _feedback(seen: Observed, renders: bool, seconds: float) -> tuple[Feedback, 
         why = seen.detail or seen.ended or "it shows nothing"
         return (Feedback(level="error", message=f"It does not render: {why}"),)
     console = seen.examples.get("console", ())
-    wrong: list[tuple[Level, str]] = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
-    wrong += [("error", f"Console: {one['text']}") for one in console if one["type"] == "error"]
-    wrong += [("warning", f"Console: {one['text']}") for one in console if one["type"] == "warning"]
-    told = [Feedback(level=level, message=message) for level, message in wrong[:TOLD]]
-    more = [Feedback(level="info", message=f"{len(wrong) - TOLD} more messages.")] if len(wrong) > TOLD else []
-    none = [] if wrong else [Feedback(level="success", message="No errors and no warnings.")]
-    return (Feedback(level="success", message=f"It renders in {seconds:.1f} s."), *none, *told, *more)
+    problems: list[tuple[Level, str]] = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
+    problems += [("error", f"Console: {entry['text']}") for entry in console if entry["type"] == "error"]
+    problems += [("warning", f"Console: {entry['text']}") for entry in console if entry["type"] == "warning"]
+    shown = [Feedback(level=level, message=message) for level, message in problems[:SHOWN]]
+    if len(problems) > SHOWN:
+        shown.append(Feedback(level="info", message=f"{len(problems) - SHOWN} more messages."))
+    if not problems:
+        shown.append(Feedback(level="success", message="No errors and no warnings."))
+    return (Feedback(level="success", message=f"It renders in {seconds:.1f} s."), *shown)

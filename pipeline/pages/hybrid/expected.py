@@ -54,10 +54,10 @@ def compare(answer: str, expected: str) -> Part:
     """The part of the score; missing if nothing was expected."""
     if not expected.strip():
         return Part()
-    text, wanted = _plain(text_of(answer))[:LONGEST], _plain(expected)[:LONGEST]
-    words = set(re.findall(r"\w+", wanted))
+    text, reference = _plain(text_of(answer))[:LONGEST], _plain(expected)[:LONGEST]
+    words = set(re.findall(r"\w+", reference))
     shared = words & set(re.findall(r"\w+", text))
-    same, ratio = text == wanted, _ratio(text, wanted)
+    same, ratio = text == reference, _ratio(text, reference)
     keywords = Fraction(len(shared), len(words)) if words else Fraction(0)
     score = likeness(same, ratio, keywords)
     detail = {"exact_match": same, "similarity": round(float(ratio), 4), "keywords": round(float(keywords), 4)}
@@ -68,10 +68,10 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _ratio(one: str, other: str) -> Fraction:
+def _ratio(text: str, reference: str) -> Fraction:
     """`SequenceMatcher.ratio` as an exact fraction."""
-    matching = sum(block.size for block in SequenceMatcher(None, one, other).get_matching_blocks())
-    return Fraction(2 * matching, len(one) + len(other))
+    matching = sum(block.size for block in SequenceMatcher(None, text, reference).get_matching_blocks())
+    return Fraction(2 * matching, len(text) + len(reference))
 
 
 def _feedback(same: bool, shared: int, words: int) -> Feedback:

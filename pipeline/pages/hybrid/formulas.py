@@ -28,13 +28,13 @@ def table() -> dict[str, Any]:
 
 def overall(scores: Mapping[str, int | None]) -> tuple[int | None, dict[str, float]]:
     """The overall score, and the weights of the existing parts in percent, which add up to 100."""
-    given = {name: table()["weights"][name] for name in PARTS if scores.get(name) is not None}
-    whole = sum(given.values())
-    if not whole:
+    weights = {name: table()["weights"][name] for name in PARTS if scores.get(name) is not None}
+    total = sum(weights.values())
+    if not total:
         return None, {}
-    total = Decimal(sum(scores[name] * weight for name, weight in given.items())) / whole
-    shares = {name: round(100 * weight / whole, 4) for name, weight in given.items()}
-    return int(total.quantize(Decimal(1), ROUND_HALF_UP)), shares
+    score = Decimal(sum(scores[name] * weight for name, weight in weights.items())) / total
+    shares = {name: round(100 * weight / total, 4) for name, weight in weights.items()}
+    return int(score.quantize(Decimal(1), ROUND_HALF_UP)), shares
 
 
 def passes(score: int | None) -> bool | None:
@@ -52,10 +52,10 @@ def behaviour(renders: bool, errors: int, warnings: int, seconds: float) -> int:
     if not renders:
         return 0
     numbers = table()["functional"]
-    lost = min(numbers["error"] * errors, numbers["errors_at_most"])
-    lost += min(numbers["warning"] * warnings, numbers["warnings_at_most"])
-    lost += next((points for above, points in numbers["slow"] if seconds > above), 0)
-    return max(0, 100 - lost)
+    deduction = min(numbers["error"] * errors, numbers["errors_at_most"])
+    deduction += min(numbers["warning"] * warnings, numbers["warnings_at_most"])
+    deduction += next((points for above, points in numbers["slow"] if seconds > above), 0)
+    return max(0, 100 - deduction)
 
 
 def likeness(same: bool, ratio: Fraction, keywords: Fraction) -> int:
@@ -67,9 +67,9 @@ def likeness(same: bool, ratio: Fraction, keywords: Fraction) -> int:
     return floor(100 * (Fraction(numbers["ratio"]) * ratio + Fraction(numbers["keywords"]) * keywords))
 
 
-def quality(told: int) -> int | None:
+def quality(rating: int) -> int | None:
     """The score of `quality` for a judge's rating; None for a judge that cannot tell."""
-    return table()["quality"].get(str(told))
+    return table()["quality"].get(str(rating))
 
 
 def repeated(rules: Sequence[str]) -> dict[str, int]:

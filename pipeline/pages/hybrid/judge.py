@@ -104,39 +104,39 @@ def opinions(
     root = store.root / "04_evaluation" / "pages" / "opinions"
     panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)
     with Progress("judging", len(panel.left(questions))) as progress:
-        owed = panel.complete(questions, progress, log, jobs)
-    return {one: _part(panel, one, owed.get(one, "")) for one in questions}
+        causes = panel.complete(questions, progress, log, jobs)
+    return {question: _part(panel, question, causes.get(question, "")) for question in questions}
 
 
-def _part(panel: Panel[Question], question: Question, owed: str) -> Part:
+def _part(panel: Panel[Question], question: Question, cause: str) -> Part:
     samples = panel.samples(question)
-    told = [Opinion(**one) for one in samples.ratings()]
-    if not told:
-        why = owed or samples.silence() or "no answer"
+    ratings = [Opinion(**rating) for rating in samples.ratings()]
+    if not ratings:
+        why = cause or samples.silence() or "no answer"
         return Part(feedback=(Feedback(level="info", message=f"The judge gave no opinion: {why}"),))
-    return part(told[0])
+    return part(ratings[0])
 
 
 def part(opinion: Opinion) -> Part:
     """The part of the score for an opinion."""
     score = formulas.quality(opinion.score)
     if score is None:
-        found = Feedback(level="info", message=f"The judge cannot tell: {opinion.reasoning}")
+        feedback = Feedback(level="info", message=f"The judge cannot tell: {opinion.reasoning}")
     else:
-        found = Feedback(
+        feedback = Feedback(
             level=LEVELS[opinion.score], message=f"The judge says {opinion.score} of 3: {opinion.reasoning}"
         )
     doubt = [Feedback(level="warning", message="The judge is not sure: a person should look.")]
     return Part(
         score=score,
-        feedback=(found, *(doubt if opinion.is_doubtful else ())),
+        feedback=(feedback, *(doubt if opinion.is_doubtful else ())),
         detail=opinion.model_dump(mode="json"),
     )
 
 
-def is_doubtful(found: Part) -> bool:
+def is_doubtful(judged: Part) -> bool:
     """Whether a judge answered and was not sure."""
-    return bool(found.detail) and Opinion(**found.detail).is_doubtful
+    return bool(judged.detail) and Opinion(**judged.detail).is_doubtful
 
 
 def ask_people(store: Store, doubtful: Sequence[tuple[str, str]], judge: str) -> int:

@@ -35,12 +35,12 @@ def evaluate(
 def combine(parts: dict[str, Part], about: Hybrid) -> Hybrid:
     """The record of a score, from its parts by name."""
     total, weights = formulas.overall({name: part.score for name, part in parts.items()})
-    found = {"overall_score": total, "passed": formulas.passes(total), "weights": weights}
-    return about.model_copy(update={**parts, **found})
+    fields = {"overall_score": total, "passed": formulas.passes(total), "weights": weights}
+    return about.model_copy(update={**parts, **fields})
 
 
 def feedback(scored: Hybrid) -> list[dict[str, str]]:
     """The feedback as [{level, message}], part by part."""
     parts: list[Part] = [getattr(scored, name) for name in formulas.PARTS]
-    said: list[Feedback] = [one for part in parts for one in part.feedback]
-    return [one.model_dump() for one in said]
+    messages: list[Feedback] = [message for part in parts for message in part.feedback]
+    return [message.model_dump() for message in messages]

@@ -49,9 +49,9 @@ class Score:
 
     def failed(self, error: Exception) -> Hybrid:
         """All parts are missing if the machine, or this program, failed."""
-        why = Feedback(level="info", message=f"The answer was not checked: {type(error).__name__}: {error}")
+        reason = Feedback(level="info", message=f"The answer was not checked: {type(error).__name__}: {error}")
         about = Hybrid(name=self.answer.case, model=self.answer.model, sample=self.answer.sample)
-        return about.model_copy(update={"html": Part(feedback=(why,))})
+        return about.model_copy(update={"html": Part(feedback=(reason,))})
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Scoring:
         """Score all answers and write the records. Raises UserError for a judge that cannot be asked."""
         run = self.run
         with run.store.lock("pages-hybrid", run.name), log_file(run.evaluated / "hybrid.log"):
-            requests = [self._request(one) for one in run.answers()]
+            requests = [self._request(answer) for answer in run.answers()]
             scored = self._scored(requests)
             if self.asked:
                 scored = self._judged(self.asked, requests, scored)
@@ -80,21 +80,23 @@ class Scoring:
         return Score(name, answer, self.run.page(answer), expected, self.limits)
 
     def _scored(self, requests: Sequence[Score]) -> list[Hybrid]:
-        found: dict[str, Hybrid] = {}
+        by_name: dict[str, Hybrid] = {}
         with Progress("scoring", len(requests)) as progress:
-            how: dict[str, Any] = {
+            options: dict[str, Any] = {
                 "jobs": self.jobs,
                 "hear": progress.hear,
                 "interrupts": Interrupts(progress.stopping),
             }
-            for request, scored in each(requests, **how):
-                found[request.name] = scored
+            for request, scored in each(requests, **options):
+                by_name[request.name] = scored
                 progress.finish(request.name, f"{scored.overall_score}")
-        return [found[one.name] for one in requests]
+        return [by_name[request.name] for request in requests]
 
     def _judged(self, asked: Asked, requests: Sequence[Score], scored: Sequence[Hybrid]) -> list[Hybrid]:
         run = self.run
-        questions = [Question(one.answer.case, run.by_name[one.answer.case].prompt, one.page) for one in requests]
+        questions = [
+            Question(request.answer.case, run.by_name[request.answer.case].prompt, request.page) for request in requests
+        ]
         log: Path = run.evaluated / "judge-gateway.log"
         parts = judge.opinions(run.store, run.case_set, questions, asked, log, self.jobs)
         doubtful = [
@@ -103,7 +105,7 @@ class Scoring:
             if judge.is_doubtful(parts[question])
         ]
         judge.ask_people(run.store, doubtful, asked.model)
-        return [_with(one, parts[question]) for one, question in zip(scored, questions, strict=True)]
+        return [_with(score, parts[question]) for score, question in zip(scored, questions, strict=True)]
 
 
 def _with(scored: Hybrid, opinion: Part) -> Hybrid:

@@ -66,10 +66,10 @@ class Configuration(Record):
 def load_suite(path: Path) -> Suite:
     """Load a suite. Raises UserError for an invalid file, and for two tests of the same name."""
     suite = _read(path, Suite, "write tests: and below it - name, prompt and, optionally, expected")
-    names = [folder_name(one.name) for one in suite.tests]
-    if twice := sorted({one for one in names if names.count(one) > 1}):
+    names = [folder_name(test.name) for test in suite.tests]
+    if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise UserError(
-            f"there are two tests named {twice[0]}", path=path, field="tests", hint="give each its own name"
+            f"there are two tests named {duplicates[0]}", path=path, field="tests", hint="give each its own name"
         )
     return suite
 
@@ -125,9 +125,9 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         rows = data if isinstance(data, list) else data.get("results", [data])
-        for one in rows:
-            model = one["model"]["model"] if isinstance(one["model"], dict) else one["model"]
-            if not all(isinstance(text, str) for text in (one["test_name"], model, one["response"])):
+        for row in rows:
+            model = row["model"]["model"] if isinstance(row["model"], dict) else row["model"]
+            if not all(isinstance(text, str) for text in (row["test_name"], model, row["response"])):
                 raise TypeError("test_name, model and response are texts")
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", path=path) from None

@@ -25,7 +25,7 @@ PINNED = ("package.json", "package-lock.json")
 #: seconds for npm; seconds and megabytes for the checker with one page
 INSTALLING, CHECKING, HEAP = 300, 60, 512
 #: the number of faults in feedback
-TOLD = 5
+SHOWN = 5
 #: the only variables that a checker gets
 PASSED = ("PATH", "LANG", "LC_ALL")
 
@@ -39,7 +39,7 @@ def check(page: str) -> Part:
     except subprocess.TimeoutExpired:
         message = f"The checker did not finish with it in {CHECKING} s."
         return Part(score=0, feedback=(Feedback(level="error", message=message),))
-    rules = [one["rule"] for one in faults]
+    rules = [fault["rule"] for fault in faults]
     detail = {"valid": not faults, "faults": len(faults), "rules": formulas.repeated(rules)}
     return Part(score=formulas.validity(rules), feedback=_feedback(faults), detail=detail)
 
@@ -47,22 +47,25 @@ def check(page: str) -> Part:
 def _feedback(faults: list[dict[str, Any]]) -> tuple[Feedback, ...]:
     if not faults:
         return (Feedback(level="success", message="The HTML follows the standard."),)
-    told = [f"Line {one['line']}: {one['message']} ({one['rule']})" for one in faults[:TOLD]]
-    more = [f"{len(faults) - TOLD} further faults of the HTML."] if len(faults) > TOLD else []
-    return tuple(Feedback(level="error", message=message) for message in (*told, *more))
+    messages = [f"Line {fault['line']}: {fault['message']} ({fault['rule']})" for fault in faults[:SHOWN]]
+    if len(faults) > SHOWN:
+        messages.append(f"{len(faults) - SHOWN} further faults of the HTML.")
+    return tuple(Feedback(level="error", message=message) for message in messages)
 
 
 def _faults(page: str) -> list[dict[str, Any]]:
     command = [_node(), f"--max-old-space-size={HEAP}", str(ENGINE / "check.js"), str(installed())]
     environment = {name: os.environ[name] for name in PASSED if name in os.environ}
-    done = subprocess.run(
+    completed = subprocess.run(
         command, input=page.encode("utf-8", "replace"), capture_output=True, timeout=CHECKING, env=environment
     )
     try:
-        return json.loads(done.stdout)
+        return json.loads(completed.stdout)
     except ValueError:
-        words = done.stderr.decode("utf-8", "replace").strip()[-300:]
-        raise InfrastructureError(f"html-validate ended with code {done.returncode}: {words}", cause="check") from None
+        words = completed.stderr.decode("utf-8", "replace").strip()[-300:]
+        raise InfrastructureError(
+            f"html-validate ended with code {completed.returncode}: {words}", cause="check"
+        ) from None
 
 
 def installed() -> Path:
@@ -79,10 +82,10 @@ def _install(folder: Path) -> None:
     if npm is None:
         raise InfrastructureError("npm is not installed", cause="registry")
     command = [npm, "ci", "--ignore-scripts", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--silent"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALLING)
-    if done.returncode:
+    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALLING)
+    if completed.returncode:
         raise InfrastructureError(
-            f"npm could not install html-validate: {done.stderr.strip()[-500:]}", cause="registry"
+            f"npm could not install html-validate: {completed.stderr.strip()[-500:]}", cause="registry"
         )
 
 

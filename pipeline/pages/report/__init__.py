@@ -52,26 +52,26 @@ class Sample(NamedTuple):
         return f"{self.answer.case}, {self.answer.model}, sample {self.answer.sample}"
 
 
-class Other(NamedTuple):
+class Baseline(NamedTuple):
     """Another run, to compare this one with."""
 
     name: str
     verdicts: Sequence[PageVerdict]
 
 
-def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], other: Other | None = None) -> Path:
+def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Baseline | None = None) -> Path:
     """Write the report on existing verdicts and return its path."""
     run = evaluation.run
     samples = _samples(evaluation, verdicts)
-    drawn = plots(run, [one.answer for one in samples], verdicts)
-    for plot in drawn:
+    figures = plots(run, [sample.answer for sample in samples], verdicts)
+    for plot in figures:
         write_bytes(run.evaluated / "figures" / f"{plot.name}.svg", plot.svg)
         write_bytes(run.evaluated / "figures" / f"{plot.name}.png", plot.png)
-    for before, one, after in _with_neighbours(samples):
-        html = sample_page(run, one, evaluation.screenshot(one.answer), before, after)
-        write_bytes(run.evaluated / one.file, html.encode("utf-8", "replace"))
+    for before, sample, after in _with_neighbours(samples):
+        html = sample_page(run, sample, evaluation.screenshot(sample.answer), before, after)
+        write_bytes(run.evaluated / sample.file, html.encode("utf-8", "replace"))
     path = run.evaluated / "report.html"
-    write_bytes(path, render(evaluation, samples, verdicts, drawn, other).encode("utf-8", "replace"))
+    write_bytes(path, render(evaluation, samples, verdicts, figures, baseline).encode("utf-8", "replace"))
     return path
 
 
@@ -79,14 +79,16 @@ def render(
     evaluation: Evaluation,
     samples: Sequence[Sample],
     verdicts: Sequence[PageVerdict],
-    drawn: Sequence[Any],
-    other: Other | None = None,
+    figures: Sequence[Any],
+    baseline: Baseline | None = None,
 ) -> str:
     """The report as HTML."""
     run = evaluation.run
-    found = tables(run, [one.answer for one in samples], verdicts, other and (other.name, other.verdicts))
+    found = tables(
+        run, [sample.answer for sample in samples], verdicts, baseline and (baseline.name, baseline.verdicts)
+    )
     chapters = [
-        {"name": name, "title": title, "about": about, "parts": [_drawn(part, drawn) for part in found[name]]}
+        {"name": name, "title": title, "about": about, "parts": [_with_figures(part, figures) for part in found[name]]}
         for name, (title, about) in CHAPTERS.items()
         if found.get(name)
     ]
@@ -111,7 +113,7 @@ def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None,
         source=run.page(sample.answer),
         prompt=run.by_name[sample.answer.case].prompt,
         screenshot="data:image/png;base64," + b64encode(picture).decode() if picture else "",
-        rules=[(one, criteria(one.tags), counts) for counts, one in _violations(sample.verdict)],
+        rules=[(violation, criteria(violation.tags), counts) for counts, violation in _violations(sample.verdict)],
         causes=CAUSES,
         marks=MARKS,
         before=before,
@@ -121,11 +123,11 @@ def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None,
 
 def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) -> list[tuple[str, str]]:
     """The facts as label and value."""
-    judged = [one for one in verdicts if one.result != "error"]
-    passed = sum(one.passed for one in judged)
+    judged = [verdict for verdict in verdicts if verdict.result != "error"]
+    passed = sum(verdict.passed for verdict in judged)
     share = f"{passed} of {len(judged)}"
-    answers = [one.answer for one in samples]
-    spent = sum((model_row(one, answers, verdicts).money.usd for one in run.asked.models), start=0)
+    answers = [sample.answer for sample in samples]
+    spent = sum((model_row(model, answers, verdicts).money.usd for model in run.asked.models), start=0)
     return [
         ("models", str(len(run.asked.models))),
         ("cases", str(len(run.cases))),
@@ -138,26 +140,26 @@ def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) 
 def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
     """Notes for readers: what counts, and what is missing."""
     apart = ", ".join(evaluation.apart)
-    said = [
+    texts = [
         f"Rules of axe-core with the tag {apart} are counted separately." if apart else "All rules of axe-core count."
     ]
-    errors = [one for one in verdicts if one.result == "error"]
+    errors = [verdict for verdict in verdicts if verdict.result == "error"]
     if errors:
-        said.append(
+        texts.append(
             f"Not evaluated, and in no rate: {len(errors)} pages. The cause is a case, the runner or the machine."
         )
-    owed = len(evaluation.run.keys) - len(verdicts)
-    if owed:
-        said.append(f"Without an answer yet: {owed} pages.")
-    unknown = sum(one.usage.cost_usd is None for one in evaluation.run.answers())
+    missing = len(evaluation.run.keys) - len(verdicts)
+    if missing:
+        texts.append(f"Without an answer yet: {missing} pages.")
+    unknown = sum(answer.usage.cost_usd is None for answer in evaluation.run.answers())
     if unknown:
-        said.append(f"The provider reported no usage for {unknown} answers: their cost is in no sum.")
-    return said
+        texts.append(f"The provider reported no usage for {unknown} answers: their cost is in no sum.")
+    return texts
 
 
 def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sample]:
-    answers = {one.key: one for one in evaluation.run.answers()}
-    return [_sample(evaluation, answers[one.key], one) for one in verdicts]
+    answers = {answer.key: answer for answer in evaluation.run.answers()}
+    return [_sample(evaluation, answers[verdict.key], verdict) for verdict in verdicts]
 
 
 def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) -> Sample:
@@ -170,11 +172,13 @@ def _with_neighbours(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sam
 
 
 def _violations(verdict: PageVerdict) -> list[tuple[bool, Any]]:
-    return [(True, one) for one in verdict.violations] + [(False, one) for one in verdict.advice]
+    return [(True, violation) for violation in verdict.violations] + [
+        (False, violation) for violation in verdict.advice
+    ]
 
 
-def _drawn(part: Any, drawn: Sequence[Any]) -> Any:
-    return part._replace(figures=[one for one in drawn if one.table == part.name])
+def _with_figures(part: Any, figures: Sequence[Any]) -> Any:
+    return part._replace(figures=[figure for figure in figures if figure.table == part.name])
 
 
 def _page(name: str, **context: Any) -> str:

@@ -28,11 +28,12 @@ def load(data: str | Path, run: str = "") -> Shown:
     """An evaluated run, by default the newest. Raises UserError if there is none."""
     evaluation, verdicts = evaluated(load_run(Store(Path(data)), run))
     answers = evaluation.run.answers()
-    found = [table for chapter in tables(evaluation.run, answers, verdicts).values() for table in chapter]
-    drawn = plots(evaluation.run, answers, verdicts)
-    return Shown(evaluation.run.name, {one.name: _frame(one) for one in found}, {one.name: one for one in drawn})
+    chapters = tables(evaluation.run, answers, verdicts).values()
+    frames = {table.name: _frame(table) for chapter in chapters for table in chapter}
+    figures = {figure.name: figure for figure in plots(evaluation.run, answers, verdicts)}
+    return Shown(evaluation.run.name, frames, figures)
 
 
 def _frame(table: Table) -> pd.DataFrame:
-    names = [one.name for one in table.headings]
+    names = [heading.name for heading in table.headings]
     return pd.DataFrame([row.cells for row in table.rows], columns=names).set_index(names[0])

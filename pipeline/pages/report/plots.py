@@ -30,14 +30,14 @@ def plots(run: Run, answers: Answers, verdicts: Verdicts) -> list[Plot]:
         ("rules", "Pages that violate a rule that counts", "rules", lambda: _rules(verdicts)),
         ("cost", "Cost of a page, and pages that pass", "cost", lambda: _cost(run, answers, verdicts)),
     ]
-    found = []
+    figures = []
     for name, title, table, draw in drawings:
         with styled():
             drawing = draw()
         if drawing:
             with styled():
-                found.append(Plot(name, title, table, laid_out(drawing[0]), drawing[1]))
-    return found
+                figures.append(Plot(name, title, table, laid_out(drawing[0]), drawing[1]))
+    return figures
 
 
 def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
@@ -58,12 +58,12 @@ def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
     return figure, listed([(model, _ends(points)) for model, points in lines.items()])
 
 
-def _points(found: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
+def _points(rates: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
     """Each k with its percentage and interval, if these are known."""
     return [
-        (one.k, 100 * one.value, 100 * one.interval.low, 100 * one.interval.high)
-        for one in found
-        if one.value is not None and one.interval
+        (rate.k, 100 * rate.value, 100 * rate.interval.low, 100 * rate.interval.high)
+        for rate in rates
+        if rate.value is not None and rate.interval
     ]
 
 
@@ -73,17 +73,17 @@ def _ends(points: Sequence[tuple[int, float, float, float]]) -> str:
 
 
 def _rules(verdicts: Verdicts) -> Drawing | None:
-    found = [(one.rule, sum(one.pages.values())) for one in rules(verdicts) if one.counts][:MOST_RULES]
-    if not found:
+    counted = [(row.rule, sum(row.pages.values())) for row in rules(verdicts) if row.counts][:MOST_RULES]
+    if not counted:
         return None
-    figure = canvas(len(found))
-    names, pages = zip(*found, strict=True)
-    plain(figure.subplots(), [wrapped(one, 30) for one in names], pages, [str(one) for one in pages])
-    return figure, listed(found)
+    figure = canvas(len(counted))
+    names, pages = zip(*counted, strict=True)
+    plain(figure.subplots(), [wrapped(name, 30) for name in names], pages, [str(count) for count in pages])
+    return figure, listed(counted)
 
 
 def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
-    rows = [model_row(one, answers, verdicts) for one in run.asked.models]
+    rows = [model_row(model, answers, verdicts) for model in run.asked.models]
     points = [
         (row.model, float(row.money.usd) / row.samples, 100 * row.passed.share)
         for row in rows

@@ -31,18 +31,18 @@ Verdicts: TypeAlias = Sequence[PageVerdict]
 
 
 def tables(
-    run: Run, answers: Answers, verdicts: Verdicts, other: tuple[str, Verdicts] | None = None
+    run: Run, answers: Answers, verdicts: Verdicts, baseline: tuple[str, Verdicts] | None = None
 ) -> dict[str, list[Table]]:
     """The tables by chapter; tables without data are omitted."""
     rows = sorted(
-        (model_row(one, answers, verdicts) for one in run.asked.models), key=lambda row: -(row.passed.share or 0)
+        (model_row(model, answers, verdicts) for model in run.asked.models), key=lambda row: -(row.passed.share or 0)
     )
     found = {
         "glance": [_models(rows), _pass_at_k(run, verdicts)],
         "cases": [_cases(run, verdicts), _assertions(run, verdicts)],
         "axe": [_rules(run, verdicts), _criteria(run, verdicts)],
         "cost": [_cost(rows)],
-        "comparison": [_compared(*other, run.name, verdicts)] if other else [],
+        "comparison": [_compared(*baseline, run.name, verdicts)] if baseline else [],
     }
     return {name: [table for table in listed if table.rows] for name, listed in found.items()}
 
@@ -71,7 +71,7 @@ def _models(rows: Sequence[ModelRow]) -> Table:
         ),
     ]
     about = "A page passes when axe-core finds no violation that counts and no requirement of its case fails."
-    return Table("models", "Models", about, headings, [_model(one) for one in rows])
+    return Table("models", "Models", about, headings, [_model(row) for row in rows])
 
 
 def _model(row: ModelRow) -> Row:
@@ -91,7 +91,7 @@ def _model(row: ModelRow) -> Row:
 def _bar(share: Share) -> tuple[float, float, float] | None:
     if share.share is None or share.interval is None:
         return None
-    value, low, high = (round(100 * one, 1) for one in (share.share, *share.interval))
+    value, low, high = (round(100 * number, 1) for number in (share.share, *share.interval))
     return value, low, high
 
 
@@ -107,21 +107,23 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
         Heading("interval", "95 %, by resampling the cases.", True),
         Heading("cases", "Cases with at least k samples with a verdict, of all.", True),
     ]
-    rows = [_at(model, one) for model in run.asked.models for one in pass_at(model, run.asked.ks, verdicts)]
+    rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts)]
     samples = counted(run.asked.samples, "sample")
     about = f"{samples} of each case. Errors are not in n; cases with fewer than k samples left are omitted."
     return Table("pass-at-k", "pass@k", about, headings, rows)
 
 
-def _at(model: str, one: PassAtK) -> Row:
-    return Row((model, str(one.k), percent(one.value), between(one.interval), f"{one.cases} of {one.of}"))
+def _at(model: str, rate: PassAtK) -> Row:
+    return Row((model, str(rate.k), percent(rate.value), between(rate.interval), f"{rate.cases} of {rate.of}"))
 
 
 def _cases(run: Run, verdicts: Verdicts) -> Table:
     headings = [Heading("case", "A prompt with its test.")]
-    headings += [Heading(one, "Pages that pass, of those with a verdict.", True) for one in run.asked.models]
+    headings += [Heading(model, "Pages that pass, of those with a verdict.", True) for model in run.asked.models]
     by_model = {model: counts(model, verdicts) for model in run.asked.models}
-    rows = [Row((case.name, *(_of(by_model[one].get(case.name)) for one in run.asked.models))) for case in run.cases]
+    rows = [
+        Row((case.name, *(_of(by_model[model].get(case.name)) for model in run.asked.models))) for case in run.cases
+    ]
     return Table("cases", "Pages that pass", "Each case with each model.", headings, rows)
 
 
@@ -135,11 +137,13 @@ def _assertions(run: Run, verdicts: Verdicts) -> Table:
         Heading("case", "The case that it belongs to."),
         Heading("type", "R is a requirement, BP a best practice."),
     ]
-    headings += [Heading(one, "Pages on which it fails, of those on which it ran.", True) for one in run.asked.models]
+    headings += [
+        Heading(model, "Pages on which it fails, of those on which it ran.", True) for model in run.asked.models
+    ]
     rows = [
-        Row((one.name, one.case, one.type, *(_failed(one.failed, one.pages, model) for model in run.asked.models)))
-        for one in assertions(verdicts)
-        if any(one.failed.values())
+        Row((row.name, row.case, row.type, *(_failed(row.failed, row.pages, model) for model in run.asked.models)))
+        for row in assertions(verdicts)
+        if any(row.failed.values())
     ]
     about = "Assertions that fail on some page, by model."
     return Table("assertions", "Assertions that fail", about, headings, rows, file="results.json").cut()
@@ -156,7 +160,7 @@ def _rules(run: Run, verdicts: Verdicts) -> Table:
         Heading("criteria", "WCAG success criteria that axe-core names."),
         Heading("counts", "Whether a violation keeps a page from passing."),
     ]
-    headings += [Heading(row, "Pages that violate it.", True) for row in run.asked.models]
+    headings += [Heading(model, "Pages that violate it.", True) for model in run.asked.models]
     headings.append(Heading("elements", "Elements that violate it, on all pages.", True))
     rows = [
         Row(
@@ -177,9 +181,9 @@ def _rules(run: Run, verdicts: Verdicts) -> Table:
 
 def _criteria(run: Run, verdicts: Verdicts) -> Table:
     headings = [Heading("criterion", "A success criterion of WCAG.")]
-    headings += [Heading(one, "Pages that violate one of its rules that count.", True) for one in run.asked.models]
+    headings += [Heading(model, "Pages that violate one of its rules that count.", True) for model in run.asked.models]
     found = by_criterion(verdicts)
-    rows = [Row((name, *(str(pages[one]) for one in run.asked.models))) for name, pages in found.items()]
+    rows = [Row((name, *(str(pages[model]) for model in run.asked.models))) for name, pages in found.items()]
     return Table("criteria", "Success criteria", "By the criteria that axe-core assigns to its rules.", headings, rows)
 
 
@@ -208,17 +212,17 @@ def _cost(rows: Sequence[ModelRow]) -> Table:
     return Table("cost", "Cost of the answers", "At the prices of the model list.", headings, found)
 
 
-def _compared(other: str, theirs: Verdicts, name: str, ours: Verdicts) -> Table:
+def _compared(baseline: str, theirs: Verdicts, name: str, ours: Verdicts) -> Table:
     headings = [
         Heading("model", "A name of the model list."),
         Heading("pages", "Pages of the same case, model and index that both runs judged.", True),
-        Heading(f"only {other}", "Pages that pass there alone.", True),
-        Heading(f"only {name}", "Pages that pass here alone.", True),
+        Heading(f"only {baseline}", "Pages that pass only in that run.", True),
+        Heading(f"only {name}", "Pages that pass only in this run.", True),
         Heading("both", "Pages that pass in both.", True),
         Heading("p", "McNemar's exact test: the probability of so uneven a split by chance.", True),
     ]
     rows = [
-        Row((one.model, str(one.pages), str(one.only_first), str(one.only_second), str(one.both), f"{one.p:.3f}"))
-        for one in compared(theirs, ours)
+        Row((row.model, str(row.pages), str(row.only_first), str(row.only_second), str(row.both), f"{row.p:.3f}"))
+        for row in compared(theirs, ours)
     ]
-    return Table("compared", f"{other} and {name}", "What only one of two runs passes.", headings, rows)
+    return Table("compared", f"{baseline} and {name}", "Pages that pass in only one run, and in both.", headings, rows)
