@@ -19,16 +19,16 @@ from pipeline.triage.raters.prompt import question
 
 
 class Outcome(NamedTuple):
-    """The result of asking a model: the number of `candidates` that it has rated, USD spent `now` and in total
-    (`spent`), and by instance, why answers are missing (owed) or are not ratings."""
+    """The result of asking a model: how many of the `candidates` are `rated`, its `cost` this time and all that was
+    `spent` so far, in USD, and by instance, why an answer is `missing` or is not a rating (`unrated`)."""
 
     model: str
     candidates: int
     rated: int
-    now: Decimal
+    cost: Decimal
     spent: Decimal
-    owed: dict[str, str]
-    absent: dict[str, str]
+    missing: dict[str, str]
+    unrated: dict[str, str]
 
     @property
     def is_whole(self) -> bool:
@@ -36,12 +36,12 @@ class Outcome(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """The result in words, the summary first."""
-        about = f"{self.now:f} USD now, {self.spent:f} USD in total"
-        yield f"{self.model}: {self.rated} of {self.candidates} rated; {about}"
-        for name, cause in self.owed.items():
-            yield f"{name}: owed by {self.model}: {cause}; ask again to get it"
-        for name, cause in self.absent.items():
-            yield f"{name}: no rating of {self.model}: {cause}"
+        cost = f"{self.cost:f} USD now, {self.spent:f} USD in total"
+        yield f"{self.model}: {self.rated} of {self.candidates} rated; {cost}"
+        for name, cause in self.missing.items():
+            yield f"{name}: no answer from {self.model}: {cause}; ask again to get it"
+        for name, cause in self.unrated.items():
+            yield f"{name}: no rating by {self.model}: {cause}"
 
 
 class Asking:
@@ -52,7 +52,7 @@ class Asking:
         self.store, self.repo, self.model = store, repo, asked.model
         self.asked, self.numbers = asked, tuple(numbers)
         self._candidates = _candidates(store, repo, numbers)
-        self._questions = [question(one) for one in self._candidates]
+        self._questions = [question(candidate) for candidate in self._candidates]
         self._panel = Panel(store, repo, asked)
 
     def estimate(self) -> Estimate:
@@ -72,40 +72,46 @@ class Asking:
     ) -> Outcome:
         """Ask about all candidates without an answer, and append the ratings."""
         store, repo, panel, before = self.store, self.repo, self._panel, self.spent()
-        counted = progress or Progress("rating", len(panel.left(self._questions)))
+        bar = progress or Progress("rating", len(panel.left(self._questions)))
         log = store.root / "00_viewer" / "models" / f"{repo.slug}.log"
-        with store.lock(AGENT, repo, self.model), counted:
-            owed = panel.complete(self._questions, counted, log, jobs, engine)
-            reviews, absent = panel.reviews(self._candidates)
+        with store.lock(AGENT, repo, self.model), bar:
+            missing = panel.complete(self._questions, bar, log, jobs, engine)
+            reviews, unrated = panel.reviews(self._candidates)
             stage.add(store, repo, reviews)
-        spent, causes = self.spent(), {one.instance_id: cause for one, cause in owed.items()}
-        return Outcome(self.model, len(self._candidates), len(reviews), spent - before, spent, causes, absent)
+        spent, causes = self.spent(), {question.instance_id: cause for question, cause in missing.items()}
+        return Outcome(self.model, len(self._candidates), len(reviews), spent - before, spent, causes, unrated)
 
 
 def ask(
-    store: Store, repo: Repo, asked: Sequence[Asked], *, numbers: Sequence[int] = (), dry_run: bool = False, **how: Any
+    store: Store,
+    repo: Repo,
+    asked: Sequence[Asked],
+    *,
+    numbers: Sequence[int] = (),
+    dry_run: bool = False,
+    **options: Any,
 ) -> bool:
-    """Print the estimate, ask every model (`how` goes to `Asking.run`), print the cost; returns whether every model
-    has rated every candidate. Raises UserError before the first request for anything that cannot be asked."""
-    askings = [Asking(store, repo, one, numbers) for one in asked]
-    estimates = [one.estimate() for one in askings]
-    rows = [(one.model, one.candidates, one.tokens, f"{one.likely:.4f}", f"{one.most:.4f}") for one in estimates]
+    """Print the estimate, ask every model (`options` are those of `Asking.run`), print the cost; returns whether every
+    model has rated every candidate. Raises UserError before the first request for anything that cannot be asked."""
+    askings = [Asking(store, repo, model, numbers) for model in asked]
+    estimates = [asking.estimate() for asking in askings]
+    rows = [(*estimate[:3], f"{estimate.likely:.4f}", f"{estimate.most:.4f}") for estimate in estimates]
     table("What it will cost (USD)", ("model", "candidates", "tokens", "likely", "at most"), rows)
     if dry_run:
         return True
     outcomes = []
-    for one in askings:
-        outcomes.append(one.run(**how))
+    for asking in askings:
+        outcomes.append(asking.run(**options))
         for line in outcomes[-1].lines():
             say(line)
-    return all(one.is_whole for one in outcomes)
+    return all(outcome.is_whole for outcome in outcomes)
 
 
 def _candidates(store: Store, repo: Repo, numbers: Sequence[int]) -> list[Candidate]:
-    found = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
-    if missing := sorted(set(numbers) - {one.number for one in found}):
-        raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in found])
-    wanted = [one for one in found if not numbers or one.number in numbers]
-    if not wanted:
+    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    if missing := sorted(set(numbers) - {candidate.number for candidate in candidates}):
+        raise unknown("candidate", f"#{missing[0]}", [f"#{candidate.number}" for candidate in candidates])
+    chosen = [candidate for candidate in candidates if not numbers or candidate.number in numbers]
+    if not chosen:
         raise UserError(f"{repo} has no candidate", hint=f"collect it first: just collect-run {repo}")
-    return wanted
+    return chosen

@@ -32,7 +32,7 @@ NOBODY = Standing(())
 
 
 class Row(NamedTuple):
-    """A candidate as a list shows it. `place` and `length` locate its line in the file, in bytes."""
+    """A candidate as a list shows it. `offset` and `length` locate its line in the file, in bytes."""
 
     instance_id: str
     repo: str
@@ -44,7 +44,7 @@ class Row(NamedTuple):
     files: int
     added: int
     removed: int
-    place: int
+    offset: int
     length: int
     line: int
 
@@ -77,30 +77,30 @@ class Found(NamedTuple):
     total: int
 
 
-def _principles(one: Listed) -> set[str]:
-    named = {name for review in _said(one) for name in review.principles}
-    return named | {CRITERIA[number].principle for number in _criteria(one)}
+def _principles(listed: Listed) -> set[str]:
+    principles = {name for review in _effective_reviews(listed) for name in review.principles}
+    return principles | {CRITERIA[number].principle for number in _criteria(listed)}
 
 
-def _criteria(one: Listed) -> set[str]:
-    return {number for review in _said(one) for number in review.success_criteria}
+def _criteria(listed: Listed) -> set[str]:
+    return {number for review in _effective_reviews(listed) for number in review.success_criteria}
 
 
-def _said(one: Listed) -> tuple[Review, ...]:
-    return (one.standing.final,) if one.standing.final else one.standing.reviews
+def _effective_reviews(listed: Listed) -> tuple[Review, ...]:
+    return (listed.standing.final,) if listed.standing.final else listed.standing.reviews
 
 
 #: filter -> the function that gives a candidate's values for it
 FILTERS: dict[str, Callable[[Listed], Iterable[str]]] = {
-    "repo": lambda one: (one.row.repo,),
-    "status": lambda one: (one.status,),
+    "repo": lambda listed: (listed.row.repo,),
+    "status": lambda listed: (listed.status,),
     "principle": _principles,
     "criterion": _criteria,
-    "evidence": lambda one: one.row.evidence,
-    "difficulty": lambda one: filter(None, (review.difficulty for review in _said(one))),
-    "reviewer": lambda one: (review.rater for review in one.standing.reviews),
-    "disagreement": lambda one: one.standing.disagreements,
-    "build": lambda one: (one.state,),
+    "evidence": lambda listed: listed.row.evidence,
+    "difficulty": lambda listed: filter(None, (review.difficulty for review in _effective_reviews(listed))),
+    "reviewer": lambda listed: (review.rater for review in listed.standing.reviews),
+    "disagreement": lambda listed: listed.standing.disagreements,
+    "build": lambda listed: (listed.state,),
 }
 
 
@@ -116,19 +116,19 @@ class Tail(Generic[R]):
         """Read new lines; returns whether there were any. Raises UserError with file, line and field."""
         if not self.path.exists():
             return False
-        about = self.path.stat()
-        if about.st_size < self._end or about.st_ino != self._file:
-            self.records, self._end, self._lines, self._file = [], 0, 0, about.st_ino
-        if about.st_size == self._end:
+        status = self.path.stat()
+        if status.st_size < self._end or status.st_ino != self._file:
+            self.records, self._end, self._lines, self._file = [], 0, 0, status.st_ino
+        if status.st_size == self._end:
             return False
         with self.path.open("rb") as file:
             file.seek(self._end)
-            whole = file.read().rpartition(b"\n")
-        for line in whole[0].split(b"\n") if whole[1] else ():
+            complete = file.read().rpartition(b"\n")
+        for line in complete[0].split(b"\n") if complete[1] else ():
             self._lines += 1
             if line.strip():
                 self.records.append(parse_record(self.path, self._lines, line, self.kind))
-        self._end += len(whole[0]) + len(whole[1])
+        self._end += len(complete[0]) + len(complete[1])
         return True
 
 
@@ -161,19 +161,19 @@ class Shelf:
             self.states = dict(_states(*built))
         is_collected = self._changed("candidates", self.path)
         if is_collected:
-            read = list(_rows(self.path))
-            self.rows = {row.instance_id: row for row, _ in read}
-            self.texts = {row.instance_id: text for row, text in read}
+            read_rows = list(_rows(self.path))
+            self.rows = {row.instance_id: row for row, _ in read_rows}
+            self.texts = {row.instance_id: text for row, text in read_rows}
         if is_rated or is_built or is_collected:
             self.entries = {name: self._entry(row) for name, row in self.rows.items()}
         return is_rated or is_built or is_collected
 
     def _entry(self, row: Row) -> Entry:
         """The entry of a row, reused if nothing changed: a new rating makes one new entry."""
-        listed, before = self.listed(row), self.entries.get(row.instance_id)
-        if before and before.listed == listed:
-            return before
-        return Entry(listed, {name: frozenset(of(listed)) for name, of in FILTERS.items()})
+        listed, previous = self.listed(row), self.entries.get(row.instance_id)
+        if previous and previous.listed == listed:
+            return previous
+        return Entry(listed, {name: frozenset(values_of(listed)) for name, values_of in FILTERS.items()})
 
     def listed(self, row: Row) -> Listed:
         name = row.instance_id
@@ -182,29 +182,31 @@ class Shelf:
     def candidate(self, row: Row) -> Candidate:
         """The candidate, read from its line. Raises UserError if the file has changed since."""
         with self.path.open("rb") as file:
-            file.seek(row.place)
+            file.seek(row.offset)
             return parse_record(self.path, row.line, file.read(row.length), Candidate)
 
     def history(self, name: str) -> list[tuple[Review, bool]]:
         """All ratings of a candidate, the newest first, each with whether it was the final decision."""
-        said = [(one, False) for one in self.reviews.records] + [(one, True) for one in self.finals.records]
-        about = [pair for pair in said if pair[0].instance_id == name]
-        return sorted(about, key=lambda pair: pair[0].time)[::-1]
+        ratings = [(review, False) for review in self.reviews.records] + [
+            (review, True) for review in self.finals.records
+        ]
+        own = [pair for pair in ratings if pair[0].instance_id == name]
+        return sorted(own, key=lambda pair: pair[0].time)[::-1]
 
     def outcome(self, name: str) -> Instance | Rejection | None:
         """The outcome of a candidate in stage 02."""
         rejected = self.store.qualification(self.repo) / "rejections.jsonl"
-        built: list[Instance | Rejection] = [
+        results: list[Instance | Rejection] = [
             *read_records(self.store.dataset(self.repo), Instance),
             *read_records(rejected, Rejection),
         ]
-        return next((one for one in built if one.instance_id == name), None)
+        return next((result for result in results if result.instance_id == name), None)
 
-    def _changed(self, what: str, *paths: Path) -> bool:
+    def _changed(self, name: str, *paths: Path) -> bool:
         stats = [path.stat() if path.exists() else None for path in paths]
-        now = [about and (about.st_mtime_ns, about.st_size, about.st_ino) for about in stats]
-        before, self._seen[what] = self._seen.get(what), now
-        return now != before
+        current = [status and (status.st_mtime_ns, status.st_size, status.st_ino) for status in stats]
+        previous, self._seen[name] = self._seen.get(name), current
+        return current != previous
 
 
 class Catalog:
@@ -227,15 +229,15 @@ class Catalog:
         with self._turn:
             self._refresh()
             names, entries = self._having(words), self._entries
-        asked = [(name, value) for name, value in filters.items() if value]
-        found = entries if names is None else [one for one in entries if one.listed.row.instance_id in names]
-        fails = [[name for name, value in asked if value not in one.has[name]] for one in found] if asked else []
-        passed = [one for one, missed in zip(found, fails, strict=True) if not missed] if asked else found
+        active = [(name, value) for name, value in filters.items() if value]
+        found = entries if names is None else [entry for entry in entries if entry.listed.row.instance_id in names]
+        fails = [[name for name, value in active if value not in entry.has[name]] for entry in found] if active else []
+        passed = [entry for entry, failed in zip(found, fails, strict=True) if not failed] if active else found
         counts = {}
         for name in FILTERS:  # a filter's own values are counted as if it were not set
-            other = [one for one, missed in zip(found, fails, strict=True) if missed == [name]] if asked else []
-            counts[name] = Counter(chain.from_iterable(one.has[name] for one in chain(passed, other)))
-        return Found([one.listed for one in passed], counts, len(entries))
+            others = [entry for entry, failed in zip(found, fails, strict=True) if failed == [name]] if active else []
+            counts[name] = Counter(chain.from_iterable(entry.has[name] for entry in chain(passed, others)))
+        return Found([entry.listed for entry in passed], counts, len(entries))
 
     def get(self, name: str) -> tuple[Shelf, Listed]:
         """One candidate by its name. Raises UserError for an unknown one."""
@@ -276,33 +278,33 @@ class Catalog:
 
     def _having(self, words: str) -> set[str] | None:
         """The names of candidates with words that begin with each of these; None without words."""
-        asked = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
-        if not asked:
+        query = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
+        if not query:
             return None
-        found = self._words.execute("SELECT name FROM words WHERE words MATCH ?", (f"text : ({asked})",))
+        found = self._words.execute("SELECT name FROM words WHERE words MATCH ?", (f"text : ({query})",))
         return {name for (name,) in found}
 
 
 def _index() -> sqlite3.Connection:
-    made = sqlite3.connect(":memory:", check_same_thread=False)
-    made.execute("CREATE VIRTUAL TABLE words USING fts5(repo UNINDEXED, name UNINDEXED, text)")
-    return made
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.execute("CREATE VIRTUAL TABLE words USING fts5(repo UNINDEXED, name UNINDEXED, text)")
+    return connection
 
 
 def _rows(path: Path) -> Iterable[tuple[Row, str]]:
     """Every candidate of a file, with its searchable text."""
     if not path.exists():
         return
-    place = 0
+    offset = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                one = parse_record(path, number, line, Candidate)
-                yield _row(one, place, len(line), number), _text(one)
-            place += len(line)
+                candidate = parse_record(path, number, line, Candidate)
+                yield _row(candidate, offset, len(line), number), _text(candidate)
+            offset += len(line)
 
 
-def _row(candidate: Candidate, place: int, length: int, line: int) -> Row:
+def _row(candidate: Candidate, offset: int, length: int, line: int) -> Row:
     patch = (candidate.fix_patch + candidate.test_patch).split("\n")
     return Row(
         candidate.instance_id,
@@ -310,37 +312,39 @@ def _row(candidate: Candidate, place: int, length: int, line: int) -> Row:
         candidate.number,
         candidate.title,
         candidate.merged_at,
-        tuple(dict.fromkeys(found.text.lower() for found in candidate.a11y_reason)),
+        tuple(dict.fromkeys(evidence.text.lower() for evidence in candidate.a11y_reason)),
         candidate.statement_source,
         sum(text.startswith("diff --git ") for text in patch),
         sum(text.startswith("+") and not text.startswith("+++ ") for text in patch),
         sum(text.startswith("-") and not text.startswith("--- ") for text in patch),
-        place,
+        offset,
         length,
         line,
     )
 
 
-def _text(one: Candidate) -> str:
-    issues = (text for issue in one.resolved_issues for text in (issue.title, issue.body, *issue.labels))
-    return "\n".join((one.instance_id, f"#{one.number}", one.title, one.body, *one.labels, *issues))
+def _text(candidate: Candidate) -> str:
+    issues = (text for issue in candidate.resolved_issues for text in (issue.title, issue.body, *issue.labels))
+    return "\n".join(
+        (candidate.instance_id, f"#{candidate.number}", candidate.title, candidate.body, *candidate.labels, *issues)
+    )
 
 
 def _newest(records: Iterable[Review], *key: str) -> list[Review]:
-    found: dict[tuple[str, ...], Review] = {}
-    for one in records:
-        name = (one.instance_id, *(getattr(one, field) for field in key))
-        if name not in found or one.time >= found[name].time:
-            found[name] = one
-    return [one for one in found.values() if not one.withdrawn]
+    newest: dict[tuple[str, ...], Review] = {}
+    for record in records:
+        name = (record.instance_id, *(getattr(record, field) for field in key))
+        if name not in newest or record.time >= newest[name].time:
+            newest[name] = record
+    return [record for record in newest.values() if not record.withdrawn]
 
 
 def _decided(records: Iterable[Review]) -> dict[str, Review]:
-    return {one.instance_id: one for one in _newest(records)}
+    return {review.instance_id: review for review in _newest(records)}
 
 
 def _states(dataset: Path, rejections: Path) -> Iterable[tuple[str, str]]:
-    for one in read_records(rejections, Rejection):
-        yield one.instance_id, f"rejected: {one.reason}"
-    for built in read_records(dataset, Instance):
-        yield built.instance_id, "qualified"
+    for rejection in read_records(rejections, Rejection):
+        yield rejection.instance_id, f"rejected: {rejection.reason}"
+    for instance in read_records(dataset, Instance):
+        yield instance.instance_id, "qualified"

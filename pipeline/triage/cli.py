@@ -57,16 +57,16 @@ def list_(repo: Any, store: Any) -> None:
     from pipeline.core.store import read_records
 
     ratings: dict[str, list[str]] = {}
-    for one in newest_reviews(store, repo):
-        ratings.setdefault(one.instance_id, []).append(f"{one.status} ({one.rater})")
+    for review in newest_reviews(store, repo):
+        ratings.setdefault(review.instance_id, []).append(f"{review.status} ({review.rater})")
     rows = [
         (
-            one.instance_id,
-            one.title,
-            ", ".join(sorted({e.text for e in one.a11y_reason})),
-            ", ".join(ratings.get(one.instance_id, ["-"])),
+            candidate.instance_id,
+            candidate.title,
+            ", ".join(sorted({evidence.text for evidence in candidate.a11y_reason})),
+            ", ".join(ratings.get(candidate.instance_id, ["-"])),
         )
-        for one in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+        for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     ]
     table(f"Candidates of {repo}", ("instance", "title", "evidence", "ratings"), rows)
 
@@ -94,8 +94,8 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
         review = Review(instance_id=repo.instance_id(number), success_criteria=fields.pop("criteria"), **fields)
     except ValidationError as error:
         first = error.errors()[0]
-        named = {"success_criteria": "--criterion"}
-        field = named.get(str(first["loc"][0]), f"--{first['loc'][0]}") if first["loc"] else None
+        renamed = {"success_criteria": "--criterion"}
+        field = renamed.get(str(first["loc"][0]), f"--{first['loc'][0]}") if first["loc"] else None
         raise UserError(fault(first), field=field) from None
     add(store, repo, [review])
 
@@ -123,7 +123,7 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
 @jobs_option
 @engine_option
 @data_option
-def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budget: Any, **how: Any) -> None:
+def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budget: Any, **options: Any) -> None:
     """Let MODELS rate the candidates of REPO; each request costs money. Existing ratings are skipped.
 
     Exit code: 0 all are rated, 1 some answers are missing or unreadable (run it again).
@@ -133,7 +133,7 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
     from pipeline.triage.asking import ask as run
 
     asked = [Asked(model, 1, budget, path or SHIPPED) for model in models]
-    if not run(store, repo, asked, **how):
+    if not run(store, repo, asked, **options):
         raise SystemExit(1)
 
 
@@ -144,19 +144,19 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
 @click.option("--format", "form", type=click.Choice(["python", "json", "csv", "metadata"]), default="python")
 @click.option("--with-errors", is_flag=True, help="Include candidates that could not be built.")
 @data_option
-def export(store: Any, group: str | None, **asked: Any) -> None:
+def export(store: Any, group: str | None, **options: Any) -> None:
     """Print identifiers or metadata of candidates, selected by their resolved rating."""
     from pipeline.core.ratings import STATUSES
     from pipeline.triage import exchange
     from pipeline.triage.catalog import Catalog
 
-    if wrong := set(asked["statuses"]) - set(STATUSES):
+    if wrong := set(options["statuses"]) - set(STATUSES):
         raise click.UsageError(f"unknown status {sorted(wrong)[0]}; available: {', '.join(STATUSES)}")
     catalog = Catalog(store)
-    what = exchange.Asked(group=group or "", **asked)
-    found = exchange.chosen(catalog.search("", {}).listed, what)
+    selection = exchange.Selection(group=group or "", **options)
+    found = exchange.chosen(catalog.search("", {}).listed, selection)
 
-    def candidate(one: Any) -> Any:
-        return catalog.get(one.row.instance_id)[0].candidate(one.row)
+    def candidate(listed: Any) -> Any:
+        return catalog.get(listed.row.instance_id)[0].candidate(listed.row)
 
-    click.echo(exchange.written(found, what, candidate), nl=False)
+    click.echo(exchange.export_text(found, selection, candidate), nl=False)

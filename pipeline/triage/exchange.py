@@ -28,13 +28,13 @@ from pipeline.triage.catalog import Listed
 #: format -> the name of its file
 FORMS = {"python": "instances.py", "json": "instances.json", "csv": "instances.csv", "metadata": "metadata.json"}
 GROUPS: dict[str, Callable[[Listed], str]] = {
-    "repo": lambda one: one.row.repo,
-    "status": lambda one: one.status,
-    "difficulty": lambda one: one.standing.value("difficulty") or "unknown",
+    "repo": lambda listed: listed.row.repo,
+    "status": lambda listed: listed.status,
+    "difficulty": lambda listed: listed.standing.value("difficulty") or "unknown",
 }
 
 
-class Asked(NamedTuple):
+class Selection(NamedTuple):
     """What to export: candidates of these resolved statuses and this repository (empty: all), grouped by a key of
     `GROUPS`, in a format of `FORMS`. Candidates that cannot be built are included only `with_errors`."""
 
@@ -47,30 +47,30 @@ class Asked(NamedTuple):
 
 def has_build_error(entry: Listed) -> bool:
     """Whether stage 02 rejected the candidate, or a person marked it as not buildable."""
-    said = (entry.standing.final,) if entry.standing.final else entry.standing.reviews
-    return entry.state.startswith("rejected") or any(review.build_error for review in said)
+    reviews = (entry.standing.final,) if entry.standing.final else entry.standing.reviews
+    return entry.state.startswith("rejected") or any(review.build_error for review in reviews)
 
 
-def chosen(listed: Iterable[Listed], asked: Asked) -> list[Listed]:
+def chosen(listed: Iterable[Listed], selection: Selection) -> list[Listed]:
     """The candidates to export, sorted by repository and number."""
     found = [
         entry
         for entry in listed
-        if entry.standing.status in asked.statuses
-        and asked.repo in ("", entry.row.repo)
-        and (asked.with_errors or not has_build_error(entry))
+        if entry.standing.status in selection.statuses
+        and selection.repo in ("", entry.row.repo)
+        and (selection.with_errors or not has_build_error(entry))
     ]
     return sorted(found, key=lambda entry: (entry.row.repo, entry.row.number))
 
 
-def written(listed: Sequence[Listed], asked: Asked, candidate: Callable[[Listed], Candidate]) -> str:
+def export_text(listed: Sequence[Listed], selection: Selection, candidate: Callable[[Listed], Candidate]) -> str:
     """The text of an export; `candidate` reads the candidates for `metadata.json`."""
-    if asked.form == "metadata":
-        return _json([metadata(one, candidate(one)) for one in listed])
-    if asked.form == "csv":
-        return _csv(listed, asked)
-    names = _grouped(listed, asked)
-    if asked.form == "json":
+    if selection.form == "metadata":
+        return _json([metadata(entry, candidate(entry)) for entry in listed])
+    if selection.form == "csv":
+        return _csv(listed, selection)
+    names = _grouped(listed, selection)
+    if selection.form == "json":
         return _json(names)
     return f"INSTANCES = {_python(names)}\n"
 
@@ -79,7 +79,7 @@ def metadata(entry: Listed, candidate: Candidate) -> dict[str, Any]:
     """An entry of `metadata.json`: the resolved values under the thesis's names, and every rating under `ratings`."""
     standing = entry.standing
     value = standing.value
-    both = candidate.fix_patch + candidate.test_patch
+    patch = candidate.fix_patch + candidate.test_patch
     return {
         "instance_id": entry.row.instance_id,
         "title": candidate.title,
@@ -93,10 +93,10 @@ def metadata(entry: Listed, candidate: Candidate) -> dict[str, Any]:
         "notes": value("note") or "",
         "evaluation_notes": value("evaluation_note") or "",
         "confidence": value("confidence"),
-        "labels": [{"name": each.name, "hoverText": each.hover_text} for each in value("labels") or ()],
+        "labels": [{"name": label.name, "hoverText": label.hover_text} for label in value("labels") or ()],
         "build_error": has_build_error(entry),
         "build_state": entry.state,
-        "patch": {"files": len(paths(both)), "added": entry.row.added, "removed": entry.row.removed},
+        "patch": {"files": len(paths(patch)), "added": entry.row.added, "removed": entry.row.removed},
         "decided_by": standing.final.rater if standing.final else None,
         "ratings": [_plain(review) for review in standing.reviews],
     }
@@ -106,18 +106,18 @@ def _plain(review: Review) -> dict[str, Any]:
     return review.model_dump(mode="json", exclude_defaults=True, exclude={"schema_version", "tool", "instance_id"})
 
 
-def _grouped(listed: Sequence[Listed], asked: Asked) -> Any:
-    key = GROUPS.get(asked.group)
+def _grouped(listed: Sequence[Listed], selection: Selection) -> Any:
+    key = GROUPS.get(selection.group)
     if key is None:
-        return [one.row.instance_id for one in listed]
+        return [entry.row.instance_id for entry in listed]
     groups = groupby(sorted(listed, key=key), key=key)
-    return {name: [one.row.instance_id for one in members] for name, members in groups}
+    return {name: [entry.row.instance_id for entry in members] for name, members in groups}
 
 
 def _python(names: Any) -> str:
     """Python as formatters write it: one item per line, each followed by a comma."""
     if isinstance(names, dict):
-        return "{\n" + "".join(f"    {_quoted(name)}: {_list(found, 4)},\n" for name, found in names.items()) + "}"
+        return "{\n" + "".join(f"    {_quoted(name)}: {_list(members, 4)},\n" for name, members in names.items()) + "}"
     return _list(names, 0)
 
 
@@ -130,15 +130,15 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def _csv(listed: Sequence[Listed], asked: Asked) -> str:
+def _csv(listed: Sequence[Listed], selection: Selection) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(["instance_id", "repo", "status", "difficulty", "success_criteria", "build_state", "decided_by"])
-    for one in listed:
-        final, criteria = one.standing.final, one.standing.value("success_criteria") or ()
-        difficulty = one.standing.value("difficulty") or ""
-        told = (difficulty, " ".join(criteria), one.state, final.rater if final else "")
-        rows.writerow([one.row.instance_id, one.row.repo, one.status, *told])
+    for entry in listed:
+        final, criteria = entry.standing.final, entry.standing.value("success_criteria") or ()
+        difficulty = entry.standing.value("difficulty") or ""
+        details = (difficulty, " ".join(criteria), entry.state, final.rater if final else "")
+        rows.writerow([entry.row.instance_id, entry.row.repo, entry.status, *details])
     return text.getvalue()
 
 
@@ -154,16 +154,16 @@ def read(path: Path, rater: str = "") -> list[Review]:
         raise UserError("no such file", path=path)
     lines = path.read_bytes().splitlines()
     first = next((line for line in lines if line.strip()), b"")
-    whole = [] if _is_line(first) else read_json(path)
-    if not whole:
+    content = [] if _is_line(first) else read_json(path)
+    if not content:
         found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         return [_line(path, number, line, rater) for number, line in found]
-    told = list(whole.values()) if isinstance(whole, dict) else whole
-    if not isinstance(told, list) or not all(isinstance(one, dict) for one in told):
+    ratings = list(content.values()) if isinstance(content, dict) else content
+    if not isinstance(ratings, list) or not all(isinstance(rating, dict) for rating in ratings):
         raise UserError("a list or an object of ratings is expected", path=path)
-    names = [{"instance_id": name} for name in whole] if isinstance(whole, dict) else [{}] * len(told)
-    entries = [name | one for name, one in zip(names, told, strict=True)]
-    return [_foreign(path, number, one, rater) for number, one in enumerate(entries, 1)]
+    names = [{"instance_id": name} for name in content] if isinstance(content, dict) else [{}] * len(ratings)
+    entries = [name | rating for name, rating in zip(names, ratings, strict=True)]
+    return [_foreign(path, number, entry, rater) for number, entry in enumerate(entries, 1)]
 
 
 def _is_line(line: bytes) -> bool:
@@ -218,17 +218,17 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
 def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A rating in the thesis's export or prompt, under our names, without criteria that WCAG 2.2 removed."""
     codes = entry.get("wcag_codes") or entry.get("wcag") or entry.get("wcag_categories") or ()
-    found = [str(one.get("code", "") if isinstance(one, Mapping) else one).split(" ")[0] for one in codes]
+    found = [str(code.get("code", "") if isinstance(code, Mapping) else code).split(" ")[0] for code in codes]
     labels = [
-        Label(name=one["name"], hover_text=one.get("hoverText", ""))
-        if isinstance(one, Mapping)
-        else Label(name=str(one))
-        for one in entry.get("labels") or ()
+        Label(name=label["name"], hover_text=label.get("hoverText", ""))
+        if isinstance(label, Mapping)
+        else Label(name=str(label))
+        for label in entry.get("labels") or ()
     ]
-    known = {name: entry[name] for name in (*FLAGS, "difficulty", "issue_category", "test_quality", "confidence")
+    values = {name: entry[name] for name in (*FLAGS, "difficulty", "issue_category", "test_quality", "confidence")
              if entry.get(name) is not None}  # fmt: skip
     conditions = {name: entry[name] for name in CONDITIONS if isinstance(entry.get(name), bool)}
-    return known | {
+    return values | {
         "status": entry["review_status"],
         "conditions": conditions,
         "success_criteria": tuple(dict.fromkeys(code for code in found if code != "4.1.1")),

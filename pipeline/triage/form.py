@@ -42,12 +42,12 @@ TEXTS = {
     "note": ("Notes", NOTE),
     "evaluation_note": ("Notes on the evaluation", NOTE),
 }
-_SAID = {"yes": True, "no": False}
+_ANSWERS = {"yes": True, "no": False}
 
 
-def shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The template's data for the form with these values, which have the form of `sent`."""
-    guidelines = groupby(CRITERIA.values(), key=lambda one: (one.principle, one.guideline))
+def template_data(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The template's data for a form with these values, which are as `submitted` returns them."""
+    guidelines = groupby(CRITERIA.values(), key=lambda criterion: (criterion.principle, criterion.guideline))
     return {
         "values": values,
         "statuses": [(name, MEANINGS[name]) for name in STATUSES],
@@ -69,23 +69,25 @@ def values(review: Review | None) -> dict[str, Any]:
     fields |= {name: "yes" if holds else "no" for name, holds in review.conditions.items()}
     fields |= {name: getattr(review, name) or "" for name in (*CHOICES, *TEXTS, "status")}
     lists = {name: list(getattr(review, name)) for name in ("success_criteria", "principles")}
-    labels = "\n".join(f"{one.name}: {one.hover_text}" if one.hover_text else one.name for one in review.labels)
+    labels = "\n".join(
+        f"{label.name}: {label.hover_text}" if label.hover_text else label.name for label in review.labels
+    )
     confidence = "" if review.confidence is None else f"{review.confidence:g}"
     return fields | lists | {"labels": labels, "confidence": confidence, "build_error": review.build_error}
 
 
-def sent(fields: Mapping[str, str], lists: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def submitted(fields: Mapping[str, str], lists: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """A submitted form as values."""
     names = ("status", *FLAGS, *CONDITIONS, *CHOICES, *TEXTS, "labels", "confidence")
-    found: dict[str, Any] = {name: fields.get(name, "").strip() for name in names}
-    found |= {name: [*lists.get(name, ())] for name in ("success_criteria", "principles")}
-    return found | {"build_error": bool(fields.get("build_error"))}
+    entered: dict[str, Any] = {name: fields.get(name, "").strip() for name in names}
+    entered |= {name: [*lists.get(name, ())] for name in ("success_criteria", "principles")}
+    return entered | {"build_error": bool(fields.get("build_error"))}
 
 
 def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
     """The rating in these values, or what is wrong with them, in words."""
-    data: dict[str, Any] = {name: _SAID[values[name]] for name in FLAGS if values.get(name) in _SAID}
-    data["conditions"] = {name: _SAID[values[name]] for name in CONDITIONS if values.get(name) in _SAID}
+    data: dict[str, Any] = {name: _ANSWERS[values[name]] for name in FLAGS if values.get(name) in _ANSWERS}
+    data["conditions"] = {name: _ANSWERS[values[name]] for name in CONDITIONS if values.get(name) in _ANSWERS}
     data |= {name: values[name] for name in CHOICES if values.get(name)}
     data |= {name: values.get(name, "").replace("\r\n", "\n") for name in TEXTS}
     data |= {name: values.get(name, []) for name in ("success_criteria", "principles")}
@@ -96,16 +98,16 @@ def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
     try:
         return Review.model_validate({**data, "status": values["status"], **about})
     except ValidationError as error:
-        return [_words(one) for one in error.errors()]
+        return [_words(fault) for fault in error.errors()]
 
 
 def _labels(text: str) -> list[dict[str, str]]:
     """Labels, one per line, each with its tooltip after a colon; known labels have a tooltip already."""
-    made = []
+    labels = []
     for line in filter(None, map(str.strip, text.splitlines())):
         name, _, hover = (part.strip() for part in line.partition(":"))
-        made.append({"name": name, "hover_text": hover or LABELS.get(name, "")})
-    return made
+        labels.append({"name": name, "hover_text": hover or LABELS.get(name, "")})
+    return labels
 
 
 def _words(error: Mapping[str, Any]) -> str:

@@ -12,21 +12,21 @@ from pipeline.core.records import Evidence
 def marked(text: str, field: str, evidence: Sequence[Evidence]) -> Markup:
     """A field's text with its evidence in `mark` elements; overlapping matches share one. Evidence that no longer
     fits the text, because the text has changed, is not marked."""
-    made, end = Markup(""), 0
-    for start, stop in _spans(text, [one for one in evidence if one.field == field]):
-        made += escape(text[end:start]) + Markup("<mark>") + escape(text[start:stop]) + Markup("</mark>")
+    markup, end = Markup(""), 0
+    for start, stop in _spans(text, [piece for piece in evidence if piece.field == field]):
+        markup += escape(text[end:start]) + Markup("<mark>") + escape(text[start:stop]) + Markup("</mark>")
         end = stop
-    return made + escape(text[end:])
+    return markup + escape(text[end:])
 
 
 def _spans(text: str, evidence: Sequence[Evidence]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for one in sorted(evidence, key=lambda each: each.place):
-        start, stop = one.place, one.place + len(one.text)
-        if text[start:stop] != one.text:
+    spans: list[tuple[int, int]] = []
+    for piece in sorted(evidence, key=lambda piece: piece.place):
+        start, stop = piece.place, piece.place + len(piece.text)
+        if text[start:stop] != piece.text:
             continue
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(stop, found[-1][1]))
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(stop, spans[-1][1]))
         else:
-            found.append((start, stop))
-    return found
+            spans.append((start, stop))
+    return spans

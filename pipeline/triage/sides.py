@@ -25,10 +25,10 @@ class Line(NamedTuple):
 
 
 class File(NamedTuple):
-    """`about` are its headers: renames, modes, binaries."""
+    """`headers` are its other headers: renames, modes, binaries."""
 
     name: str
-    about: tuple[str, ...]
+    headers: tuple[str, ...]
     lines: list[Line]
     added: int
     removed: int
@@ -41,11 +41,11 @@ def files(patch: str) -> list[File]:
 
 
 def _file(lines: list[str]) -> File:
-    first = next((place for place, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
+    first = next((index for index, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
     head = lines[:first]
     rows = list(_rows(lines[first:]))
-    told = [line[6:] for line in head if line.startswith(("+++ b/", "--- a/"))]
-    name = told[-1] if told else head[0].removeprefix("diff --git ").rpartition(" b/")[2]
+    names = [line[6:] for line in head if line.startswith(("+++ b/", "--- a/"))]
+    name = names[-1] if names else head[0].removeprefix("diff --git ").rpartition(" b/")[2]
     about = tuple(line for line in head[1:] if not line.startswith(("index ", "--- ", "+++ ")))
     changed = [row for row in rows if row.kind == "changed"]
     return File(
@@ -54,35 +54,36 @@ def _file(lines: list[str]) -> File:
 
 
 def _rows(lines: list[str]) -> Iterator[Line]:
-    old = new = left = right = 0
-    gone: list[str] = []
-    come: list[str] = []
+    old = new = old_left = new_left = 0
+    removed: list[str] = []
+    added: list[str] = []
     for line in lines:
-        heading = _HUNK.match(line) if left <= 0 and right <= 0 else None
+        heading = _HUNK.match(line) if old_left <= 0 and new_left <= 0 else None
         if heading:
-            yield from _paired(gone, come, old, new)
-            gone, come = [], []
+            yield from _paired(removed, added, old, new)
+            removed, added = [], []
             old, new = int(heading[1]), int(heading[3])
-            left, right = int(heading[2] or 1), int(heading[4] or 1)
+            old_left, new_left = int(heading[2] or 1), int(heading[4] or 1)
             yield Line("place", old=line)
         elif line.startswith("-"):
-            if come:
-                yield from _paired(gone, come, old, new)
-                old, new, gone, come = old + len(gone), new + len(come), [], []
-            gone.append(line[1:])
-            left -= 1
+            if added:
+                yield from _paired(removed, added, old, new)
+                old, new, removed, added = old + len(removed), new + len(added), [], []
+            removed.append(line[1:])
+            old_left -= 1
         elif line.startswith("+"):
-            come.append(line[1:])
-            right -= 1
+            added.append(line[1:])
+            new_left -= 1
         elif not line.startswith("\\"):
-            yield from _paired(gone, come, old, new)
-            old, new, gone, come = old + len(gone), new + len(come), [], []
+            yield from _paired(removed, added, old, new)
+            old, new, removed, added = old + len(removed), new + len(added), [], []
             yield Line("same", old, line[1:], new, line[1:])
-            old, new, left, right = old + 1, new + 1, left - 1, right - 1
-    yield from _paired(gone, come, old, new)
+            old, new, old_left, new_left = old + 1, new + 1, old_left - 1, new_left - 1
+    yield from _paired(removed, added, old, new)
 
 
-def _paired(gone: list[str], come: list[str], old: int, new: int) -> Iterator[Line]:
-    for place, (before, after) in enumerate(zip_longest(gone, come)):
-        was, is_ = (None if text is None else first + place for text, first in ((before, old), (after, new)))
-        yield Line("changed", was, before, is_, after)
+def _paired(removed: list[str], added: list[str], old: int, new: int) -> Iterator[Line]:
+    for index, (before, after) in enumerate(zip_longest(removed, added)):
+        old_number = None if before is None else old + index
+        new_number = None if after is None else new + index
+        yield Line("changed", old_number, before, new_number, after)

@@ -26,8 +26,8 @@ def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
     for rating in new:
         if rating.instance_id not in known:
             raise unknown("candidate", rating.instance_id, sorted(known))
-    before = {(rating.instance_id, rating.rater): rating for rating in newest_reviews(store, repo)}
-    pairs = [(rating, before.get((rating.instance_id, rating.rater))) for rating in new]
+    previous = {(rating.instance_id, rating.rater): rating for rating in newest_reviews(store, repo)}
+    pairs = [(rating, previous.get((rating.instance_id, rating.rater))) for rating in new]
     append(store, repo, [rating for rating, old in pairs if not _same(rating, old)])
     for rating, old in pairs:
         if old and not _same(rating, old):
@@ -45,10 +45,12 @@ def append(store: Store, repo: Repo, reviews: Sequence[Review]) -> None:
 def undo(store: Store, repo: Repo, instance_id: str, rater: str) -> bool:
     """Undo a rater's last change on a candidate: the rating before it counts again, if there is one. Undoing twice
     goes two changes back. Returns whether there was a change. Both the change and its undoing stay in the file."""
-    said = [one for one in all_reviews(store, repo) if (one.instance_id, one.rater) == (instance_id, rater)]
-    back = _before(said)
-    append(store, repo, back)
-    return bool(back)
+    history = [
+        review for review in all_reviews(store, repo) if (review.instance_id, review.rater) == (instance_id, rater)
+    ]
+    undoing = _undoing(history)
+    append(store, repo, undoing)
+    return bool(undoing)
 
 
 def decide(store: Store, repo: Repo, final: Review) -> None:
@@ -60,27 +62,29 @@ def decide(store: Store, repo: Repo, final: Review) -> None:
 
 def undo_decision(store: Store, repo: Repo, instance_id: str) -> bool:
     """Undo the last decision on a candidate, whoever decided. Returns whether there was one."""
-    back = _before([one for one in journal.read(store.finals(repo), Review) if one.instance_id == instance_id])
-    decide_finally(store, repo, back)
-    return bool(back)
+    undoing = _undoing(
+        [review for review in journal.read(store.finals(repo), Review) if review.instance_id == instance_id]
+    )
+    decide_finally(store, repo, undoing)
+    return bool(undoing)
 
 
-def _before(said: Sequence[Review]) -> list[Review]:
+def _undoing(history: Sequence[Review]) -> list[Review]:
     """The rating before the last change that was not undone, as a new line; none if there is none."""
     standing: list[Review] = []
-    for one in said:
-        if one.undo:
+    for review in history:
+        if review.undo:
             standing.pop()
         else:
-            standing.append(one)
+            standing.append(review)
     if not standing:
         return []
     before = standing[-2] if len(standing) > 1 else standing[-1].model_copy(update={"withdrawn": True})
     return [before.model_copy(update={"undo": True, "time": now()})]
 
 
-def _same(one: Review, old: Review | None) -> bool:
-    return old is not None and one == old.model_copy(update={"time": one.time, "undo": one.undo})
+def _same(new: Review, old: Review | None) -> bool:
+    return old is not None and new == old.model_copy(update={"time": new.time, "undo": new.undo})
 
 
 def import_file(store: Store, repo: Repo, path: Path, rater: str = "") -> list[Review]:

@@ -22,7 +22,7 @@ from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, load_models
 from pipeline.triage.asking import Asking, Outcome
 from pipeline.triage.web.app import Asker, make_app
-from pipeline.triage.web.asks import Asks, Job, budget, wanted
+from pipeline.triage.web.asks import Asks, Job, budget, parse_selection
 
 REPO = factories.REPO
 FORM = {"repo": str(REPO), "model": "scripted", "pr": "#1, 2"}
@@ -157,7 +157,7 @@ def test_another_site_can_not_spend(post: Any, asks: Asks) -> None:
 
 
 def test_a_form_is_read() -> None:
-    assert wanted("a/b", ["m", "m"], " #1,2;\n3 1") == ("a/b", ("m",), (1, 2, 3))
+    assert parse_selection("a/b", ["m", "m"], " #1,2;\n3 1") == ("a/b", ("m",), (1, 2, 3))
     assert budget(" 0.10 ") == Decimal("0.10")
     with pytest.raises(UserError):
         budget("1e999999999999999999999")

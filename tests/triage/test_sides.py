@@ -50,7 +50,7 @@ def test_both_sides_have_their_lines_and_numbers() -> None:
         Line("changed", None, None, 18, "++ six"),
         Line("changed", None, None, 19, "seven"),
     ]
-    assert second.name == "new name.png" and second.lines == [] and "rename to new name.png" in second.about
+    assert second.name == "new name.png" and second.lines == [] and "rename to new name.png" in second.headers
 
 
 def test_no_patch_has_no_files() -> None:

@@ -77,25 +77,26 @@ class Panel(panel.Panel[Question]):
 
     def estimate(self, questions: Sequence[Question]) -> Estimate:
         """The estimate for candidates without an answer."""
-        left = [one for one in questions if self.samples(one).missing()]
-        tokens = sum((len(prompt.RUBRIC) + len(one.material)) // CHARACTERS for one in left)
-        price, longest = self.model.price, max(v for k, v in self.parameters.items() if k.endswith("tokens"))
-        likely = price.cost(Usage(tokens, 1000 * len(left)))
-        most = price.cost(Usage(2 * tokens + longest * len(left), 2 * longest * len(left)))
-        return Estimate(self.asked.model, len(left), tokens, likely, most)
+        unanswered = [question for question in questions if self.samples(question).missing()]
+        tokens = sum((len(prompt.RUBRIC) + len(question.material)) // CHARACTERS for question in unanswered)
+        price = self.model.price
+        longest = max(value for name, value in self.parameters.items() if name.endswith("tokens"))
+        likely = price.cost(Usage(tokens, 1000 * len(unanswered)))
+        most = price.cost(Usage(2 * tokens + longest * len(unanswered), 2 * longest * len(unanswered)))
+        return Estimate(self.asked.model, len(unanswered), tokens, likely, most)
 
     def reviews(self, candidates: Sequence[Candidate]) -> tuple[list[Review], dict[str, str]]:
         """The ratings, and by instance, why there is none."""
-        made, absent = [], {}
-        for one in candidates:
-            samples = self.samples(prompt.question(one))
+        reviews, unrated = [], {}
+        for candidate in candidates:
+            samples = self.samples(prompt.question(candidate))
             if ratings := samples.ratings():
-                made.append(prompt.review(ratings[0], one.instance_id, self.asked.model))
+                reviews.append(prompt.review(ratings[0], candidate.instance_id, self.asked.model))
             elif samples.causes():
-                absent[one.instance_id] = samples.silence()
-        return made, absent
+                unrated[candidate.instance_id] = samples.silence()
+        return reviews, unrated
 
     def spent(self) -> Decimal:
         """What this model has cost for this repository, in USD."""
-        same = [one for one in spending(self.store) if (one.agent, one.model) == (AGENT, self.asked.model)]
-        return total(one.cost_usd for one in same if one.repo == self.experiment.repo)
+        own = [spent for spent in spending(self.store) if (spent.agent, spent.model) == (AGENT, self.asked.model)]
+        return total(spent.cost_usd for spent in own if spent.repo == self.experiment.repo)

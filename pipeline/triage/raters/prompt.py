@@ -108,23 +108,25 @@ def messages(question: Question) -> list[Message]:
 
 def read(text: str) -> Given:
     """The rating in an answer. Raises BadAnswer if it does not follow the schema or contradicts itself."""
-    given = last_object(text, Given, "review_status")
-    if given.review_status == "reworked":
+    answer = last_object(text, Given, "review_status")
+    if answer.review_status == "reworked":
         raise BadAnswer("review_status: only people may use reworked")
-    rating = review(given.model_dump(mode="json"), "org__repo-1", "a model")
+    rating = review(answer.model_dump(mode="json"), "org__repo-1", "a model")
     if missing := lacking(rating):
         raise BadAnswer(f"it lacks {', '.join(missing)}")
-    return given
+    return answer
 
 
-def review(given: dict[str, Any], instance_id: str, model: str) -> Review:
+def review(answer: dict[str, Any], instance_id: str, model: str) -> Review:
     """The answer as a rating. Raises BadAnswer."""
-    fields = {_NAMES.get(name, name): value for name, value in given.items() if name != "labels"}
-    labels = tuple(Label(name=one["name"], hover_text=one["hoverText"]) for one in given["labels"])
+    fields = {_NAMES.get(name, name): value for name, value in answer.items() if name != "labels"}
+    labels = tuple(Label(name=label["name"], hover_text=label["hoverText"]) for label in answer["labels"])
     try:
         return Review(instance_id=instance_id, rater=model, by="model", labels=labels, **fields)
     except ValidationError as error:
-        raise BadAnswer("; ".join(str(one["msg"]).removeprefix("Value error, ") for one in error.errors())) from None
+        raise BadAnswer(
+            "; ".join(str(fault["msg"]).removeprefix("Value error, ") for fault in error.errors())
+        ) from None
 
 
 def _fenced(text: str) -> str:

@@ -69,7 +69,7 @@ class Asker(NamedTuple):
 
     jobs: asks.Asks
     models: Path = SHIPPED
-    given: Mapping[str, str] = os.environ
+    environment: Mapping[str, str] = os.environ
 
 
 class Viewer:
@@ -88,13 +88,13 @@ class Viewer:
             ("POST", "/candidate/<name>", self.rate),
             ("POST", "/candidate/<name>/undo", self.undo),
             ("GET", "/queue", self.queue),
-            ("POST", "/queue/<key>", self.answered),
+            ("POST", "/queue/<key>", self.answer_request),
             ("GET", "/agreement", self.agreement),
             ("GET", "/ask", self.ask),
-            ("POST", "/ask", self.asked),
+            ("POST", "/ask", self.start_asking),
             ("GET", "/ask/state", self.ask_state),
             ("GET", "/export", self.export),
-            ("GET", "/export/<form>", self.exported),
+            ("GET", "/export/<name>", self.download),
             ("POST", "/reviewer", self.name_reviewer),
             ("GET", "/static/<name>", self.static),
         )
@@ -106,15 +106,17 @@ class Viewer:
 
     # -- reading ----------------------------------------------------------------------------------------------------
     def listing(self) -> Response:
-        asked = {name: request.args.get(name, "") for name in FILTERS}
+        filters = {name: request.args.get(name, "") for name in FILTERS}
         words = request.args.get("q", "")
 
         def body() -> str:
-            found = self.catalog.search(words, asked)
+            found = self.catalog.search(words, filters)
             number = max(1, request.args.get("page", 1, int))
             pages = max(1, -(-len(found.listed) // PAGE))
             shown = found.listed[(number - 1) * PAGE : number * PAGE]
-            return self._part("list", found=found, shown=shown, asked=asked, words=words, number=number, pages=pages)
+            return self._part(
+                "list", found=found, shown=shown, filters=filters, words=words, number=number, pages=pages
+            )
 
         return self._page("Candidates", body)
 
@@ -126,8 +128,8 @@ class Viewer:
         found = self.catalog.search("", {"repo": repo})
         if not found.listed:
             raise unknown("repository", repo, [str(shelf.repo) for shelf in self.catalog.shelves()])
-        merged = Counter(one.row.merged_at[:4] for one in found.listed)
-        sizes = sorted(one.row.added + one.row.removed for one in found.listed)
+        merged = Counter(listed.row.merged_at[:4] for listed in found.listed)
+        sizes = sorted(listed.row.added + listed.row.removed for listed in found.listed)
         shares = {name: counts.most_common() for name, counts in found.counts.items() if name != "repo" and counts}
         shown = {"repo": repo, "found": found, "shares": shares, "merged": sorted(merged.items()), "sizes": sizes}
         return self._page(repo, lambda: self._part("repository", **shown))
@@ -138,13 +140,15 @@ class Viewer:
         return self._detail(shelf, listed, form.values(own), digest(own) if own else "")
 
     def queue(self) -> Response:
-        divided = [one for one in self.catalog.search("", {}).listed if one.standing.disagreements]
+        divided = [listed for listed in self.catalog.search("", {}).listed if listed.standing.disagreements]
         asked = queue(self.store)
         return self._page("Queue", lambda: self._part("queue", divided=divided, asked=asked, fields=FIELDS))
 
     def agreement(self) -> Response:
         def body() -> str:
-            standings = {k: v for shelf in self.catalog.shelves() for k, v in shelf.standings.items()}
+            standings = {
+                name: standing for shelf in self.catalog.shelves() for name, standing in shelf.standings.items()
+            }
             measured = agreement.measured(standings.values())
             size, seed = (request.args.get(name, default, int) for name, default in (("size", 30), ("seed", 1)))
             checks = agreement.checked(standings, max(1, size), seed)
@@ -156,21 +160,21 @@ class Viewer:
         """The models that can be asked about a repository, the estimate, and the jobs so far."""
 
         def body() -> str:
-            found, why = asks.Wanted(request.values.get("repo", "")), wrong
+            selection, message = asks.Selection(request.values.get("repo", "")), wrong
             estimates: list[tuple[Estimate, Decimal]] = []
             try:
-                found = _wanted()
-                estimates = [(one.estimate(), one.spent()) for one in self._askings(found)]
+                selection = _ask_selection()
+                estimates = [(asking.estimate(), asking.spent()) for asking in self._askings(selection)]
             except UserError as error:
-                why = why or str(error)
+                message = message or str(error)
             return self._part(
                 "ask",
-                wanted=found,
-                wrong=why,
+                selection=selection,
+                wrong=message,
                 estimates=estimates,
                 budget=request.form.get("budget", ""),
                 repos=[str(shelf.repo) for shelf in self.catalog.shelves()],
-                models=list(asks.priced(self.asker.models, self.asker.given)),
+                models=list(asks.priced(self.asker.models, self.asker.environment)),
                 jobs=self.asker.jobs.jobs(),
             )
 
@@ -182,13 +186,13 @@ class Viewer:
 
     def export(self) -> Response:
         def body() -> str:
-            asked = _asked()
-            chosen = exchange.chosen(self.catalog.search("", {}).listed, asked)
+            selection = _export_selection()
+            chosen = exchange.chosen(self.catalog.search("", {}).listed, selection)
             return self._part(
                 "export",
-                asked=asked,
+                selection=selection,
                 count=len(chosen),
-                preview=exchange.written(chosen, asked, self._candidate),
+                preview=exchange.export_text(chosen, selection, self._candidate),
                 repos=[str(shelf.repo) for shelf in self.catalog.shelves()],
                 forms=exchange.FORMS,
                 query=urlencode(request.args.to_dict(flat=False), doseq=True),
@@ -197,17 +201,17 @@ class Viewer:
 
         return self._page("Export", body)
 
-    def exported(self, form: str) -> Response:
-        """The file to download; with `preview`, as text to look at."""
-        if form not in exchange.FORMS:
-            abort(404, f"unknown format {form}")
-        asked = _asked()._replace(form=form)
-        chosen = exchange.chosen(self.catalog.search("", {}).listed, asked)
-        answer = Response(exchange.written(chosen, asked, self._candidate), mimetype="text/plain")
+    def download(self, name: str) -> Response:
+        """The file to download, in the format of this name; with `preview`, the same as plain text."""
+        if name not in exchange.FORMS:
+            abort(404, f"unknown format {name}")
+        selection = _export_selection()._replace(form=name)
+        chosen = exchange.chosen(self.catalog.search("", {}).listed, selection)
+        answer = Response(exchange.export_text(chosen, selection, self._candidate), mimetype="text/plain")
         if "preview" in request.args:
             answer.headers["X-Count"] = str(len(chosen))
         else:
-            answer.headers["Content-Disposition"] = f'attachment; filename="{exchange.FORMS[form]}"'
+            answer.headers["Content-Disposition"] = f'attachment; filename="{exchange.FORMS[name]}"'
         return answer
 
     def static(self, name: str) -> Response:
@@ -221,21 +225,21 @@ class Viewer:
         """Append a rating or the final rating. An invalid form, or one that was changed elsewhere, is shown again."""
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
-        values, is_final = form.sent(request.form, lists), request.form.get("act") == "decide"
+        values, is_final = form.submitted(request.form, lists), request.form.get("act") == "decide"
         own = self._own(listed.standing)
         seen, newest = request.form.get("seen", ""), digest(own) if own else ""
         if seen != newest:
             words = "Your rating was changed elsewhere since this page was made. Save again to put this one after it."
             return self._detail(shelf, listed, values, newest, [words], 409)
-        made = form.review(values, instance_id=listed.row.instance_id, rater=self._reviewer(), time=now())
-        if isinstance(made, list):
-            return self._detail(shelf, listed, values, newest, made, 422)
+        review = form.review(values, instance_id=listed.row.instance_id, rater=self._reviewer(), time=now())
+        if isinstance(review, list):
+            return self._detail(shelf, listed, values, newest, review, 422)
         if is_final:
-            stage.decide(self.store, shelf.repo, made)
+            stage.decide(self.store, shelf.repo, review)
         else:
-            stage.append(self.store, shelf.repo, [made])
-        said = "decided" if is_final else "saved"
-        return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
+            stage.append(self.store, shelf.repo, [review])
+        notice = "decided" if is_final else "saved"
+        return redirect(f"/candidate/{listed.row.instance_id}?said={notice}", 303)
 
     def undo(self, name: str) -> BaseResponse:
         shelf, listed = self.catalog.get(name)
@@ -243,21 +247,21 @@ class Viewer:
             undone = stage.undo_decision(self.store, shelf.repo, listed.row.instance_id)
         else:
             undone = stage.undo(self.store, shelf.repo, listed.row.instance_id, self._reviewer())
-        said = "undone" if undone else "nothing"
-        return redirect(f"/candidate/{listed.row.instance_id}?said={said}", 303)
+        notice = "undone" if undone else "nothing"
+        return redirect(f"/candidate/{listed.row.instance_id}?said={notice}", 303)
 
-    def answered(self, key: str) -> BaseResponse:
-        if key not in {one.key for one in queue(self.store)}:
+    def answer_request(self, key: str) -> BaseResponse:
+        if key not in {pending.key for pending in queue(self.store)}:
             abort(404, "nothing to ask any more")
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)
 
-    def asked(self) -> BaseResponse:
+    def start_asking(self) -> BaseResponse:
         """Let models rate, each within a budget. If that is not possible, the page shows why."""
         try:
-            for one in self._askings(_wanted(), asks.budget(request.form.get("budget", ""))):
-                self.asker.jobs.start(one)
+            for asking in self._askings(_ask_selection(), asks.budget(request.form.get("budget", ""))):
+                self.asker.jobs.start(asking)
         except UserError as error:
             return self.ask(str(error), 422)
         return redirect("/ask", 303)
@@ -279,7 +283,7 @@ class Viewer:
         wrong: list[str] | None = None,
         status: int = 200,
     ) -> Response:
-        name, said = listed.row.instance_id, request.args.get("said", "")
+        name, notice = listed.row.instance_id, request.args.get("said", "")
         own = self._own(listed.standing)
 
         def head() -> str:
@@ -293,9 +297,9 @@ class Viewer:
                 own=own,
                 seen=seen,
                 wrong=wrong or [],
-                said=said,
+                notice=notice,
                 lacks=lacking(own) if own else [],
-                **form.shown(values),
+                **form.template_data(values),
             )
 
         def body() -> str:
@@ -339,26 +343,26 @@ class Viewer:
     def _guarded(self, piece: Callable[[], str], token: str) -> Callable[[], str]:
         """Show an unreadable file as an error on the page, whose head was sent already."""
 
-        def made() -> str:
+        def rendered() -> str:
             try:
                 return piece()
             except UserError as error:
                 return self._part("error", message=str(error))
 
-        return made
+        return rendered
 
     def _part(self, name: str, **context: Any) -> str:
         token = g.get("form_token", "")
         return self.templates.get_template(f"{name}.html.j2").render(**{"form_token": token, **context})
 
-    def _askings(self, wanted: asks.Wanted, budget: Decimal | None = None) -> list[Asking]:
-        models, given = self.asker.models, self.asker.given
-        asked = [Asked(name, 1, budget, models, given) for name in wanted.models]
-        return [Asking(self.store, parse_repo(wanted.repo), one, wanted.numbers) for one in asked]
+    def _askings(self, selection: asks.Selection, budget: Decimal | None = None) -> list[Asking]:
+        asker = self.asker
+        models = [Asked(name, 1, budget, asker.models, asker.environment) for name in selection.models]
+        return [Asking(self.store, parse_repo(selection.repo), model, selection.numbers) for model in models]
 
     def _own(self, standing: Standing) -> Review | None:
         name = self._reviewer()
-        return next((one for one in standing.reviews if one.rater == name), None)
+        return next((review for review in standing.reviews if review.rater == name), None)
 
     def _reviewer(self) -> str:
         try:
@@ -366,8 +370,8 @@ class Viewer:
         except ValueError:
             return author()
 
-    def _candidate(self, one: Listed) -> Any:
-        return self.catalog.get(one.row.instance_id)[0].candidate(one.row)
+    def _candidate(self, listed: Listed) -> Any:
+        return self.catalog.get(listed.row.instance_id)[0].candidate(listed.row)
 
     def _statistics(self) -> list[dict[str, Any]]:
         rows = []
@@ -377,12 +381,12 @@ class Viewer:
                 {
                     "repo": str(shelf.repo),
                     "candidates": len(listed),
-                    "with issue": sum(one.row.source == "issue" for one in listed),
-                    "rated": sum(bool(one.standing.reviews) for one in listed),
-                    **{status: sum(one.status == status for one in listed) for status in form.MEANINGS},
-                    "disagreements": sum(bool(one.standing.disagreements) for one in listed),
-                    "qualified": sum(one.state == "qualified" for one in listed),
-                    "not qualified": sum(one.state.startswith("rejected") for one in listed),
+                    "with issue": sum(entry.row.source == "issue" for entry in listed),
+                    "rated": sum(bool(entry.standing.reviews) for entry in listed),
+                    **{status: sum(entry.status == status for entry in listed) for status in form.MEANINGS},
+                    "disagreements": sum(bool(entry.standing.disagreements) for entry in listed),
+                    "qualified": sum(entry.state == "qualified" for entry in listed),
+                    "not qualified": sum(entry.state.startswith("rejected") for entry in listed),
                 }
             )
         return rows
@@ -400,27 +404,27 @@ class Viewer:
         return Response("".join(texts), status, mimetype="text/html")
 
 
-def _asked() -> exchange.Asked:
+def _export_selection() -> exchange.Selection:
     """What to export, from the query."""
-    given = request.args
-    statuses = tuple(given.getlist("status")) or ("super",)
-    chosen = {name: given.get(name, "") for name in ("repo", "group")}
-    forms = given.get("form", "python")
-    return exchange.Asked(
-        statuses, form=forms if forms in exchange.FORMS else "python", with_errors="errors" in given, **chosen
+    arguments = request.args
+    statuses = tuple(arguments.getlist("status")) or ("super",)
+    chosen = {name: arguments.get(name, "") for name in ("repo", "group")}
+    forms = arguments.get("form", "python")
+    return exchange.Selection(
+        statuses, form=forms if forms in exchange.FORMS else "python", with_errors="errors" in arguments, **chosen
     )
 
 
-def _wanted() -> asks.Wanted:
+def _ask_selection() -> asks.Selection:
     """Which models to ask about what, from the query or a form. Raises UserError."""
-    given = request.values
-    return asks.wanted(given.get("repo", ""), given.getlist("model"), given.get("pr", ""))
+    arguments = request.values
+    return asks.parse_selection(arguments.get("repo", ""), arguments.getlist("model"), arguments.get("pr", ""))
 
 
 def _link(**changes: Any) -> Markup:
     """The address of this page with some arguments replaced."""
-    given = {**request.args.to_dict(), **changes}
-    return Markup.escape("?" + urlencode({name: value for name, value in given.items() if value}))
+    arguments = {**request.args.to_dict(), **changes}
+    return Markup.escape("?" + urlencode({name: value for name, value in arguments.items() if value}))
 
 
 @cache

@@ -23,7 +23,7 @@ from pipeline.triage.asking import Asking, Outcome
 MILLION = 1_000_000
 
 
-class Wanted(NamedTuple):
+class Selection(NamedTuple):
     """Which models to ask about what; without numbers, about all candidates."""
 
     repo: str = ""
@@ -40,20 +40,20 @@ class Priced(NamedTuple):
     missing: Sequence[str]
 
 
-def priced(models: Path, given: Mapping[str, str]) -> Iterator[Priced]:
+def priced(models: Path, environment: Mapping[str, str]) -> Iterator[Priced]:
     """The chat models of a list; those that can be asked come first. Raises UserError for an invalid list."""
-    listed = [one for one in load_models(models).models.values() if one.kind == "chat"]
-    for one in sorted(listed, key=lambda one: bool(one.missing(given))):
-        asked, answered = (f"{(price * MILLION).normalize():f}" for price in (one.price.input, one.price.output))
-        yield Priced(one.name, asked, answered, one.missing(given))
+    listed = [model for model in load_models(models).models.values() if model.kind == "chat"]
+    for model in sorted(listed, key=lambda model: bool(model.missing(environment))):
+        prices = (f"{(price * MILLION).normalize():f}" for price in (model.price.input, model.price.output))
+        yield Priced(model.name, *prices, model.missing(environment))
 
 
-def wanted(repo: str, models: Sequence[str], numbers: str) -> Wanted:
+def parse_selection(repo: str, models: Sequence[str], numbers: str) -> Selection:
     """The request in a form. Raises UserError for an invalid number."""
-    words = [one.removeprefix("#") for one in re.split(r"[\s,;]+", numbers) if one]
-    if wrong := [one for one in words if not re.fullmatch(r"[0-9]{1,9}", one)]:
-        raise UserError(f"'{wrong[0]}' is not the number of a pull request", field="Pull requests")
-    return Wanted(repo, tuple(dict.fromkeys(models)), tuple(map(int, dict.fromkeys(words))))
+    words = [word.removeprefix("#") for word in re.split(r"[\s,;]+", numbers) if word]
+    if invalid := [word for word in words if not re.fullmatch(r"[0-9]{1,9}", word)]:
+        raise UserError(f"'{invalid[0]}' is not the number of a pull request", field="Pull requests")
+    return Selection(repo, tuple(dict.fromkeys(models)), tuple(map(int, dict.fromkeys(words))))
 
 
 def budget(text: str) -> Decimal:
@@ -112,7 +112,7 @@ class Asks:
         """Queue a job. Raises UserError if the same model is being asked about the same repository."""
         job = Job(asking)
         with self._turn:
-            if any(one.name == job.name for one in self._jobs if not one.is_over):
+            if any(known.name == job.name for known in self._jobs if not known.is_over):
                 raise UserError(
                     f"{job.name[1]} is already being asked about {job.name[0]}", hint="wait until it is done"
                 )

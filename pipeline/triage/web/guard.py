@@ -54,16 +54,16 @@ def guard(app: Flask, token: str = "") -> None:
     def seal(answer: Response) -> Response:
         for name, value in HEADERS.items():
             answer.headers[name] = value
-        made = g.get("form_token")
-        if made and request.cookies.get(FORM) != made:
-            answer.set_cookie(FORM, made, httponly=True, samesite="Strict")
+        form_token = g.get("form_token")
+        if form_token and request.cookies.get(FORM) != form_token:
+            answer.set_cookie(FORM, form_token, httponly=True, samesite="Strict")
         return answer
 
 
 def _let_in(token: str) -> BaseResponse | None:
     """Move the token from the address into a cookie, or require the cookie."""
-    given = request.args.get("token", "")
-    if given and hmac.compare_digest(given.encode(), token.encode()):
+    presented = request.args.get("token", "")
+    if presented and hmac.compare_digest(presented.encode(), token.encode()):
         answer = redirect("/")
         answer.set_cookie(KEY, token, httponly=True, samesite="Strict")
         return answer
@@ -78,8 +78,8 @@ def _require_our_page() -> None:
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:
         abort(403, "this request comes from another site")
-    kept, sent = request.cookies.get(FORM, ""), request.form.get(FORM, "")
-    if not kept or not hmac.compare_digest(kept.encode(), sent.encode()):
+    from_cookie, from_form = request.cookies.get(FORM, ""), request.form.get(FORM, "")
+    if not from_cookie or not hmac.compare_digest(from_cookie.encode(), from_form.encode()):
         abort(403, "this form is from another session: reload the page; your draft is kept")
 
 

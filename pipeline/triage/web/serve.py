@@ -27,8 +27,8 @@ def serve(store: Store, host: str, port: int, models: Path) -> None:
         server = create_server(app, host=host, port=port, threads=THREADS, ident=None)
     except OSError as error:
         raise UserError(f"{host}:{port} cannot be used: {error.strerror}", hint="choose another --port") from None
-    place = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
-    say(f"the viewer is at {place}{f'?token={token}' if token else ''}  (Ctrl-C stops it)")
+    address = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
+    say(f"the viewer is at {address}{f'?token={token}' if token else ''}  (Ctrl-C stops it)")
     try:
         server.run()
     finally:

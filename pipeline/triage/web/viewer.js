@@ -8,37 +8,37 @@
   if (form) {
     const key = `draft:${form.dataset.draft}`;
     const note = form.querySelector(".draft");
-    const said = () => [...new FormData(form)].filter(([name]) => !["form_token", "seen", "act"].includes(name));
-    const made = JSON.stringify(said());
+    const entered = () => [...new FormData(form)].filter(([name]) => !["form_token", "seen", "act"].includes(name));
+    const initial = JSON.stringify(entered());
     const restore = (fields) => {
-      for (const one of form.elements) {
-        if (!one.name || one.type === "hidden" || one.type === "submit" || one.type === "button") continue;
-        const values = fields.filter(([name]) => name === one.name).map(([, value]) => value);
-        if (one.type === "radio" || one.type === "checkbox") one.checked = values.includes(one.value);
-        else one.value = values[0] ?? "";
-        if (one.checked) one.closest("details")?.setAttribute("open", "");
+      for (const control of form.elements) {
+        if (!control.name || control.type === "hidden" || control.type === "submit" || control.type === "button") continue;
+        const values = fields.filter(([name]) => name === control.name).map(([, value]) => value);
+        if (control.type === "radio" || control.type === "checkbox") control.checked = values.includes(control.value);
+        else control.value = values[0] ?? "";
+        if (control.checked) control.closest("details")?.setAttribute("open", "");
       }
     };
     if (form.dataset.saved) localStorage.removeItem(key);
     const draft = localStorage.getItem(key);
-    if (draft && draft !== made && !document.getElementById("wrong")) {
+    if (draft && draft !== initial && !document.getElementById("wrong")) {
       restore(JSON.parse(draft));
       note.hidden = false;
     }
     const keep = () => {
-      const now = JSON.stringify(said());
-      if (now === made) localStorage.removeItem(key);
+      const now = JSON.stringify(entered());
+      if (now === initial) localStorage.removeItem(key);
       else localStorage.setItem(key, now);
     };
     form.addEventListener("input", keep);
     document.getElementById("discard").addEventListener("click", () => {
       localStorage.removeItem(key);
-      restore(JSON.parse(made));
+      restore(JSON.parse(initial));
       note.hidden = true;
       form.querySelector("input[name=status]").focus();
     });
     document.getElementById("all-hold").addEventListener("click", () => {
-      form.querySelectorAll("select[name^=S]").forEach((one) => (one.value = "yes"));
+      form.querySelectorAll("select[name^=S]").forEach((select) => (select.value = "yes"));
       keep();
     });
   }
