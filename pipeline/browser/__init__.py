@@ -5,12 +5,12 @@ with opened() as browser:
     seen.cause or seen.violations, seen.trees, seen.screenshot
 
 page                      the records: a Page goes in, a Seen comes out, both plain data
-viewer                    `opened`: time limits, and a new browser after one has ended
-fenced, program           Chromium in its own sandbox, unprivileged and without network; which Chromium
+viewer                    `opened`: time limits, and a new browser when one has ended
+fenced, program           Chromium in its own sandbox, unprivileged and without network; how it is found
 tab                       one page, with our scripts in an isolated world
 axe                       axe-core in one version
 outline                   the browser's own accessibility tree as text
-spoken                    what a screen reader says, by a virtual one
+spoken                    what a virtual screen reader says
 """
 
 from pipeline.browser.page import Markup, Node, Page, Seen, Served, Trees

@@ -1,7 +1,7 @@
-// Audits the document that it is evaluated in with axe-core, which is there already: a function of the rules that are
-// left out. Gives a list of {rule, criteria, element}. An element is told by the roles and names on the way to it,
-// never by a class; the second one of a rule that is told alike is `… [2]`.
-// Only WCAG's rules, no advice. Written for the oldest Node whose jsdom takes axe-core.
+// Audits the document in which it is evaluated with axe-core, which must be loaded already. Takes the rules to leave out,
+// returns a list of {rule, criteria, element}. An element is identified by the roles and names of its ancestors and its
+// own, never by a class; a second element of a rule with the same identification is `… [2]`.
+// Only WCAG's rules, no advice. Written for the oldest Node whose jsdom runs axe-core.
 async (without) => {
   const LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
   const LONGEST_NAME = 80;
@@ -12,7 +12,7 @@ async (without) => {
   const criterion = (tag) => /^wcag(\d)(\d)(\d+)$/.exec(tag);
   const criteria = (tags) => tags.map(criterion).filter(Boolean).map((found) => found.slice(1).join("."));
 
-  // axe-core throws where the value of an empty select is part of a name
+  // axe-core throws if the value of an empty select is part of a name
   function named(element) {
     try {
       return axe.commons.text.accessibleText(element);
@@ -21,16 +21,16 @@ async (without) => {
     }
   }
 
-  function told(element) {
+  function described(element) {
     const role = axe.commons.aria.getRole(element, { noPresentational: true });
     const name = named(element).replace(/\s+/g, " ").trim().slice(0, LONGEST_NAME);
     return { role, words: (role || element.localName) + (name ? ` ${JSON.stringify(name)}` : "") };
   }
 
-  function way(element) {
-    const steps = [told(element).words];
-    for (let one = element.parentElement; one && one !== document.body; one = one.parentElement) {
-      const { role, words } = told(one);
+  function pathTo(element) {
+    const steps = [described(element).words];
+    for (let outer = element.parentElement; outer && outer !== document.body; outer = outer.parentElement) {
+      const { role, words } = described(outer);
       if (role) steps.unshift(words);
     }
     return steps.join(" > ");
@@ -44,11 +44,11 @@ async (without) => {
     });
   }
 
-  const how = { resultTypes: ["violations"], runOnly: LEVELS, rules, elementRef: true, iframes: false, preload: false };
-  const { violations } = await axe.run(document.body, how);
+  const options = { resultTypes: ["violations"], runOnly: LEVELS, rules, elementRef: true, iframes: false, preload: false };
+  const { violations } = await axe.run(document.body, options);
   axe.setup(document.body);
   const rows = violations.map(({ id, tags, nodes }) => {
-    const elements = numbered(nodes.map((node) => way(node.element)));
+    const elements = numbered(nodes.map((node) => pathTo(node.element)));
     return elements.map((element) => ({ rule: id, criteria: criteria(tags), element }));
   });
   axe.teardown();

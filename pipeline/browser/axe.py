@@ -1,6 +1,6 @@
-"""axe-core at the one version that audits everything here, and the audit itself as a function of JavaScript.
+"""axe-core, pinned to the version that audits everything here, and the audit as a JavaScript function.
 
-Reads axe-core from npm, pinned, once. Whatever has a document can be audited: load `source()`, then call `function()`.
+Reads axe-core from npm once. To audit anything that has a document, load `source()` in it and call `function()`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ AXE = NpmPackage(
 
 @cache
 def source() -> bytes:
-    """axe-core's script. Raises InfrastructureError where npm cannot get it."""
+    """axe-core's script. Raises InfrastructureError if npm cannot download it."""
     return AXE.file().read_bytes()
 
 
 @cache
 def function() -> str:
-    """The audit as a function expression of rules to leave out; it gives a list of {rule, criteria, element}."""
+    """The audit as a function expression: takes the rules to leave out, returns a list of {rule, criteria, element}."""
     return files(__package__).joinpath("audit.js").read_text(encoding="utf-8")

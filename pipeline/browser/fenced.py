@@ -1,6 +1,6 @@
-"""Chromium behind a fence: in its own sandbox, as nobody where we are root, without network, with limited memory.
+"""Chromium behind a fence: in its own sandbox, as `nobody` if we are root, without network, with limited memory.
 
-Reads nothing, writes an empty profile in a temporary folder. Does not cover a hole in Chromium's sandbox itself.
+Reads nothing, writes an empty profile to a temporary folder. Does not cover holes in Chromium's sandbox itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
 
-#: what is not answered by us goes to a proxy that is not there, this machine's own addresses included
+#: requests that we do not answer, even those to this machine, go to a proxy that does not exist
 ARGUMENTS = (
     "--disable-quic",
     "--no-first-run",
@@ -32,11 +32,11 @@ ARGUMENTS = (
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-#: bytes of data that one process of the browser may hold
+#: the maximum data of one process of the browser, in bytes
 MEMORY = 2 * 2**30
 #: the user and group `nobody`
 NOBODY = 65534
-#: seconds for the browser to end by itself
+#: seconds for the browser to exit by itself
 ENDING = 5
 
 
@@ -44,19 +44,19 @@ ENDING = 5
 async def started() -> AsyncIterator[Browser]:
     """A browser with an empty profile.
 
-    Raises UserError where there is none, and InfrastructureError (`browser`) for one that does not start.
+    Raises UserError if there is none, and InfrastructureError (`browser`) if it does not start.
     """
     from playwright.async_api import async_playwright
 
     program = executable()
     if program is None:
-        raise UserError("there is no browser to look at pages", hint="run: just browser-install")
+        raise UserError("no browser is installed", hint="run: just browser-install")
     with tempfile.TemporaryDirectory(prefix="a11y-bench-browser-", ignore_cleanup_errors=True) as folder:
-        async with async_playwright() as play:
-            context = await _launched(play, program, Path(folder))
+        async with async_playwright() as playwright:
+            context = await _launched(playwright, program, Path(folder))
             browser = context.browser
             if browser is None:
-                raise InfrastructureError("the browser ended as it started", cause="browser")
+                raise InfrastructureError("the browser ended while it started", cause="browser")
             process = await _process(browser)
             try:
                 yield browser
@@ -64,13 +64,13 @@ async def started() -> AsyncIterator[Browser]:
                 await _end(context, process)
 
 
-async def _launched(play: Playwright, program: str, home: Path) -> BrowserContext:
-    """The context of a profile of its own: only a launch with one leaves the choice of its folder's owner to us."""
+async def _launched(playwright: Playwright, program: str, home: Path) -> BrowserContext:
+    """A browser with a profile of its own: only with such a launch can we choose the owner of the profile's folder."""
     from playwright.async_api import Error
 
     script = fence(program, home, drop=not os.geteuid())
     try:
-        return await play.chromium.launch_persistent_context(
+        return await playwright.chromium.launch_persistent_context(
             home / "profile",
             executable_path=script,
             args=ARGUMENTS,
@@ -85,8 +85,8 @@ async def _launched(play: Playwright, program: str, home: Path) -> BrowserContex
 
 
 def fence(program: str, home: Path, *, drop: bool) -> Path:
-    """A script that starts the browser with little memory. `home` is the browser's home;
-    `drop` starts it as nobody: its sandbox refuses root."""
+    """A script that starts the browser with limited memory. `home` is the browser's home directory; `drop` starts it
+    as `nobody`, since its sandbox refuses root."""
     words = ["env", f"HOME={home}", program]
     if drop:
         words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *words]
@@ -99,12 +99,12 @@ def fence(program: str, home: Path, *, drop: bool) -> Path:
 
 async def _process(browser: Browser) -> int:
     devtools = await browser.new_browser_cdp_session()
-    found = (await devtools.send("SystemInfo.getProcessInfo"))["processInfo"]
-    return next(one["id"] for one in found if one["type"] == "browser")
+    processes = (await devtools.send("SystemInfo.getProcessInfo"))["processInfo"]
+    return next(process["id"] for process in processes if process["type"] == "browser")
 
 
 async def _end(context: BrowserContext, process: int) -> None:
-    """Ask first; a browser that does not answer is killed."""
+    """Close the browser, and kill it if it does not answer."""
     from playwright.async_api import Error
 
     try:

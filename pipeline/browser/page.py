@@ -1,4 +1,4 @@
-"""What a browser is asked, and what it answers: plain data on both sides. Reads and writes nothing."""
+"""Requests to a browser and their results, both as plain data. Reads and writes nothing."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-#: where a page's files seem to be; nothing is there
+#: the origin of a page's files; no such server exists
 ORIGIN = "https://pages.invalid"
-#: seconds for a page to show itself and be looked at
+#: seconds for a page to be shown and examined
 SECONDS = 30
 
-#: an element is [tag, attributes, children], a text a string, markup for the browser's own parser {"html": text}
+#: an element is [tag, attributes, children], a text is a string, and {"html": text} is for the browser's own parser
 Node = str | list[Any] | dict[str, str]
 #: axe-core's violations, both accessibility trees, what a screen reader says, a PNG of the whole page
 Want = Literal["axe", "trees", "spoken", "screenshot"]
 
 
 class Markup(NamedTuple):
-    """Elements in an empty page in which no script runs. Without nodes it is a sheet of styles, which belongs to the
-    markup before it."""
+    """Elements in an empty page in which no script runs. Without nodes, a style sheet for the markup before it."""
 
     styles: str
     nodes: list[Node]
 
-    def dressed(self, styles: str) -> Markup:
+    def with_styles(self, styles: str) -> Markup:
         """The same with more styles."""
         return self._replace(styles="\n".join(filter(None, (self.styles, styles))))
 
 
 class Served(NamedTuple):
-    """A site that is answered from memory, scripts and all. `path` is the page to show, with its query; whatever is
-    not among the files, or of another origin, is refused."""
+    """A site that is served from memory, including its scripts. `path` is the page to show, with its query. Requests
+    for other files or other origins are refused."""
 
     files: Mapping[str, bytes]
     path: str = "index.html"
@@ -40,10 +39,10 @@ class Served(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """One page, and what is wanted of it within `seconds`. `name` tells it from others wherever it is spoken of.
+    """One page, and what is wanted of it within `seconds`. `name` identifies it in results and messages.
 
-    `ready` is a function of JavaScript that tells, or promises, whether the page shows itself; without one a page is
-    looked at when it is loaded.
+    `ready` is a JavaScript function that returns, or promises, whether the page is shown; without one, a page is
+    examined as soon as it has loaded.
     """
 
     name: str
@@ -54,8 +53,8 @@ class Page:
 
 
 class Trees(NamedTuple):
-    """What assistive technologies are told of a page, by two independent ways of finding it out: Playwright's ARIA
-    snapshot, computed from the document, and the browser's own tree (`outline`)."""
+    """What assistive technologies get of a page, found in two independent ways: Playwright's ARIA snapshot, computed
+    from the document, and the browser's own tree (`outline`)."""
 
     aria: str
     browser: str
@@ -63,8 +62,8 @@ class Trees(NamedTuple):
 
 @dataclass(frozen=True)
 class Seen:
-    """What was wanted of a page, or the `cause` why there is nothing. `violations` are rows of `audit.js`, `spoken` are
-    phrases in their order."""
+    """What was wanted of a page, or the `cause` why it is missing. `violations` are rows of `audit.js`; `spoken` are
+    phrases in order."""
 
     page: str
     cause: str = ""

@@ -1,4 +1,4 @@
-"""Which browser looks at pages: the one that is named in A11Y_BENCH_BROWSER, else the first that is on the PATH."""
+"""Which browser is used: the one that A11Y_BENCH_BROWSER names, otherwise the first of these names on the PATH."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "chrome")
 
 
 def executable() -> str | None:
-    """The path of a Chromium, None where there is none (`just browser-install`)."""
+    """The path of a Chromium; None if there is none (`just browser-install`)."""
     names = (os.environ.get("A11Y_BENCH_BROWSER"), *NAMES)
-    return next((found for name in names if name and (found := shutil.which(name))), None)
+    return next((path for name in names if name and (path := shutil.which(name))), None)

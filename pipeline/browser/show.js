@@ -1,4 +1,4 @@
-// Shows elements in an empty page: exactly these, whatever HTML's parser would make of such a nesting.
+// Shows exactly these elements in an empty page, even if HTML's parser would nest them differently.
 ({ styles, nodes }) => {
   const SVG = "http://www.w3.org/2000/svg";
 
@@ -10,16 +10,16 @@
   };
   const element = ([tag, attributes, children], outer) => {
     const svg = tag === "svg" || (outer === SVG && tag !== "foreignObject");
-    const made = svg ? document.createElementNS(SVG, tag) : document.createElement(tag);
+    const created = svg ? document.createElementNS(SVG, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
       try {
-        made.setAttribute(name, value);
+        created.setAttribute(name, value);
       } catch {
-        // a name that only a framework knows
+        // an invalid name, which only a framework understands
       }
     }
-    made.append(...children.map((child) => build(child, made.namespaceURI)));
-    return made;
+    created.append(...children.map((child) => build(child, created.namespaceURI)));
+    return created;
   };
   const body = ([, attributes, children]) => {
     for (const [name, value] of Object.entries(attributes)) document.body.setAttribute(name, value);

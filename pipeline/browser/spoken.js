@@ -1,4 +1,4 @@
-// What a screen reader says of the document, phrase by phrase, from its beginning to its end: of an empty one, nothing.
+// What a screen reader says about the document, phrase by phrase, from beginning to end; nothing for an empty document.
 async (most) => {
   const { virtual } = globalThis.screenReader;
   await virtual.start({ container: document.body });
@@ -6,7 +6,7 @@ async (most) => {
     for (let step = 0; step < most; step += 1) {
       await virtual.next();
       const last = await virtual.lastSpokenPhrase();
-      if (last === "document") return []; // round again, with nothing in between
+      if (last === "document") return []; // back at the beginning, with nothing in between
       if (last === "end of document") break;
     }
     return await virtual.spokenPhraseLog();

@@ -1,7 +1,7 @@
-"""What a screen reader would say about a page: the spoken log of a virtual screen reader, as JavaScript.
+"""What a screen reader would say about a page: the log of a virtual screen reader, as JavaScript.
 
 Reads `@guidepup/virtual-screen-reader` from npm, pinned, once. It walks the document's accessibility tree as a screen
-reader does. Does not cover how the screen readers that people use behave in a browser.
+reader does. Does not cover how real screen readers behave in a browser.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _EXPORT = re.compile(r"\bexport\s*\{([^}]*)\};?")
 
 @cache
 def source() -> str:
-    """The reader as a script, which leaves it as `screenReader`. Raises InfrastructureError where npm cannot get it."""
+    """The reader as a script that defines `screenReader`. Raises InfrastructureError if npm cannot download it."""
     text = READER.file().read_text(encoding="utf-8")
-    return f'(() => {{ "use strict";\n{_EXPORT.sub(_left, text)}\n}})();'
+    return f'(() => {{ "use strict";\n{_EXPORT.sub(_as_global, text)}\n}})();'
 
 
-def _left(export: re.Match[str]) -> str:
-    """What a module exports, left in the world."""
+def _as_global(export: re.Match[str]) -> str:
+    """An export statement as an assignment to a global variable."""
     pairs = (pair.split(" as ") for pair in export[1].split(","))
     return "globalThis.screenReader = {" + ", ".join(f"{pair[-1].strip()}: {pair[0].strip()}" for pair in pairs) + "};"
 
 
 @cache
 def function() -> str:
-    """The reading as a function expression of the most phrases; it gives a list of them."""
+    """The reading as a function expression: takes the maximum number of phrases, returns a list of them."""
     return files(__package__).joinpath("spoken.js").read_text(encoding="utf-8")

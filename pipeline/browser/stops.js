@@ -3,14 +3,14 @@
   const MARK = "data-a11y-bench-stop";
   const FOCUSABLE =
     "a[href], area[href], button, input, select, textarea, summary, iframe, [tabindex], [contenteditable], [controls]";
-  document.querySelectorAll(`[${MARK}]`).forEach((one) => one.removeAttribute(MARK));
+  document.querySelectorAll(`[${MARK}]`).forEach((element) => element.removeAttribute(MARK));
   const stops = [...document.body.querySelectorAll(FOCUSABLE)].filter(
-    (one) =>
-      one.tabIndex >= 0 &&
-      !one.matches(":disabled, [contenteditable=false], [type=hidden], [inert], [inert] *") &&
-      one.checkVisibility({ visibilityProperty: true }),
+    (element) =>
+      element.tabIndex >= 0 &&
+      !element.matches(":disabled, [contenteditable=false], [type=hidden], [inert], [inert] *") &&
+      element.checkVisibility({ visibilityProperty: true }),
   );
-  const order = (one) => one.tabIndex || Infinity;
-  stops.sort((one, other) => (order(one) === order(other) ? 0 : order(one) - order(other)));
-  stops.forEach((one, place) => one.setAttribute(MARK, place + 1));
+  const order = (element) => element.tabIndex || Infinity;
+  stops.sort((first, second) => (order(first) === order(second) ? 0 : order(first) - order(second)));
+  stops.forEach((element, index) => element.setAttribute(MARK, index + 1));
 }

@@ -1,6 +1,6 @@
-"""One page of a running browser: shown, looked at within its time, and closed whatever it does.
+"""One page of a running browser: shown, examined within its time limit, and closed whatever it does.
 
-Our scripts run in a world of their own: it has the page's document, and nothing of its scripts.
+Our scripts run in an isolated world, which shares the page's document but nothing of its scripts.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, CDPSession, Route
     from playwright.async_api import Page as Playwrights
 
-#: what no page gets
+#: what is restricted for every page
 SETTINGS: dict[str, Any] = {
     "offline": True,
     "reduced_motion": "reduce",
     "service_workers": "block",
     "accept_downloads": False,
 }
-#: seconds in which a browser says that a page has crashed, after its requests to the page have failed
-NEWS = 0.5
-#: seconds for what must not take any time: to close a page, to stop its script
-PROMPTLY = 5
+#: seconds until a browser reports that a page has crashed, after requests to the page have failed
+CRASH_REPORT = 0.5
+#: seconds for what should take no time: closing a page, stopping its script
+QUICK = 5
 
 #: the empty page for markup, in which only our scripts run
 BLANK = Served({"": b"<!doctype html><html><body></body></html>"}, "")
@@ -39,7 +39,7 @@ NO_SCRIPTS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-
 
 
 class Tab:
-    """A page in a context of its own, for one page after the other where these run no scripts."""
+    """A page in a context of its own; it is reused for pages that run no scripts."""
 
     def __init__(self, page: Playwrights, devtools: CDPSession) -> None:
         self._page, self._devtools = page, devtools
@@ -52,7 +52,7 @@ class Tab:
 
     @classmethod
     async def of(cls, browser: Browser, shows: Markup | Served) -> Tab:
-        """An empty page. Raises playwright's Error where the browser gives none."""
+        """An empty page. Raises playwright's Error if the browser opens none."""
         context = await browser.new_context(**SETTINGS)
         page = await context.new_page()
         tab = cls(page, await context.new_cdp_session(page))
@@ -64,7 +64,7 @@ class Tab:
         return tab
 
     async def look(self, page: Page) -> Seen:
-        """What is wanted of a page, or the cause why there is nothing."""
+        """What is wanted of a page, or the cause why it is missing."""
         from playwright.async_api import Error
 
         looking = asyncio.ensure_future(self._look(page))
@@ -76,19 +76,19 @@ class Tab:
             cause = f"it takes longer than {page.seconds:g} s"
         except Error as error:
             cause = error.message.partition("\n")[0]
-            await asyncio.wait({self._crashed}, timeout=NEWS)
-        await _given_up(looking)
+            await asyncio.wait({self._crashed}, timeout=CRASH_REPORT)
+        await _abandon(looking)
         return Seen(page.name, "the page crashed" if self._crashed.done() else cause)
 
     async def close(self) -> bool:
-        """Stop what runs and close the page; False for a browser that cannot any more."""
+        """Stop what runs and close the page. Returns False if the browser can no longer do this."""
         from playwright.async_api import Error
 
         with suppress(Error, TimeoutError):
             if not self._crashed.done():
-                await asyncio.wait_for(self._devtools.send("Runtime.terminateExecution"), PROMPTLY)
+                await asyncio.wait_for(self._devtools.send("Runtime.terminateExecution"), QUICK)
         try:
-            await asyncio.wait_for(self._page.context.close(), PROMPTLY)
+            await asyncio.wait_for(self._page.context.close(), QUICK)
         except (Error, TimeoutError):
             return False
         return True
@@ -96,9 +96,9 @@ class Tab:
     async def _look(self, page: Page) -> Seen:
         world = await self._shown(page.shows)
         if page.ready and not await world.call(page.ready):
-            return Seen(page.name, "it does not show itself")
-        found: dict[str, Any] = {_LOOKS[want][0]: await _LOOKS[want][1](self, world) for want in page.wants}
-        return Seen(page.name, **found)
+            return Seen(page.name, "it is not shown")
+        results: dict[str, Any] = {_LOOKS[want][0]: await _LOOKS[want][1](self, world) for want in page.wants}
+        return Seen(page.name, **results)
 
     async def _shown(self, shows: Markup | Served) -> World:
         if isinstance(shows, Served):
@@ -108,8 +108,8 @@ class Tab:
             await world.call(_script("show.js"), shows._asdict())
         return world
 
-    async def _go(self, to: Served) -> None:
-        await self._page.goto(f"{to.origin}/{to.path}", timeout=0)
+    async def _go(self, site: Served) -> None:
+        await self._page.goto(f"{site.origin}/{site.path}", timeout=0)
 
     async def _audited(self, world: World) -> tuple[dict[str, Any], ...]:
         await world.load(axe.source().decode())
@@ -130,7 +130,7 @@ class Tab:
         return await self._page.screenshot(full_page=True, animations="disabled", timeout=0)
 
 
-#: what may be wanted of a page -> the field of Seen, and how it is found out
+#: what may be wanted of a page -> the field of Seen, and the method that fills it
 _LOOKS = {
     "axe": ("violations", Tab._audited),
     "trees": ("trees", Tab._trees),
@@ -148,28 +148,28 @@ class World:
     @classmethod
     async def of(cls, devtools: CDPSession) -> World:
         frame = (await devtools.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-        made = await devtools.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "a11y-bench"})
-        return cls(devtools, made["executionContextId"])
+        world = await devtools.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": "a11y-bench"})
+        return cls(devtools, world["executionContextId"])
 
     async def load(self, script: str) -> None:
         await self._devtools.send("Runtime.evaluate", {"expression": script, "contextId": self._context})
 
     async def call(self, function: str, *arguments: Any) -> Any:
-        """What a function gives for plain data, awaited. Raises playwright's Error for one that throws."""
+        """What a function returns for plain data, awaited. Raises playwright's Error if it throws."""
         from playwright.async_api import Error
 
-        how = {"executionContextId": self._context, "awaitPromise": True, "returnByValue": True}
-        given = [{"value": one} for one in arguments]
-        said = await self._devtools.send(
-            "Runtime.callFunctionOn", {"functionDeclaration": function, "arguments": given, **how}
+        options = {"executionContextId": self._context, "awaitPromise": True, "returnByValue": True}
+        values = [{"value": argument} for argument in arguments]
+        answer = await self._devtools.send(
+            "Runtime.callFunctionOn", {"functionDeclaration": function, "arguments": values, **options}
         )
-        if failure := said.get("exceptionDetails"):
+        if failure := answer.get("exceptionDetails"):
             raise Error(failure.get("exception", {}).get("description", failure["text"]))
-        return said["result"].get("value")
+        return answer["result"].get("value")
 
 
 async def _answer(served: Served, headers: dict[str, str], route: Route) -> None:
-    """A file of the site, or nothing."""
+    """Answer a request with a file of the site, or refuse it."""
     from playwright.async_api import Error
 
     url = urlsplit(route.request.url)
@@ -178,12 +178,12 @@ async def _answer(served: Served, headers: dict[str, str], route: Route) -> None
         if f"{url.scheme}://{url.netloc}" != served.origin or path not in served.files:
             return await route.abort()
         kind = mimetypes.guess_type(path)[0] if path else "text/html"
-        found = {"Content-Type": kind or "application/octet-stream", **headers}
-        return await route.fulfill(body=served.files[path], headers=found)
+        headers = {"Content-Type": kind or "application/octet-stream", **headers}
+        return await route.fulfill(body=served.files[path], headers=headers)
 
 
-async def _given_up(task: asyncio.Future[Any]) -> None:
-    """End a task that nobody waits for, whatever it still says."""
+async def _abandon(task: asyncio.Future[Any]) -> None:
+    """Cancel a task that nobody waits for, and ignore its result."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 

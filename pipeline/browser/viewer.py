@@ -1,7 +1,7 @@
-"""Looking at pages one after the other: each in its own time, and in another browser where one has ended.
+"""Looking at pages one after another, each within its own time limit, and in a new browser when one has ended.
 
-The face is synchronous: the browser lives in a thread with a loop of its own. Threads may share it and wait in line, so
-that it is always known which page was shown when the browser ended.
+The interface is synchronous: the browser lives in a thread with a loop of its own. Threads may share it and take turns,
+so it is always known which page was shown when the browser ended.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pipeline.browser import axe
 from pipeline.browser.fenced import started
 from pipeline.browser.page import Markup, Page, Seen
-from pipeline.browser.tab import PROMPTLY, Tab
+from pipeline.browser.tab import QUICK, Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Playwrights
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: how often a page is shown that the browser does not survive
+#: how often a page is tried if it ends the browser
 TRIES = 2
 
 
 @contextmanager
 def opened() -> Iterator[Browser]:
-    """A browser for as long as the block.
+    """A browser for the duration of the block.
 
-    Raises UserError where there is none, and InfrastructureError (`browser`) for one that does not start.
+    Raises UserError if there is none, and InfrastructureError (`browser`) if it does not start.
     """
     viewer = Browser()
     try:
@@ -43,20 +43,20 @@ def opened() -> Iterator[Browser]:
 
 
 class Browser:
-    """A fenced browser that is started again when it has ended."""
+    """A fenced browser that is started again if it ends."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="browser", daemon=True)
         self._turn = threading.Lock()
         self._session: _Session | None = None
-        #: which browser it is
+        #: the name and version of the browser
         self.version = ""
 
     def look(self, page: Page) -> Seen:
-        """What is wanted of a page, or the cause why there is nothing: never an exception for what the page does.
+        """What is wanted of a page, or the cause why it is missing; whatever a page does, it raises no exception.
 
-        Raises InfrastructureError where no browser starts any more, or npm cannot get axe-core.
+        Raises InfrastructureError if no browser starts any more, or if npm cannot download axe-core.
         """
         if "axe" in page.wants:
             axe.source()
@@ -82,11 +82,11 @@ class Browser:
             seen = await session.look(page)
             is_sound = session.is_sound and (not seen.cause or await session.answers())
             if not is_sound:
-                log.warning("the browser ended while it showed %s: %s", page.name, seen.cause)
+                log.warning("the browser ended while showing %s: %s", page.name, seen.cause)
                 await self._ended()
             if is_sound or not seen.cause:
                 return seen
-        return Seen(page.name, f"the browser ended while it showed it, {TRIES} times")
+        return Seen(page.name, f"the browser ended {TRIES} times while showing it")
 
     async def _started(self) -> _Session:
         if self._session is None:
@@ -101,12 +101,12 @@ class Browser:
 
 
 class _Session:
-    """One running browser. A tab that runs no scripts is kept for the next page that has none."""
+    """One running browser. A tab that has run no scripts is kept for the next page without scripts."""
 
     def __init__(self, browser: Playwrights, stack: AsyncExitStack) -> None:
         self.browser, self._stack = browser, stack
         self._kept: Tab | None = None
-        #: whether it has done so far what it was told
+        #: whether it has responded to everything so far
         self.is_sound = True
 
     @classmethod
@@ -114,41 +114,41 @@ class _Session:
         async with AsyncExitStack() as stack:
             browser = await stack.enter_async_context(started())
             return cls(browser, stack.pop_all())
-        raise AssertionError("no context of the stack swallows")
+        raise AssertionError("no context of the stack swallows exceptions")
 
     async def close(self) -> None:
         await self._stack.aclose()
 
     async def answers(self) -> bool:
-        """Whether the browser is still there and does what it is told."""
+        """Whether the browser still runs and responds."""
         from playwright.async_api import Error
 
-        async def asked() -> None:
+        async def ask_version() -> None:
             await (await self.browser.new_browser_cdp_session()).send("Browser.getVersion")
 
         try:
-            await asyncio.wait_for(asked(), PROMPTLY)
+            await asyncio.wait_for(ask_version(), QUICK)
         except (Error, TimeoutError):
             return False
         return True
 
     async def look(self, page: Page) -> Seen:
-        """What is wanted of a page, or the cause why there is nothing."""
+        """What is wanted of a page, or the cause why it is missing."""
         from playwright.async_api import Error
 
         if isinstance(page.shows, Markup) and self._kept:
             tab, self._kept = self._kept, None
-            seen = await self._in(tab, page)
+            seen = await self._look_in(tab, page)
             if not seen.cause:
-                return seen  # else the markup before may be at fault
+                return seen  # otherwise, the markup before it may be at fault
         try:
-            tab = await asyncio.wait_for(Tab.of(self.browser, page.shows), PROMPTLY)
+            tab = await asyncio.wait_for(Tab.of(self.browser, page.shows), QUICK)
         except (Error, TimeoutError):
             self.is_sound = False
             return Seen(page.name, "the browser opens no page")
-        return await self._in(tab, page)
+        return await self._look_in(tab, page)
 
-    async def _in(self, tab: Tab, page: Page) -> Seen:
+    async def _look_in(self, tab: Tab, page: Page) -> Seen:
         seen = await tab.look(page)
         if isinstance(page.shows, Markup) and not seen.cause:
             self._kept = tab

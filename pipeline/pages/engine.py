@@ -285,7 +285,7 @@ def playwright_core() -> tuple[str, str]:
 def _settings(home: Path, playwright: str) -> dict[str, Any]:
     program = executable()
     if program is None:
-        raise UserError("there is no browser to look at pages", hint="run: just browser-install")
+        raise UserError("no browser is installed", hint="run: just browser-install")
     return {
         "home": str(home),
         "playwright": playwright,

@@ -87,7 +87,7 @@ def test_a_page_that_takes_its_time_is_waited_for(viewer: Browser) -> None:
     )
     late = site(script("setTimeout(() => document.body.append(new Image()), 200)"), ready=ready)
     assert [row["rule"] for row in viewer.look(late).violations] == ["image-alt"]
-    assert viewer.look(site(GOOD, ready="() => false")).cause == "it does not show itself"
+    assert viewer.look(site(GOOD, ready="() => false")).cause == "it is not shown"
 
 
 # -- what a page can not do --------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def _kill_driver() -> None:
 
 @pytest.mark.rule("page-ends-browser")
 @pytest.mark.parametrize("kill", [_kill_browser, _kill_driver], ids=["browser", "driver"])
-@pytest.mark.parametrize(("times", "cause"), [(1, ""), (9, "the browser ended while it showed it, 2 times")])
+@pytest.mark.parametrize(("times", "cause"), [(1, ""), (9, "the browser ended 2 times while showing it")])
 def test_a_page_that_ends_the_browser_is_shown_once_more_and_no_other_is_lost(times, cause, kill) -> None:
     """Of 420 foreign documents one ended the browser, and 197 had no result."""
     deadly = Deadly(times, kill)

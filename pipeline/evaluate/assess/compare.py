@@ -67,7 +67,7 @@ def dressed(keys: list[str], snapshots: Mapping[str, str]) -> dict[str, Markup]:
         if parsed.nodes or not parsed.styles:
             markups[key], last = parsed, key
         elif last:
-            markups[last] = markups[last].dressed(parsed.styles)
+            markups[last] = markups[last].with_styles(parsed.styles)
         else:
             raise Unparsable("it holds styles, and there is no markup before it")
     return markups
