@@ -1,4 +1,4 @@
-"""Patches as HTML: additions and removals are marked up as such, and keep their signs beside their colours."""
+"""Patches as HTML: additions and removals are marked up, and keep their signs in addition to colours."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-#: characters of a patch that the report shows; predictions.jsonl has all
+#: the maximum number of characters of a patch in the report; predictions.jsonl has all
 MOST = 40_000
 
-#: how a line begins -> the element around it; headers come before the signs that they begin with
+#: prefixes of lines -> the element around them; headers come before the signs with which they begin
 _KINDS = (
     (("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode", "rename "), "b"),
     (("@@",), "i"),
@@ -19,7 +19,7 @@ _KINDS = (
 
 
 def marked(patch: str) -> Markup:
-    """The lines of a patch, each run of one kind in one element; what is too long is cut, and says so."""
+    """The lines of a patch, each run of the same kind in one element. A patch that is too long is cut, with a note."""
     cut = f"\n… {len(patch) - MOST:,} characters more" if len(patch) > MOST else ""
     lines = str(escape(patch[:MOST] + cut)).rstrip("\n").split("\n")
     runs = ((kind, "\n".join(run)) for kind, run in groupby(lines, _kind))
@@ -27,4 +27,4 @@ def marked(patch: str) -> Markup:
 
 
 def _kind(line: str) -> str:
-    return next((kind for begins, kind in _KINDS if line.startswith(begins)), "span")
+    return next((kind for prefixes, kind in _KINDS if line.startswith(prefixes)), "span")

@@ -1,6 +1,6 @@
-"""The statistics that tables use. Pure functions over numbers; scipy does what it has.
+"""The statistics in tables. Pure functions over numbers, from scipy where it has them.
 
-Intervals are 95 %. Not covered: anything that takes instances of one repository for independent is as good as that.
+Intervals are 95 %. Does not check whether instances of one repository are independent, which some methods assume.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.core.errors import UserError
 
-#: resamples of the bootstrap, from one seed: the same data give the same interval
+#: resamples of the bootstrap, with a fixed seed: the same data give the same interval
 RESAMPLES, SEED = 2000, 20251203
 
 
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 def wilson(hits: int, of: int) -> Interval | None:
-    """Wilson's score interval of a share (Wilson 1927); None where there is nothing to count."""
+    """Wilson's score interval of a share (Wilson 1927); None if there is nothing to count."""
     from scipy.stats import binomtest
 
     return Interval(*binomtest(hits, of).proportion_ci(method="wilson")) if of else None
@@ -36,8 +36,8 @@ def wilson(hits: int, of: int) -> Interval | None:
 def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:
     """Percentile interval of the mean of the groups' means, resampled within each group (Efron 1979).
 
-    Own code, since `scipy.stats.bootstrap` refuses a group of one. Groups of equal values give an interval of no width:
-    a resample cannot show what the sample lacks.
+    Own code, since `scipy.stats.bootstrap` refuses groups of one value. Groups of equal values give an interval of
+    width 0: resampling cannot show variation that the sample lacks.
     """
     samples = [np.asarray(group, dtype=float) for group in groups if len(group)]
     if not samples:
@@ -48,7 +48,7 @@ def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """McNemar's exact test (1947): how likely so uneven a split of what only one of two solved is by chance."""
+    """McNemar's exact test (1947): the probability of so uneven a split, by chance, of what only one of two solved."""
     from scipy.stats import binomtest
 
     both = only_first + only_second
@@ -56,16 +56,15 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number, whatever their dependence (Benjamini and Yekutieli 2001)."""
+    """p-values adjusted for multiple tests, under any dependence (Benjamini and Yekutieli 2001)."""
     from scipy.stats import false_discovery_control
 
     return [float(p) for p in false_discovery_control(list(p_values), method="by")] if len(p_values) else []
 
 
 def pass_at_k(samples: int, resolved: int, k: int) -> float:
-    """The unbiased estimate that one of k attempts resolves an instance (Chen et al. 2021, arXiv 2107.03374).
-
-    Raises UserError for a k that is larger than the number of attempts: nothing can be said of it.
+    """The unbiased estimate of the probability that at least one of k attempts resolves an instance (Chen et al. 2021,
+    arXiv 2107.03374). Raises UserError for a k above the number of attempts, for which there is no estimate.
     """
     if not 1 <= k <= samples:
         hint = f"there are {samples} attempts at some instance; give more with --samples"
@@ -74,42 +73,42 @@ def pass_at_k(samples: int, resolved: int, k: int) -> float:
 
 
 def mean_pass_at_k(counts: Sequence[tuple[int, int]], k: int) -> tuple[float, Interval]:
-    """The mean of pass@k over subjects, given as samples and passed, with the percentile interval of subjects that are
-    resampled (Efron 1979): what varies within a subject is in how its estimate varies. One subject alone gives an
-    interval of no width. Raises UserError as `pass_at_k` does, and for no subject at all."""
+    """The mean of pass@k over subjects, each given as (samples, passed), with a percentile interval from resampling the
+    subjects (Efron 1979). Variation within a subject is part of the variation of its estimate. A single subject gives
+    an interval of width 0. Raises UserError as `pass_at_k` does, and without subjects."""
     if not counts:
         raise UserError(f"pass@{k} needs samples", field="k")
-    each = np.array([pass_at_k(samples, passed, k) for samples, passed in counts])
-    drawn = np.random.default_rng(SEED).integers(len(each), size=(RESAMPLES, len(each)))
-    low, high = np.quantile(each[drawn].mean(axis=1), (0.025, 0.975))
-    return float(each.mean()), Interval(float(low), float(high))
+    estimates = np.array([pass_at_k(samples, passed, k) for samples, passed in counts])
+    resamples = np.random.default_rng(SEED).integers(len(estimates), size=(RESAMPLES, len(estimates)))
+    low, high = np.quantile(estimates[resamples].mean(axis=1), (0.025, 0.975))
+    return float(estimates.mean()), Interval(float(low), float(high))
 
 
 def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None:
-    """Cohen's kappa (1960) of two raters: agreement beyond chance; None where chance alone would agree on everything.
+    """Cohen's kappa (1960) of two raters: agreement beyond chance; None if chance alone would give full agreement.
 
-    Equal places are the same subject; a rating may be of any category.
+    Ratings at the same position are of the same subject; categories may be any values.
     """
     if not len(first):
         return None
-    shares = ({one: count / len(ratings) for one, count in Counter(ratings).items()} for ratings in (first, second))
-    one, other = shares
+    first_counts, second_counts = Counter(first), Counter(second)
+    shares = ((count / len(first), second_counts[category] / len(second)) for category, count in first_counts.items())
     observed = fmean(a == b for a, b in zip(first, second, strict=True))
-    return _beyond(observed, sum(share * other.get(category, 0) for category, share in one.items()))
+    return _beyond(observed, sum(first_share * second_share for first_share, second_share in shares))
 
 
 def fleiss(subjects: Sequence[Sequence[Hashable]]) -> float | None:
-    """Fleiss' kappa (1971) of several raters, not the same for each subject: agreement beyond chance.
+    """Fleiss' kappa (1971) of several raters, who may differ between subjects: agreement beyond chance.
 
-    `subjects` are the ratings of each, equally many and two at least (else ValueError). None where chance alone would
-    agree on everything.
+    `subjects` are the ratings of each subject; raises ValueError unless all have equally many, at least two. None if
+    chance alone would give full agreement.
     """
     if not subjects:
         return None
     counts = [Counter(ratings) for ratings in subjects]
     raters = len(subjects[0])
     if raters < 2 or any(count.total() != raters for count in counts):
-        raise ValueError("every subject needs equally many ratings, two at least")
+        raise ValueError("every subject needs equally many ratings, at least two")
     observed = fmean(sum(n * (n - 1) for n in count.values()) / (raters * (raters - 1)) for count in counts)
     overall = sum(counts, Counter())
     return _beyond(observed, sum((n / overall.total()) ** 2 for n in overall.values()))

@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort, and the list of instances that filters. Without this file everything can still be read.
+// Sorting and filtering of tables. Everything can be read without this file.
 
 const value = cell => {
   const text = (cell.dataset.sort ?? cell.textContent).trim();
@@ -7,24 +7,24 @@ const value = cell => {
   return text === "–" || text === "" ? null : Number.isNaN(number) ? text : number;
 };
 
-// What is not known comes last, whichever way a table is sorted.
-const compare = (one, other, sign) => {
-  if (one === null || other === null) return (one === null) - (other === null);
-  const both = typeof one === "number" && typeof other === "number";
-  return sign * (both ? one - other : String(one).localeCompare(String(other), "en", { numeric: true }));
+// Unknown values come last, in either direction.
+const compare = (first, second, sign) => {
+  if (first === null || second === null) return (first === null) - (second === null);
+  const both = typeof first === "number" && typeof second === "number";
+  return sign * (both ? first - second : String(first).localeCompare(String(second), "en", { numeric: true }));
 };
 
 const sort = (table, column, button) => {
   const head = button.closest("th");
   const ascending = head.getAttribute("aria-sort") !== "ascending";
-  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   const rows = [...table.tBodies[0].rows].map(row => [value(row.cells[column]), row]);
-  rows.sort(([one], [other]) => compare(one, other, ascending ? 1 : -1));
+  rows.sort(([first], [second]) => compare(first, second, ascending ? 1 : -1));
   table.tBodies[0].append(...rows.map(([, row]) => row));
 };
 
-// -- long tables have a field for words ------------------------------------------------------------------------------
+// -- long tables have a filter ------------------------------------------------------------------------------------
 const LONG = 12;
 const narrow = (rows, want) => {
   for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(want.toLowerCase().trim());

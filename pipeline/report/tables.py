@@ -1,16 +1,16 @@
-"""A table as a page shows it: records for `table.html.j2`. Computes nothing but which rows are left out."""
+"""Tables on pages: records for `table.html.j2`. Computes only which rows are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-#: rows of a table that a page shows; its file has all
+#: the maximum number of rows of a table on a page; its file has all
 MOST_ROWS = 100
 
 
 class Heading(NamedTuple):
-    """A column: its name, whether numbers are in it, what it means and in which unit, and whether bars stand in it."""
+    """A column: its name, its meaning, whether it has numbers, their unit, and whether it has bars."""
 
     name: str
     meaning: str
@@ -20,8 +20,8 @@ class Heading(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The cells of a row, the first being its name; its share with the ends of its interval, in percent, to be drawn as
-    a bar; and whether it stands behind the others."""
+    """The cells of a row, of which the first is its name; its share and the ends of its interval in percent, drawn as a
+    bar; and whether the row is less prominent than others (`soft`)."""
 
     cells: tuple[str, ...]
     bar: tuple[float, float, float] | None = None
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table with a title, what it is about, and its figures; `file` is where all rows are, totals stand below."""
+    """A table with a title, a description, figures, and totals below it; `file` has all rows."""
 
     name: str
     title: str
@@ -42,5 +42,5 @@ class Table(NamedTuple):
     left_out: int = 0
 
     def cut(self, most: int = MOST_ROWS) -> Table:
-        """The same with its first rows only."""
+        """The same table with only its first rows."""
         return self._replace(rows=self.rows[:most], left_out=max(0, len(self.rows) - most))

@@ -11,7 +11,7 @@ from pipeline.core.ratings import Review
 from pipeline.core.reviews import Standing, standings
 from pipeline.core.store import Store
 from pipeline.core.wcag import PRINCIPLES
-from pipeline.report.agreement import measured
+from pipeline.report.agreement import agreement_by_field
 
 #: the combined ratings by instance, as parts of its row
 Ratings = dict[str, dict[str, Any]]
@@ -33,7 +33,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
 
 def _agreement(repo: Repo, found: Iterable[Standing]) -> Iterator[tuple[Any, ...]]:
     """Cohen's kappa of every pair of raters by field, and Fleiss' kappa of all if there are more than two."""
-    for field in measured(found):
+    for field in agreement_by_field(found):
         for pair in field.pairs:
             yield str(repo), field.field, " and ".join(pair.raters), pair.candidates, 100 * pair.equal, pair.kappa
         if field.raters > 2:

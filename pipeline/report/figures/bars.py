@@ -1,4 +1,4 @@
-"""Horizontal bars: plain ones with a label each, and stacked ones whose parts differ by colour and pattern."""
+"""Horizontal bars: plain bars with labels, and stacked bars whose parts differ by colour and pattern."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from matplotlib.axes import Axes
 
 from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill, below
 
-#: parts of a stacked bar that are narrower than this share of the axis carry no number
+#: parts of a stacked bar that are narrower than this share of the axis get no number
 _NARROW = 0.08
 
 
-def plain(axes: Axes, names: Sequence[str], values: Sequence[float], labels: Sequence[str], **how: Any) -> None:
-    """Bars from top to bottom, each with its label behind it; the axis leaves room for them."""
-    bars = axes.barh(range(len(names)), values, color=how.pop("color", BLUE), edgecolor=EDGE, linewidth=0.6, **how)
+def plain(axes: Axes, names: Sequence[str], values: Sequence[float], labels: Sequence[str], **options: Any) -> None:
+    """Bars from top to bottom, each with its label behind it; the axis leaves room for the labels."""
+    bars = axes.barh(
+        range(len(names)), values, color=options.pop("color", BLUE), edgecolor=EDGE, linewidth=0.6, **options
+    )
     axes.bar_label(bars, labels, padding=4)
     _rows(axes, names)
     axes.set_xlim(0, 1.45 * (max(values, default=0) or 1))
@@ -28,19 +30,19 @@ def stacked(
     form: str = ".0f",
     fills: Sequence[Fill] = FILLS,
 ) -> None:
-    """Bars whose parts stand one behind the other, with a legend.
+    """Bars of several parts, with a legend.
 
-    `parts` are values by name, one for each bar; `form` is how their numbers are written.
+    `parts` are values by name, one for each bar; `form` is the format of their numbers.
     """
     ends = [0.0] * len(names)
     widest = max((sum(values) for values in zip(*parts.values(), strict=True)), default=1) or 1
-    for place, (name, values) in enumerate(parts.items()):
-        color, hatch = fills[place % len(fills)]
+    for index, (name, values) in enumerate(parts.items()):
+        color, hatch = fills[index % len(fills)]
         style: dict[str, Any] = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6}
         bars = axes.barh(range(len(names)), values, left=ends, label=name, **style)
-        told = [format(value, form) if value > _NARROW * widest else "" for value in values]
+        numbers = [format(value, form) if value > _NARROW * widest else "" for value in values]
         box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-        for text in axes.bar_label(bars, told, label_type="center", fontsize=8):
+        for text in axes.bar_label(bars, numbers, label_type="center", fontsize=8):
             text.set_bbox(box if text.get_text() else None)
         ends = [end + value for end, value in zip(ends, values, strict=True)]
     _rows(axes, names)
@@ -48,7 +50,7 @@ def stacked(
 
 
 def legend(axes: Axes, parts: int) -> None:
-    """Under the axis, in as many columns as there is room for."""
+    """A legend under the axis, in as many columns as there is room for."""
     handles, labels = axes.get_legend_handles_labels()
     figure = axes.get_figure(root=True)
     assert figure is not None

@@ -1,4 +1,4 @@
-"""Grids of cells: shares as shades with their counts, and outcomes as letters."""
+"""Grids of cells: shares as shades with counts, and outcomes as letters."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from matplotlib.patches import Rectangle
 
 from pipeline.report.figures.style import EDGE, WIDTH, wrapped
 
-#: shares from this on stand on a dark shade
+#: shares above this percentage have a dark shade
 _DARK = 55
 
 
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
-    """A grid of `part` of `whole`: the darker, the larger the share; every cell says its counts."""
+    """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts."""
     names, heads = list(dict.fromkeys(table[rows])), sorted(set(table[columns]), key=list(table[columns]).index)
     figure = Figure(figsize=(max(WIDTH, 1.8 + 0.85 * len(heads)), 0.8 + 0.42 * len(names)))
     axes = figure.subplots()
@@ -32,7 +32,7 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
 
 
 def _head(name: str, heads: int) -> str:
-    """On as many lines as it needs over its column; a repository's name is cut behind its organisation too."""
+    """A heading on as many lines as it needs; a repository's name may also break behind its organisation."""
     return wrapped(name.replace("/", "/ "), max(14, 36 // heads)).replace("/ ", "/")
 
 
@@ -43,9 +43,9 @@ def box(axes: Axes, x: int, y: int, fill: object, text: str, ink: str = "black")
 
 
 def frame(axes: Axes, heads: Sequence[str], names: Sequence[str], rotation: int = 0) -> None:
-    """Names to the left, heads above, no lines."""
+    """Names on the left, headings above, no lines."""
     axes.set(xlim=(0, len(heads)), ylim=(len(names), 0))
-    axes.set_xticks([place + 0.5 for place in range(len(heads))], heads, rotation=rotation)
-    axes.set_yticks([place + 0.5 for place in range(len(names))], names)
+    axes.set_xticks([index + 0.5 for index in range(len(heads))], heads, rotation=rotation)
+    axes.set_yticks([index + 0.5 for index in range(len(names))], names)
     axes.tick_params(length=0, labeltop=True, labelbottom=False)
     axes.spines[:].set_visible(False)

@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-#: Okabe and Ito's palette, which the colour-blind can tell apart
+#: Okabe and Ito's palette, which colour-blind people can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
 YELLOW, VERMILION, PURPLE = "#F0E442", "#D55E00", "#CC79A7"
 GREY, DARK_GREY = "#D9D9D9", "#A6A6AE"
@@ -31,7 +31,7 @@ FILLS: tuple[Fill, ...] = (
     (PURPLE, "++"),
     (VERMILION, "--"),
 )
-#: marks of lines and points by model: marker, line, colour
+#: styles of lines and points by model: marker, line, colour
 LINES = (
     ("o", "-", BLUE),
     ("s", "--", VERMILION),
@@ -47,7 +47,7 @@ LINES = (
 EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 #: width in inches: a column of a report, readable on a phone and on paper
 WIDTH = 4.8
-#: of a legend: columns at most, letters in a line of a label, inches of a letter and of what stands before a label
+#: of a legend: maximum columns, letters per line of a label, inches of a letter and of the handle before a label
 COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",
@@ -65,13 +65,13 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
 }
 
-#: a figure, and what it says to somebody who cannot see it
+#: a figure and its text alternative
 Drawing = tuple[Figure, str]
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure, what stands above it, the table that it is drawn from, and its text alternative."""
+    """A figure, its title, the name of the table from which it is drawn, and its text alternative."""
 
     name: str
     title: str
@@ -90,11 +90,11 @@ class Plot:
 
     @property
     def uri(self) -> str:
-        """The SVG as the address of an image, for a page that loads nothing."""
+        """The SVG as a data URI, for a page that loads nothing."""
         return "data:image/svg+xml;base64," + b64encode(self.svg).decode()
 
     def _repr_html_(self) -> str:
-        """As a notebook shows it, with its text alternative."""
+        """The image in a notebook, with its text alternative."""
         image = b64encode(self.png).decode()
         return f'<img alt="{escape(self.alternative)}" width="600" src="data:image/png;base64,{image}">'
 
@@ -112,25 +112,24 @@ def styled() -> Iterator[None]:
 
 
 def laid_out(figure: Figure) -> Figure:
-    """The figure with its layout made once, whatever it is saved as."""
+    """The figure with its layout computed once, for all formats."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     return figure
 
 
-def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
-    """A figure that is high enough for so many rows."""
-    return Figure(figsize=(width, head + each * max(rows, 1)))
+def canvas(rows: int, *, head: float = 0.7, per_row: float = 0.34, width: float = WIDTH) -> Figure:
+    """A figure that is high enough for this many rows: `head` and `per_row` in inches."""
+    return Figure(figsize=(width, head + per_row * max(rows, 1)))
 
 
 def wrapped(name: str, width: int = 22) -> str:
-    """A long name on several lines; it is cut at hyphens and blanks."""
+    """A long name on several lines, broken at hyphens and spaces."""
     return textwrap.fill(name, width)
 
 
 def below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], most: int = COLUMNS) -> None:
-    """A legend under all axes, whole: in as many columns as the figure is wide enough for, long labels on several
-    lines."""
+    """A legend under all axes that is never cut off: in as many columns as fit, with long labels on several lines."""
     labels = [wrapped(label, LEGEND_WIDTH) for label in labels]
     longest = max((len(line) for label in labels for line in label.split("\n")), default=1)
     room = int(figure.get_figwidth() // (CHAR_INCHES * longest + HANDLE_INCHES))

@@ -149,10 +149,10 @@ class Viewer:
             standings = {
                 name: standing for shelf in self.catalog.shelves() for name, standing in shelf.standings.items()
             }
-            measured = agreement.measured(standings.values())
+            fields = agreement.agreement_by_field(standings.values())
             size, seed = (request.args.get(name, default, int) for name, default in (("size", 30), ("seed", 1)))
-            checks = agreement.checked(standings, max(1, size), seed)
-            return self._part("agreement", measured=measured, checks=checks, size=size, seed=seed)
+            checks = agreement.model_checks(standings, max(1, size), seed)
+            return self._part("agreement", fields=fields, checks=checks, size=size, seed=seed)
 
         return self._page("Agreement", body)
 
