@@ -64,7 +64,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 )
 @click.option(
     "--models",
-    "listed",
+    "model_list",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
@@ -85,7 +85,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
 @new_data_option
-def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, **options: Any) -> None:
+def run(models: tuple[str, ...], models_file: Path | None, model_list: Path | None, **options: Any) -> None:
     """Let MODELS answer the prompts of the cases, several times each.
 
     \b
@@ -101,7 +101,7 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
     names = (*models, *(models_of(models_file) if models_file else ()))
     if not names:
         raise click.UsageError("name a model, or give --models-file")
-    page_run, causes = _generation(names, listed or SHIPPED, **options).generate()
+    page_run, causes = _generation(names, model_list or SHIPPED, **options).generate()
     click.echo(f"{page_run.folder}: {len(page_run.answers())} of {len(page_run.keys)} answers")
     if causes:
         click.echo(f"no answer yet: {count_causes(causes)}; run it again", err=True)
@@ -110,7 +110,7 @@ def run(models: tuple[str, ...], models_file: Path | None, listed: Path | None, 
 
 def _generation(
     models: tuple[str, ...],
-    listed: Path,
+    model_list: Path,
     /,
     *,
     cases: Path | None,
@@ -134,7 +134,7 @@ def _generation(
     text = read_text(system).strip() if system else SYSTEM
     sampling = {"temperature": options.pop("temperature"), "max_tokens": options.pop("max_tokens")}
     asked = Asked(models, samples, ks or (1,), base_seed, **sampling, fresh=disable_cache, system=text)
-    return Generation(store, set_name(folder, chosen), chosen, asked, models=listed, run=name, **options)
+    return Generation(store, set_name(folder, chosen), chosen, asked, models=model_list, run=name, **options)
 
 
 def models_of(path: Path) -> list[str]:
@@ -207,7 +207,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
 
 
 @command.command()
-@click.option("--jobs", type=click.IntRange(1), help="Pages that are looked at side by side [default: 4].")
+@click.option("--jobs", type=click.IntRange(1), help="Pages to run in parallel [default: 4].")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),

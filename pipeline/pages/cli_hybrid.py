@@ -37,7 +37,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 )
 @click.option(
     "--models",
-    "listed",
+    "model_list",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
@@ -107,13 +107,13 @@ def _answered(suite: Path, folder: Path, cases: list[Any], model: str, options: 
     from pipeline.pages.runs import Asked, load_run
 
     case_set = set_name(folder.with_name(folder_name(suite.stem)), cases)
-    listed = options["listed"] or SHIPPED
+    model_list = options["model_list"] or SHIPPED
     generation = Generation(
         options["store"],
         case_set,
         cases,
         Asked((model,)),
-        models=listed,
+        models=model_list,
         jobs=options["jobs"],
         budget=options["budget"],
     )
@@ -149,7 +149,7 @@ def _judge(run: Any, settings: Any, options: dict[str, Any]) -> Any:
     if options["no_llm_judge"] or not settings.use_llm_judge:
         return None
     model = options["judge_model"] or settings.judge_model or run.asked.models[0]
-    return Asked(model, 1, options["budget"], options["listed"] or SHIPPED)
+    return Asked(model, 1, options["budget"], options["model_list"] or SHIPPED)
 
 
 def _score_text(score: int | None) -> str:

@@ -51,8 +51,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
     """McNemar's exact test (1947): the probability of so uneven a split, by chance, of what only one of two solved."""
     from scipy.stats import binomtest
 
-    both = only_first + only_second
-    return float(binomtest(only_first, both).pvalue) if both else 1.0
+    discordant = only_first + only_second
+    return float(binomtest(only_first, discordant).pvalue) if discordant else 1.0
 
 
 def adjusted(p_values: Sequence[float]) -> list[float]:

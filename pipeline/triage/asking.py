@@ -85,7 +85,7 @@ class Asking:
 def ask(
     store: Store,
     repo: Repo,
-    asked: Sequence[Asked],
+    models: Sequence[Asked],
     *,
     numbers: Sequence[int] = (),
     dry_run: bool = False,
@@ -93,7 +93,7 @@ def ask(
 ) -> bool:
     """Print the estimate, ask every model (`options` are those of `Asking.run`), print the cost; returns whether every
     model has rated every candidate. Raises UserError before the first request for anything that cannot be asked."""
-    askings = [Asking(store, repo, model, numbers) for model in asked]
+    askings = [Asking(store, repo, model, numbers) for model in models]
     estimates = [asking.estimate() for asking in askings]
     rows = [(*estimate[:3], f"{estimate.likely:.4f}", f"{estimate.most:.4f}") for estimate in estimates]
     table("What it will cost (USD)", ("model", "candidates", "tokens", "likely", "at most"), rows)

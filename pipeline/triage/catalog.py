@@ -1,4 +1,4 @@
-"""All candidates of a data directory as the viewer lists them: searched, filtered, counted, read one by one.
+"""All candidates of a data directory as the viewer lists them: searched, filtered, counted, read individually.
 
 Reads `01_raw/<repo>/candidates.jsonl`, ratings and the results of stage 02, and keeps only what a list shows in memory;
 a candidate itself is read from its line. Changes on disk are noticed: new ratings are read from where the last ones

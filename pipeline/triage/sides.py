@@ -46,10 +46,10 @@ def _file(lines: list[str]) -> File:
     rows = list(_rows(lines[first:]))
     names = [line[6:] for line in head if line.startswith(("+++ b/", "--- a/"))]
     name = names[-1] if names else head[0].removeprefix("diff --git ").rpartition(" b/")[2]
-    about = tuple(line for line in head[1:] if not line.startswith(("index ", "--- ", "+++ ")))
+    headers = tuple(line for line in head[1:] if not line.startswith(("index ", "--- ", "+++ ")))
     changed = [row for row in rows if row.kind == "changed"]
     return File(
-        name, about, rows, sum(row.new is not None for row in changed), sum(row.old is not None for row in changed)
+        name, headers, rows, sum(row.new is not None for row in changed), sum(row.old is not None for row in changed)
     )
 
 

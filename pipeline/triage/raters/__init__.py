@@ -1,5 +1,5 @@
-"""Models that rate candidates: a prompt after the thesis's, an answer that must parse, costs of their own.
+"""Models that rate candidates: a prompt based on the thesis's, answers that must parse, costs counted separately.
 
 prompt                    the prompt (prompt.md), and the rating in an answer
-panel                     who is asked for what, what it may cost and has cost (parameters.toml)
+panel                     the requests to a model, their estimated and actual cost (parameters.toml)
 """

@@ -45,8 +45,8 @@ RUBRIC: Rubric[Question] = Rubric(
 
 
 class Estimate(NamedTuple):
-    """What will be asked, and its cost in USD: with answers of a thousand tokens each, and at most (each answer of
-    the maximum length, and requested twice)."""
+    """What will be asked, and its cost in USD: `likely`, with answers of a thousand tokens each, and at `most`, with
+    answers of the maximum length, each requested twice."""
 
     model: str
     candidates: int
@@ -86,7 +86,7 @@ class Panel(panel.Panel[Question]):
         return Estimate(self.asked.model, len(unanswered), tokens, likely, most)
 
     def reviews(self, candidates: Sequence[Candidate]) -> tuple[list[Review], dict[str, str]]:
-        """The ratings, and by instance, why there is none."""
+        """The ratings, and by instance, why there is no rating."""
         reviews, unrated = [], {}
         for candidate in candidates:
             samples = self.samples(prompt.question(candidate))

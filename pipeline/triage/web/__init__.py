@@ -3,7 +3,7 @@
     guard                     access control: host, origin, token, content security policy
     app                       the application: reading, rating, deciding, exporting
     asks                      models that are asked from a page, one after another
-    serve                     it on a port
+    serve                     serving it on a port
 
 It uses Flask: one thread per request suits files under locks, templates are the report floor's Jinja, and there is no
 build step and no second language. Waitress, a server in pure Python, runs it.

@@ -1,7 +1,7 @@
 """The application: read candidates, rate them, decide, export. It only appends.
 
-The head of a page is sent at once, slow parts (a list, a diff) after it. The rater's name is in a cookie: it is not an
-authentication. Every line has the name and the time.
+The head of a page is sent at once, slow parts (a list, a diff) after it. The rater's name is kept in a cookie, which is
+no authentication. Every stored line has the name and the time.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class Viewer:
 
     def queue(self) -> Response:
         divided = [listed for listed in self.catalog.search("", {}).listed if listed.standing.disagreements]
-        asked = queue(self.store)
-        return self._page("Queue", lambda: self._part("queue", divided=divided, asked=asked, fields=FIELDS))
+        requests = queue(self.store)
+        return self._page("Queue", lambda: self._part("queue", divided=divided, requests=requests, fields=FIELDS))
 
     def agreement(self) -> Response:
         def body() -> str:
@@ -222,14 +222,16 @@ class Viewer:
 
     # -- writing ----------------------------------------------------------------------------------------------------
     def rate(self, name: str) -> BaseResponse:
-        """Append a rating or the final rating. An invalid form, or one that was changed elsewhere, is shown again."""
+        """Append a rating or the final one. A form that is invalid, or was changed elsewhere, is shown again."""
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
         values, is_final = form.submitted(request.form, lists), request.form.get("act") == "decide"
         own = self._own(listed.standing)
         seen, newest = request.form.get("seen", ""), digest(own) if own else ""
         if seen != newest:
-            words = "Your rating was changed elsewhere since this page was made. Save again to put this one after it."
+            words = (
+                "Your rating was changed elsewhere after this page was loaded. Save again to replace it with this one."
+            )
             return self._detail(shelf, listed, values, newest, [words], 409)
         review = form.review(values, instance_id=listed.row.instance_id, rater=self._reviewer(), time=now())
         if isinstance(review, list):
@@ -252,7 +254,7 @@ class Viewer:
 
     def answer_request(self, key: str) -> BaseResponse:
         if key not in {pending.key for pending in queue(self.store)}:
-            abort(404, "nothing to ask any more")
+            abort(404, "nobody asks for this review any more")
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)

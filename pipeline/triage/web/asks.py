@@ -1,7 +1,7 @@
 """Models that are asked from a page of the viewer, one after another in a background thread, until the viewer ends.
 
 Answers are stored, so asking again asks only for the rest. Writes what `triage.asking` writes. If two viewers share a
-data directory, only one can ask a model about a repository; the other says so.
+data directory, only one of them can ask a model about a repository; the other reports this.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MILLION = 1_000_000
 
 
 class Selection(NamedTuple):
-    """Which models to ask about what; without numbers, about all candidates."""
+    """Which models to ask, and about which candidates of a repository; without numbers, about all."""
 
     repo: str = ""
     models: tuple[str, ...] = ()
