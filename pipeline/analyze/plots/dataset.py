@@ -55,7 +55,7 @@ def _steps(made: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 def principles(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing:
     """Two bars per principle: its share of assigned criteria and of instances (the thesis's figure 5.1)."""
     table = made["principles"]
-    figure = canvas(2 * len(table), per_row=0.24, head=1.1)
+    figure = canvas(2 * len(table), each=0.24, head=1.1)
     axes = figure.subplots()
     series = (("criteria", "of assigned criteria", ORANGE, "//"), ("instances", "of instances", BLUE, ""))
     for offset, (name, label, color, hatch) in zip((-0.2, 0.2), series, strict=True):

@@ -70,7 +70,7 @@ def resolution(_frames: Frames, made: Tables) -> Drawing | None:
         return None
     names, shares = who(table), table["resolved_pct"].astype(float)
     errors = [shares - table["resolved_low"].astype(float), table["resolved_high"].astype(float) - shares]
-    figure = canvas(len(table), per_row=0.42)
+    figure = canvas(len(table), each=0.42)
     axes = figure.subplots()
     labels = [f"{row.resolved} of {row.instances}" for row in table.itertuples()]
     plain(axes, names, list(shares), [""] * len(names), xerr=errors, error_kw={"capsize": 3, "ecolor": INK})
@@ -178,7 +178,7 @@ def empty_patches(_frames: Frames, made: Tables) -> Drawing:
     if "repo" in table:
         names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
     told = [wrapped(name, 30) for name in names]
-    figure = canvas(len(table), per_row=0.15 + 0.15 * max(name.count("\n") + 1 for name in told))
+    figure = canvas(len(table), each=0.15 + 0.15 * max(name.count("\n") + 1 for name in told))
     axes = figure.subplots()
     shares = list(100 - table["non_empty_pct"].astype(float))
     plain(axes, told, shares, labels, color=YELLOW)
@@ -231,7 +231,7 @@ def structure(_frames: Frames, made: Tables) -> Drawing | None:
     if table.empty:
         return None
     names = who(table)
-    figure = canvas(2 * len(table), per_row=0.22, head=1.0)
+    figure = canvas(2 * len(table), each=0.22, head=1.0)
     panels = figure.subplots(1, 3, sharey=True)
     for axes, measure in zip(panels, MEASURES, strict=True):
         series = ((f"{measure}_mean", "model", BLUE, "", -0.2), (f"gold_{measure}_mean", "gold", YELLOW, "//", 0.2))

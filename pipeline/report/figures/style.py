@@ -118,9 +118,9 @@ def laid_out(figure: Figure) -> Figure:
     return figure
 
 
-def canvas(rows: int, *, head: float = 0.7, per_row: float = 0.34, width: float = WIDTH) -> Figure:
-    """A figure that is high enough for this many rows: `head` and `per_row` in inches."""
-    return Figure(figsize=(width, head + per_row * max(rows, 1)))
+def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
+    """A figure that is high enough for this many rows: `head` and `each` row in inches."""
+    return Figure(figsize=(width, head + each * max(rows, 1)))
 
 
 def wrapped(name: str, width: int = 22) -> str:
