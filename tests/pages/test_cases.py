@@ -89,7 +89,7 @@ def test_a_folder_of_cases_or_one_case(tmp_path: Path) -> None:
 @pytest.mark.rule("bad-input")
 def test_what_is_no_case_is_refused(tmp_path: Path) -> None:
     case = make_case(tmp_path / "all" / "a")
-    with pytest.raises(UserError, match="no case b\n  there is: a"):
+    with pytest.raises(UserError, match="no case b\n  available: a"):
         load_cases(tmp_path / "all", ("b",))
     with pytest.raises(UserError, match="no such folder"):
         load_cases(tmp_path / "none")

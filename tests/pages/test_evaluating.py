@@ -16,7 +16,7 @@ from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
 from pipeline.pages.records import PageVerdict
-from pipeline.pages.report import Other, write
+from pipeline.pages.report import Baseline, write
 from pipeline.pages.runs import load_run
 
 
@@ -110,7 +110,7 @@ def test_two_runs_are_compared_page_by_page(evaluation: Evaluation) -> None:
 @pytest.fixture
 def report(evaluation: Evaluation) -> Path:
     verdicts = evaluation.evaluate()
-    return write(evaluation, verdicts, Other("<i>before</i>", verdicts))
+    return write(evaluation, verdicts, Baseline("<i>before</i>", verdicts))
 
 
 def test_the_report_says_what_counts_and_what_is_missing(report: Path) -> None:
