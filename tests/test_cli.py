@@ -118,7 +118,7 @@ def test_the_installed_program_is_this_one() -> None:
         ),
         (["collect", "nothing", "--path", "."], "write it as org/repo or org__repo"),
         (["build", "a/b", "--sandbox", "vm"], "unknown sandbox 'vm'\n  available: docker, local"),
-        (["build", "a/b", "--sandbox", "local"], "a/b is not collected\n  collected are: none"),
+        (["build", "a/b", "--sandbox", "local"], "a/b is not collected\n  collected: none"),
         (["evaluate", "a/b", "oracle", "--sandbox", "vm"], "unknown sandbox 'vm'\n  available: docker, local"),
         (["evaluate", "a/b", "oracle", "--sandbox", "local"], "built: none"),
         (["predict", "a/b", "oracle"], "a/b has no dataset\n  built: none"),

@@ -1,7 +1,7 @@
 """Background work: one thread that performs calls in order. The end of the process does not wait for it.
 
-The standard library's pools are always waited for and refuse new work from then on, so a process that was asked to end
-would run on and fail.
+The pools of the standard library do not fit: at exit, Python waits for them and refuses new work, so a process that was
+asked to end would keep running and then fail.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ R = TypeVar("R")
 
 
 class Aside:
-    """A thread, started with the first work. As a context manager it is awaited, but not by who is asked to end."""
+    """A thread that starts with the first call. As a context manager, it waits for all calls, unless interrupted."""
 
     def __init__(self) -> None:
         self._work = SimpleQueue[Callable[[], None] | None]()
@@ -25,7 +25,7 @@ class Aside:
         self._lock = threading.Lock()
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
-        """Do `work` after all that was given before; its result, or what it raised, is the future's."""
+        """Queue a call; the future gets its result or its exception."""
         future = Future[R]()
         self._work.put(lambda: _fulfil(future, work, arguments))
         with self._lock:
@@ -35,12 +35,12 @@ class Aside:
         return future
 
     def settle(self, seconds: float | None = None) -> None:
-        """Wait for what was given until now. Raises TimeoutError after `seconds`."""
+        """Wait for all calls queued so far. Raises TimeoutError after `seconds`."""
         if self._thread:
             self.submit(lambda: None).result(seconds)
 
     def close(self) -> None:
-        """The thread ends after what was given until now."""
+        """End the thread after the calls queued so far."""
         self._work.put(None)
 
     def _run(self) -> None:

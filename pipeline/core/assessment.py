@@ -1,4 +1,4 @@
-"""What is said of one prediction beside its verdict, never instead of it (docs/assessment.md)."""
+"""Further findings on one prediction, next to its verdict and never in place of it (docs/assessment.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Likeness = Literal["cosmetic", "a11y-different", "unparsable"]
 
 
 class Spoken(Record):
-    """What a virtual screen reader says of what a test shows, phrase by phrase; nothing of what is no markup."""
+    """What a virtual screen reader announces for a test's snapshot, phrase by phrase; empty if it is not markup."""
 
     base: tuple[str, ...] = Field(default=(), description="without any patch")
     gold: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class SnapshotVerdict(Record):
 
 
 class Violation(Record):
-    """One thing that axe-core finds in a page."""
+    """One violation that axe-core finds in a page."""
 
     rule: str = Field(description="axe-core's")
     criteria: tuple[str, ...] = Field(description="WCAG's success criteria, as 1.1.1")
@@ -41,7 +41,7 @@ class Violation(Record):
 
 
 class AxeDelta(Record):
-    """How a patch changes what axe-core finds in all that the touched tests render."""
+    """How a patch changes what axe-core finds in everything that the touched tests render."""
 
     base: int = Field(ge=0, description="violations without any patch")
     gold: int = Field(ge=0, description="violations with the gold patch")
@@ -58,7 +58,7 @@ UNTOLD: Rated = -1
 
 
 class Rating(Record):
-    """What a judge says of a patch, once."""
+    """One rating of a patch by a judge."""
 
     reasoning: str
     score: Rated
@@ -68,7 +68,7 @@ class Rating(Record):
 
 
 class Judgement(Record):
-    """What a judge says of a patch: the ratings of all samples, and what they come to."""
+    """A judge's opinion of a patch: the ratings of all samples and the score they add up to."""
 
     model: str
     settings: str = Field(description="digest of the prompt, the parameters and the model's entry")
@@ -79,7 +79,7 @@ class Judgement(Record):
 
 
 class Part(Record):
-    """One part of the hybrid score: what it is worth from 0 to 1, None where it says nothing."""
+    """One part of the hybrid score: a value from 0 to 1, or None if the part does not apply."""
 
     value: float | None
     weight: float = Field(description="as the settings declare it")
@@ -87,7 +87,7 @@ class Part(Record):
 
 
 class Assessment(Versioned):
-    """What is said of one prediction; a part that is None was not asked for, or does not apply (`notes`)."""
+    """All findings on one prediction; a part that is None was not requested or does not apply (see `notes`)."""
 
     instance_id: str
     agent: str

@@ -1,6 +1,6 @@
-"""The result of an audit of our verdicts: variants of gold whose right verdict is known, and the verdicts they got.
+"""The result of an audit of our verdicts: variants of gold whose correct verdict is known, and the verdicts they got.
 
-Written by `dataset audit`, read by the analysis. Counts are here; intervals are in `report`.
+Written by `dataset audit`, read by the analysis. This module counts; confidence intervals are in `report`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ JUDGES: tuple[Judge, ...] = ("strict", "checked")
 
 
 class Variant(Record):
-    """A variant of gold, what makes it one, and its verdict; no outcome where it was not run."""
+    """A variant of gold, how it differs, and its verdict; the outcome is None if it was not run."""
 
     kind: Kind
     rule: str = Field(default="", description="its class")
@@ -36,7 +36,7 @@ class Variant(Record):
     note: str = Field(default="", description="why the checker says nothing")
 
     def resolved(self, judge: Judge) -> bool | None:
-        """What a judge says; None where it says nothing. Without a word of the checker, the tests' counts."""
+        """A judge's verdict, or None if there is none. Where the checker has no opinion, the tests decide."""
         if self.outcome in (None, Outcome.NOT_EVALUATED):
             return None
         strict = self.outcome is Outcome.RESOLVED
@@ -56,46 +56,46 @@ class VerdictAudit(Versioned):
 
     @property
     def gold(self) -> Outcome | None:
-        """How gold itself fared: where it is not resolved, its variants say nothing."""
-        return next((one.outcome for one in self.variants if one.kind == "gold"), None)
+        """The outcome of gold itself: if it is not resolved, its variants prove nothing."""
+        return next((variant.outcome for variant in self.variants if variant.kind == "gold"), None)
 
     @property
     def is_checked(self) -> bool:
         """Whether the accessibility checker was asked about any of its variants."""
-        return any(one.checked is not None or one.note for one in self.variants)
+        return any(variant.checked is not None or variant.note for variant in self.variants)
 
     def of(self, kind: Kind) -> tuple[Variant, ...]:
         """The variants of a kind, run or not."""
-        return tuple(one for one in self.variants if one.kind == kind)
+        return tuple(variant for variant in self.variants if variant.kind == kind)
 
     @property
     def hunks(self) -> Tally:
-        """The hunks of gold that were left out in turn: how many of them a test noticed. Its share is the strength."""
+        """Gold's hunks, each left out once: how many omissions a test noticed. The share is the tests' strength."""
         missed = tally([self], "hunk", "strict")
         return Tally(missed.of - missed.wrong, missed.of)
 
 
 class Tally(NamedTuple):
-    """So many of so many."""
+    """A count out of a total."""
 
     wrong: int
     of: int
 
     @property
     def share(self) -> float | None:
-        """From 0 to 1, None of nothing."""
+        """From 0 to 1; None if the total is 0."""
         return self.wrong / self.of if self.of else None
 
 
 def judged(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Iterator[tuple[VerdictAudit, Variant, bool]]:
-    """Every variant of a kind that got a verdict, and whether it is wrong; of instances that gold resolves, and about
-    which the judge was asked."""
+    """Every variant of a kind that got a verdict, and whether that verdict is wrong. Counts only instances that gold
+    resolves and that were shown to the judge."""
     for audit in audits:
-        asked = judge == "strict" or audit.is_checked
-        for one in audit.of(kind) if asked and audit.gold is Outcome.RESOLVED else ():
-            resolved = one.resolved(judge)
+        was_asked = judge == "strict" or audit.is_checked
+        for variant in audit.of(kind) if was_asked and audit.gold is Outcome.RESOLVED else ():
+            resolved = variant.resolved(judge)
             if resolved is not None:
-                yield audit, one, resolved is not (kind in ("gold", "same"))
+                yield audit, variant, resolved is not (kind in ("gold", "same"))
 
 
 def tally(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Tally:
@@ -107,6 +107,6 @@ def tally(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> Tally:
 def by_rule(audits: Iterable[VerdictAudit], kind: Kind, judge: Judge) -> dict[str, Tally]:
     """The same by class, in order of their names."""
     found: dict[str, list[bool]] = {}
-    for _, one, wrong in judged(audits, kind, judge):
-        found.setdefault(one.rule, []).append(wrong)
+    for _, variant, wrong in judged(audits, kind, judge):
+        found.setdefault(variant.rule, []).append(wrong)
     return {rule: Tally(sum(found[rule]), len(found[rule])) for rule in sorted(found)}

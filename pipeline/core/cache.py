@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def cache_root() -> Path:
-    """A11Y_BENCH_CACHE, else the platform's own folder for caches."""
+    """A11Y_BENCH_CACHE, else the platform's cache folder."""
     import platformdirs
 
     chosen = os.environ.get("A11Y_BENCH_CACHE")
@@ -24,7 +24,7 @@ def cache_root() -> Path:
 
 
 def lock(path: Path) -> filelock.BaseFileLock:
-    """A lock between threads and processes; one whose process ended is free by itself."""
+    """A lock between threads and processes. The system releases it when its process ends."""
     import filelock
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,9 +32,9 @@ def lock(path: Path) -> filelock.BaseFileLock:
 
 
 def once(folder: Path, make: Callable[[Path], Any]) -> Any:
-    """What `make(folder)` returned (plain data) when it first succeeded; others wait for it meanwhile.
+    """What `make(folder)` returned (plain data) when it first succeeded; other callers wait for it.
 
-    A folder whose making was interrupted is made again. It is made in place, since tools write absolute paths into it.
+    An interrupted folder is made again. It is made in place, since tools write absolute paths into it.
     """
     from pipeline.core.store import Unit
 

@@ -3,7 +3,7 @@
 Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports requests, results and messages and knows
 the workers. Which worker gets a unit is decided here, one unit per slot, where its environment was made if there is
 room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
-performed elsewhere. A unit under which TRIES workers ended is not tried again: it is not evaluated, with that cause.
+performed elsewhere. A unit that TRIES workers did not survive is not tried again: it is not evaluated, with that cause.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from pipeline.core.work import Request, Tell
 ADDRESS = "A11Y_BENCH_SCHEDULER"
 #: workers that may end under one unit
 TRIES = 3
-#: seconds: between two looks at who is there; that a unit waits for a slot where its environment is; that a scheduler
-#: which is gone is waited for; that what was announced may take
+#: seconds: between two listings of the workers; to wait for a slot where a unit's environment is; to wait for a lost
+#: scheduler; to wait for a message that was announced
 LOOK, NEAR, PATIENCE, LATE = 0.5, 30.0, 900.0, 60.0
-#: workers for which one second more passes between two looks: each is 2 KB
+#: workers that delay the next listing by a second: each takes 2 KB
 MANY = 200
 
 log = logging.getLogger(__name__)
 
 
-class Far:
-    """A worker anywhere: `each` has one for each unit that is under way."""
+class RemoteWorker:
+    """A worker on any machine: `each` uses one for each unit under way."""
 
     def __init__(self) -> None:
         self._cluster, self._unit, self._ended = _Cluster.join(), "", False
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
-        died: list[str] = []
-        while len(died) < TRIES:
+        deaths: list[str] = []
+        while len(deaths) < TRIES:
             address = self._cluster.take(request.affinity)
             try:
-                returned = self._sent(request, address, tell)
+                returned = self._perform_on(request, address, tell)
             finally:
                 self._cluster.give(address)
             if returned.kind == "result":
@@ -59,13 +59,13 @@ class Far:
             if returned.kind == "broken":
                 return request.failed(returned.value)
             if returned.kind == "died":
-                died.append(f"{address}: {returned.value}")
-                log.warning("%s: %s", request.name, died[-1])
-        message = f"{TRIES} workers ended under it: {'; '.join(died)}"
+                deaths.append(f"{address}: {returned.value}")
+                log.warning("%s: %s", request.name, deaths[-1])
+        message = f"{TRIES} workers ended while they performed it: {'; '.join(deaths)}"
         return request.failed(InfrastructureError(message, cause="worker"))
 
-    def _sent(self, request: Request[Any], address: str, tell: Tell) -> Returned:
-        """How it went on one worker, which is given the objects that it asks for."""
+    def _perform_on(self, request: Request[Any], address: str, tell: Tell) -> Returned:
+        """Perform a request on one worker, which is sent the objects that it asks for."""
         cluster, data = self._cluster, None
         clone = getattr(request, "clone", "")
         order = Order("", cluster.topic, pickle.dumps(request), slot.code(), slot.places(), clone)
@@ -74,7 +74,7 @@ class Far:
         for _ in range(3):
             self._unit = uuid.uuid4().hex
             returned = cluster.perform(
-                order._replace(unit=self._unit), data, address, self._heard(request, address, tell)
+                order._replace(unit=self._unit), data, address, self._listener(request, address, tell)
             )
             if returned.kind == "other_code":
                 cluster.refuse(address)
@@ -87,7 +87,7 @@ class Far:
                 data = cluster.packed(Path(clone), tuple(sorted(lacking)), tuple(sorted(returned.value)))
         raise InfrastructureError(f"{address} did not accept the objects of {clone}", cause="worker")
 
-    def _heard(self, request: Request[Any], address: str, tell: Tell) -> Tell:
+    def _listener(self, request: Request[Any], address: str, tell: Tell) -> Tell:
         def hear(event: Any) -> None:
             if event.kind == "ready" and request.affinity:
                 self._cluster.made(request.affinity, address)
@@ -96,7 +96,7 @@ class Far:
         return hear
 
     def end(self) -> None:
-        """Whatever is under way ends on its worker, too."""
+        """End the unit under way on its worker, too."""
         if not self._ended:
             self._ended = True
             self._cluster.leave(self._unit)
@@ -106,24 +106,24 @@ Message = tuple[str, Any]
 
 
 class _Cluster:
-    """The connection to a scheduler, which all that is under way share, and the slots of its workers."""
+    """The connection to a scheduler, shared by all units under way, and the slots of its workers."""
 
     _joined: dict[str, _Cluster] = {}
     _joining = threading.Lock()
 
     @classmethod
     def join(cls) -> _Cluster:
-        """The connection that is there, or a new one. Raises UserError, InfrastructureError."""
+        """The existing connection, or a new one. Raises UserError, InfrastructureError."""
         address = os.environ.get(ADDRESS, "")
         if not address:
             hint = f"start one (a11y-bench scheduler) and name it: {ADDRESS}=tcp://HOST:8786"
             raise UserError("no scheduler is named", field=ADDRESS, hint=hint)
         with cls._joining:
-            found = cls._joined.get(address)
-            if found is None or found.closed:
-                found = cls._joined[address] = cls(address)
-            found.users += 1
-            return found
+            cluster = cls._joined.get(address)
+            if cluster is None or cluster.closed:
+                cluster = cls._joined[address] = cls(address)
+            cluster.users += 1
+            return cluster
 
     def __init__(self, address: str) -> None:
         self.address, self.topic = address, f"a11y-bench-{uuid.uuid4().hex}"
@@ -157,7 +157,7 @@ class _Cluster:
             flight[1].put((kind, pickle.loads(value)))
 
     def perform(self, order: Order, data: bytes | None, address: str, hear: Tell) -> Returned:
-        """Perform a unit on one worker; what it tells is heard until it has ended."""
+        """Perform a unit on one worker; `hear` gets its events until it has ended."""
         messages = queue.SimpleQueue[Message]()
         self.flights[order.unit] = (address, messages)
         try:
@@ -170,19 +170,19 @@ class _Cluster:
 
     def _submitted(self, order: Order, data: bytes | None, address: str, messages: queue.SimpleQueue[Message]) -> Any:
         client = self.client
-        given = [order] if data is None else [order, client.scatter(data, workers=[address], hash=False)]
-        future = client.submit(slot.perform, *given, key=order.unit, workers=[address], pure=False)
+        arguments = [order] if data is None else [order, client.scatter(data, workers=[address], hash=False)]
+        future = client.submit(slot.perform, *arguments, key=order.unit, workers=[address], pure=False)
         future.add_done_callback(lambda done: messages.put(("end", done.status)))
         return future
 
     def _ended(self, future: Any, messages: queue.SimpleQueue[Message], hear: Tell) -> Returned:
-        """Hear what a unit tells until its end is known. A small result comes with the messages."""
+        """Receive a unit's messages until its end is known. A small result comes with the messages."""
         heard, fetched = 0, None
-        while fetched is None or heard < fetched.told:
+        while fetched is None or heard < fetched.messages:
             try:
                 kind, value = messages.get(timeout=LATE if fetched else None)
             except queue.Empty:
-                kind, value = "lost", "what it told did not arrive"
+                kind, value = "lost", "its messages did not arrive"
             match kind, value:
                 case "returned", Returned():
                     return value
@@ -192,9 +192,9 @@ class _Cluster:
                     return Returned("broken", future.exception())
                 case "event" | "log", _:
                     heard += 1
-                    _take(kind, value, hear)
+                    _pass_on(kind, value, hear)
                 case _ if fetched and fetched.kind != "told":
-                    return fetched  # what it told on its way is not worth another try
+                    return fetched  # missing progress messages do not justify another try
                 case _:
                     with suppress(Exception):
                         future.cancel()
@@ -204,30 +204,29 @@ class _Cluster:
     def _fetched(self, future: Any) -> Returned:
         try:
             return Returned(*future.result(timeout=LATE))
-        except Exception as error:  # its worker ended with it, or the scheduler did
+        except Exception as error:  # the worker or the scheduler ended
             return Returned("lost", f"its result did not arrive: {error!r}")
 
     # -- slots --------------------------------------------------------------------------------------------------------
     def take(self, affinity: str) -> str:
-        """The worker that a unit goes to, once one has a free slot. Raises InfrastructureError where nobody is left
-        to wait for."""
-        asked = time.monotonic()
+        """The worker for a unit, once one has a free slot. Raises InfrastructureError if the connection failed."""
+        started = time.monotonic()
         with self.changed:
             while True:
                 if self.failure:
                     raise InfrastructureError(self.failure, cause="scheduler")
-                if address := self._chosen(affinity, time.monotonic() - asked):
+                if address := self._chosen(affinity, time.monotonic() - started):
                     self.free[address] -= 1
                     return address
                 self.changed.wait(1)
 
     def _chosen(self, affinity: str, waited: float) -> str:
-        free = [one for one, slots in self.free.items() if slots > 0 and one not in self.refused]
-        there = [one for one in self.free if self.hosts[one] in self.near[affinity]] if affinity else []
-        best = [one for one in free if one in there]
-        if not best and there and waited < NEAR:
+        free = [worker for worker, slots in self.free.items() if slots > 0 and worker not in self.refused]
+        near = [worker for worker in self.free if self.hosts[worker] in self.near[affinity]] if affinity else []
+        best = [worker for worker in free if worker in near]
+        if not best and near and waited < NEAR:
             return ""
-        return max(best or free, key=lambda one: self.free[one], default="")
+        return max(best or free, key=lambda worker: self.free[worker], default="")
 
     def give(self, address: str) -> None:
         with self.changed:
@@ -236,13 +235,13 @@ class _Cluster:
             self.changed.notify_all()
 
     def made(self, affinity: str, address: str) -> None:
-        """What units of an affinity share is there."""
+        """Note that a worker's machine has what units of an affinity share."""
         with self.changed:
             if address in self.hosts:
                 self.near[affinity].add(self.hosts[address])
 
     def refuse(self, address: str) -> None:
-        """A worker of another version of the program gets nothing. Raises UserError where there is no other."""
+        """Send no work to a worker with another version of the program. Raises UserError if no other is left."""
         with self.changed:
             if address not in self.refused:
                 say(f"the worker {address} runs another version of this program and gets no work")
@@ -252,53 +251,53 @@ class _Cluster:
                 raise UserError("all workers run another version of this program", hint=hint)
 
     def packed(self, clone: Path, commits: tuple[str, ...], without: tuple[str, ...]) -> bytes:
-        """A pack, made once for all workers that lack the same."""
+        """A pack, made once for all workers that lack the same objects."""
         key = (clone, commits, without)
         with self._packing:
             if key not in self.packs:
-                self.packs = {key: packs.pack(clone, commits, without)}  # the last one: others come for the same
+                self.packs = {key: packs.pack(clone, commits, without)}  # the latest: others need the same
             return self.packs[key]
 
-    # -- who is there -------------------------------------------------------------------------------------------------
+    # -- workers ------------------------------------------------------------------------------------------------------
     def _watch(self) -> None:
-        """Look who is there; connect again to a scheduler that is gone, as long as it is waited for."""
-        began, said = time.monotonic(), False
+        """Keep the list of workers current, and reconnect to a lost scheduler for up to PATIENCE seconds."""
+        began, reported = time.monotonic(), False
         while not self.closed:
-            there = self._looked()
+            workers = self._list_workers()
             if self.closed:
                 return
-            if there is None:
+            if workers is None:
                 self._reconnect()
                 continue
-            self._seen(there)
-            if not there and not said and time.monotonic() - began > 5:
-                said = True
+            self._update_slots(workers)
+            if not workers and not reported and time.monotonic() - began > 5:
+                reported = True
                 say(f"no worker yet; start one: a11y-bench worker {self.address}")
-            time.sleep(LOOK + len(there) / MANY)
+            time.sleep(LOOK + len(workers) / MANY)
 
-    def _looked(self) -> dict[str, Any] | None:
-        """The workers as the scheduler itself says, None where it says nothing; what the client remembers of them is
-        often empty."""
+    def _list_workers(self) -> dict[str, Any] | None:
+        """The workers according to the scheduler itself, or None if it does not answer. The client's own list is often
+        empty."""
         if self.client.status != "running":
             return None
         try:
-            found: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
-            return found
+            workers: dict[str, Any] = self.client.sync(self.client.scheduler.identity, n_workers=-1)["workers"]
+            return workers
         except Exception:
             return None
 
-    def _seen(self, there: dict[str, Any]) -> None:
+    def _update_slots(self, workers: dict[str, Any]) -> None:
         with self.changed:
-            for address in self.free.keys() - there.keys():
+            for address in self.free.keys() - workers.keys():
                 del self.free[address], self.hosts[address]
                 self._tell_flights("gone", "the worker is gone", address)
-            for address in there.keys() - self.free.keys():
-                self.free[address], self.hosts[address] = there[address]["nthreads"], there[address]["host"]
+            for address in workers.keys() - self.free.keys():
+                self.free[address], self.hosts[address] = workers[address]["nthreads"], workers[address]["host"]
             self.changed.notify_all()
 
     def _tell_flights(self, kind: str, value: str, address: str = "") -> None:
-        for at, messages in list(self.flights.values()):
-            if not address or at == address:
+        for worker, messages in list(self.flights.values()):
+            if not address or worker == address:
                 messages.put((kind, value))
 
     def _reconnect(self) -> None:
@@ -321,7 +320,7 @@ class _Cluster:
 
     # -- the end ------------------------------------------------------------------------------------------------------
     def leave(self, unit: str) -> None:
-        """One of those that share the connection needs it no more; its unit, if it is under way, ends at once."""
+        """Release one share of the connection; if its unit is under way, end it at once."""
         if (flight := self.flights.get(unit)) and not self.closed:
             with suppress(Exception):
                 self.client.run(slot.stop, unit, workers=[flight[0]], on_error="ignore")
@@ -337,7 +336,7 @@ class _Cluster:
             self.client.close(timeout=5)
 
 
-def _take(kind: str, value: Any, hear: Tell) -> None:
+def _pass_on(kind: str, value: Any, hear: Tell) -> None:
     if kind == "event":
         hear(value)
     else:

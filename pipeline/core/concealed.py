@@ -1,8 +1,8 @@
-"""Removing secrets from what is stored, in any encoding: whoever has a secret can print it in many ways.
+"""Removing secrets from what is stored, in any encoding: a program that has a secret can print it in many ways.
 
 It finds plain text, reversed text, hex, base64 (at any offset, both alphabets), escaped letters (URL, JSON, HTML, C),
 UTF-16, and each of these in pieces: across lines, across a diff's lines, as concatenated quoted parts. It does not find
-what was compressed, encrypted or encoded twice, which is why keys expire with their gateway.
+what was compressed, encrypted or encoded twice. Keys therefore expire with their gateway.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 HIDDEN = b"***"
-#: secrets that are shorter stand in any text
+#: letters; shorter secrets can occur in any text and are only looked for as they are
 SHORTEST = 8
-#: what may stand between two letters of a secret in pieces: line ends with a diff's mark, quotes with what adds them up
+#: what may be between two letters of a split secret: line ends with a diff's mark, quotes with a concatenation operator
 _GAP = rb"""(?:\x00|\\?\r?\n[ \t]*[+\-> ]?|["'`][ \t]*[+.,&|]?[ \t]*["'`]|[ \t]){0,6}?"""
-#: what a gap is made of, with the letters of base64 that have two forms
+#: the characters of a gap, and the letters of base64 that have two forms
 _APART = b"\0\\\r\n\t+-> \"'`.,&|:/_"
-#: how letters are written by their number, and bytes apart
-_ESCAPES, _BYTES, _NEVER = (re.compile(one) for one in (rb"%[2-7][\da-fA-F]|\\x|\\u00|&#|\\[01]\d\d", rb"0x", rb"(?!)"))
+#: signs of letters written by their number, and of bytes written separately
+_ESCAPES, _BYTES, _NEVER = map(re.compile, (rb"%[2-7][\da-fA-F]|\\x|\\u00|&#|\\[01]\d\d", rb"0x", rb"(?!)"))
 _LINES = re.compile(rb"(\r?\n[+\- ]?)")
 
 
 def conceal(data: bytes, secrets: Iterable[str]) -> bytes:
-    """The data without these secrets. Lines stay lines, so that a patch stays one."""
+    """The data without these secrets. Line breaks are kept, so a patch remains a patch."""
     for secret in filter(None, secrets):
         if len(secret) < SHORTEST:
             data = data.replace(secret.encode(), HIDDEN)
@@ -43,14 +43,14 @@ def conceal_text(text: str, secrets: Iterable[str]) -> str:
     return conceal(text.encode(errors="surrogateescape"), secrets).decode(errors="surrogateescape")
 
 
-def _hidden(found: re.Match[bytes]) -> bytes:
-    parts = _LINES.split(found[0])
+def _hidden(match: re.Match[bytes]) -> bytes:
+    parts = _LINES.split(match[0])
     return b"".join(part if number % 2 else HIDDEN for number, part in enumerate(parts) if part)
 
 
 class _Form(NamedTuple):
-    """A way of writing a secret. It is in no data that neither hold how it `begins`, without gaps and in small letters,
-    nor one of the `marks` of letters that are written otherwise: looking for these is quick."""
+    """A way of writing a secret. Data can contain it only if they contain its beginning (`begins`, without gaps and in
+    lower case) or one of the `marks` of escaped letters, which is quick to check."""
 
     pattern: re.Pattern[bytes]
     begins: bytes
@@ -73,23 +73,23 @@ def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes])
 
 
 def _escaped(code: int) -> bytes:
-    """A letter as it is, or by its number."""
+    """A letter as it is, or escaped by its number."""
     numbered = rf"(?:%|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})|&#0*{code};|&#[xX]0*(?i:{code:x});|\\{{1,2}}{code:03o}"
     return b"(?:" + re.escape(bytes([code])) + b"|" + numbered.encode() + b")"
 
 
 def _digits(code: int) -> bytes:
-    """Either case; bytes may be set apart."""
+    """A hex digit in either case; bytes may be separated."""
     return rb"[:,]?(?:0x)?[%s%s]" % (bytes([code]).lower(), bytes([code]).upper())
 
 
 def _base64_letter(code: int) -> bytes:
-    """Either alphabet."""
+    """A letter of base64 in either alphabet."""
     return {ord("+"): rb"[+-]", ord("/"): rb"[/_]"}.get(code, re.escape(bytes([code])))
 
 
 def _base64(plain: bytes) -> Iterator[bytes]:
-    """The letters that follow from the secret alone, for each of the three places at which it may begin."""
+    """The letters that depend on the secret alone, for each of the three offsets at which it may begin."""
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + plain)
         first = -(-before * 8 // 6)

@@ -12,9 +12,9 @@ import click
 
 
 def clock(seconds: float) -> str:
-    """`MM:SS`, or `H:MM:SS` from an hour on."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes:02d}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+    """`MM:SS`, or `H:MM:SS` for an hour or more."""
+    minutes, remainder = divmod(int(seconds), 60)
+    return f"{minutes:02d}:{remainder:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{remainder:02d}"
 
 
 def counted(number: int, noun: str) -> str:
@@ -23,7 +23,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """The form of a noun that goes with a number."""
+    """The singular or plural of a noun."""
     return noun if number == 1 else noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
 
 
@@ -34,7 +34,7 @@ def say(text: str) -> None:
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table on stdout, numbers to the right."""
+    """A table on stdout, with numbers aligned to the right."""
     from rich.console import Console
     from rich.table import Table
 

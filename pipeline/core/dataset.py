@@ -1,4 +1,4 @@
-"""Reading datasets, in the same way for all stages that use them."""
+"""Reading datasets: the same for all stages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.core.store import Store, each_record, unique
 
 
 def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
-    """The instances of a repository. Raises UserError, with what there is, when it has none."""
+    """The instances of a repository. Raises UserError, with the datasets that exist, if it has none."""
     path = store.dataset(repo)
     found = tuple(unique(each_record(path, Instance), path))
     if not found:
@@ -22,18 +22,22 @@ def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
 
 def missing(store: Store, repo: Repo) -> UserError:
     """The error for a repository without instances."""
-    repos = store.repositories("02_dataset")
-    there = ", ".join(str(one) for one in repos if _holds_any(store.dataset(one))) or "none"
-    return UserError(f"{repo} has no dataset", hint=f"built: {there}; run: just build-run {repo}")
+    names = ", ".join(map(str, _all_built(store))) or "none"
+    return UserError(f"{repo} has no dataset", hint=f"built: {names}; run: just build-run {repo}")
 
 
 def built(store: Store, repos: Sequence[Repo]) -> list[Repo]:
-    """These repositories, or all that have instances where none is named. Raises UserError when there are none."""
-    found = list(repos) or [repo for repo in store.repositories("02_dataset") if _holds_any(store.dataset(repo))]
+    """These repositories, or all that have instances if none is named. Raises UserError if there are none."""
+    found = list(repos) or _all_built(store)
     if not found:
         raise UserError("no dataset is built", path=store.root / "02_dataset", hint="run: just build-run REPO")
     return found
 
 
-def _holds_any(path: Path) -> bool:
+def _all_built(store: Store) -> list[Repo]:
+    """All repositories that have instances."""
+    return [repo for repo in store.repositories("02_dataset") if _is_filled(store.dataset(repo))]
+
+
+def _is_filled(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0

@@ -19,8 +19,8 @@ from pipeline.core.store import Store, now
 
 
 class Standing(NamedTuple):
-    """What is decided on one instance: whether it is `chosen` by hand, where it stands (`choose`, `include` or
-    `exclude`, the last of them), and the values of fields."""
+    """All decisions on one instance: whether it is `chosen` by hand, the last `choose`, `include` or `exclude`
+    (`place`), and the values of fields."""
 
     chosen: bool = False
     place: Decision | None = None
@@ -35,10 +35,10 @@ def author() -> str:
         return "unknown"
 
 
-def make(instance_id: str, kind: str, **what: Any) -> Decision:
-    """A new decision of this user, of now."""
-    given = {"id": uuid.uuid4().hex[:12], "time": now(), "author": author()}
-    return Decision.model_validate({**given, "instance_id": instance_id, "kind": kind, **what})
+def make(instance_id: str, kind: str, **fields: Any) -> Decision:
+    """A new decision by this user at this time."""
+    defaults = {"id": uuid.uuid4().hex[:12], "time": now(), "author": author()}
+    return Decision.model_validate({**defaults, "instance_id": instance_id, "kind": kind, **fields})
 
 
 def decided(store: Store, repo: Repo) -> list[Decision]:
@@ -47,41 +47,42 @@ def decided(store: Store, repo: Repo) -> list[Decision]:
 
 
 def decide(store: Store, repo: Repo, decisions: Iterable[Decision]) -> None:
-    """Append decisions; several processes may at once."""
+    """Append decisions. Several processes may do so at once."""
     journal.append(store.decisions(repo), decisions)
 
 
 def in_force(decisions: Sequence[Decision]) -> list[Decision]:
-    """Those that none takes back; an `undo` that is taken back takes nothing back."""
-    void: set[str] = set()
-    for one in reversed(decisions):
-        if one.kind == "undo" and one.id not in void:
-            void.add(one.undoes)
-    return [one for one in decisions if one.kind != "undo" and one.id not in void]
+    """The decisions that are not undone. An `undo` that is undone itself has no effect."""
+    undone: set[str] = set()
+    for decision in reversed(decisions):
+        if decision.kind == "undo" and decision.id not in undone:
+            undone.add(decision.undoes)
+    return [decision for decision in decisions if decision.kind != "undo" and decision.id not in undone]
 
 
 def fold(decisions: Sequence[Decision]) -> dict[str, Standing]:
-    """What all of them come to, by instance; one whose decisions were all taken back stands there, too."""
-    standings = {one.instance_id: Standing(fields={}) for one in decisions}
-    for one in in_force(decisions):
-        standings[one.instance_id] = _after(standings[one.instance_id], one)
+    """The result of all decisions, by instance; instances whose decisions were all undone are included."""
+    standings = {decision.instance_id: Standing(fields={}) for decision in decisions}
+    for decision in in_force(decisions):
+        standings[decision.instance_id] = _after(standings[decision.instance_id], decision)
     return standings
 
 
-def words(one: Decision) -> str:
+def words(decision: Decision) -> str:
     """A decision in one line, for people."""
-    value = repr(one.value)
-    said = {
-        "set": f"{one.field} = {value[:57]}..." if len(value) > 60 else f"{one.field} = {value}",
-        "undo": f"takes {one.undoes} back",
+    value = repr(decision.value)
+    details = {
+        "set": f"{decision.field} = {value[:57]}..." if len(value) > 60 else f"{decision.field} = {value}",
+        "undo": f"takes {decision.undoes} back",
     }
-    return ": ".join(filter(None, (one.instance_id, one.kind, said.get(one.kind, ""), one.reason)))
+    parts = (decision.instance_id, decision.kind, details.get(decision.kind, ""), decision.reason)
+    return ": ".join(filter(None, parts))
 
 
-def _after(standing: Standing, one: Decision) -> Standing:
-    if one.kind == "set":
-        return standing._replace(fields=standing.fields | {one.field: one})
-    if one.kind == "comment":
+def _after(standing: Standing, decision: Decision) -> Standing:
+    if decision.kind == "set":
+        return standing._replace(fields=standing.fields | {decision.field: decision})
+    if decision.kind == "comment":
         return standing
-    fields = {} if one.record else standing.fields  # a whole record says what its fields are
-    return Standing(standing.chosen or one.kind == "choose", one, fields)
+    fields = {} if decision.record else standing.fields  # a whole record has its own fields
+    return Standing(standing.chosen or decision.kind == "choose", decision, fields)

@@ -1,4 +1,4 @@
-"""The tree of errors.
+"""The hierarchy of errors.
 
 A11yBenchError
 ├── UserError             bad input: names file, line, field and what to do; exit code 2, nothing written
@@ -35,9 +35,9 @@ class UserError(A11yBenchError):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        position = ":".join(str(part) for part in (self.path, self.line) if part is not None)
         field = f"field '{self.field}'" if self.field else ""
-        text = ": ".join(part for part in (place, field, self.message) if part)
+        text = ": ".join(part for part in (position, field, self.message) if part)
         return f"{text}\n  {self.hint}" if self.hint else text
 
 
@@ -50,11 +50,11 @@ class InfrastructureError(A11yBenchError):
 
 
 def fault(error: Mapping[str, Any]) -> str:
-    """One of pydantic's errors in words: people write lists, whatever Python reads them as."""
+    """One of pydantic's errors as a message. People write lists, even where Python reads tuples."""
     return str(error["msg"]).removeprefix("Value error, ").replace("valid tuple", "list")
 
 
 def unknown(kind: str, name: str, choices: list[str]) -> UserError:
-    """The error for a name that is not in a table: it lists what there is."""
-    there = ", ".join(sorted(choices)) or "none yet"
-    return UserError(f"unknown {kind} '{name}'", hint=f"available: {there}")
+    """The error for a name that is not in a table; it lists the names that are."""
+    available = ", ".join(sorted(choices)) or "none yet"
+    return UserError(f"unknown {kind} '{name}'", hint=f"available: {available}")

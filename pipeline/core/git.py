@@ -60,12 +60,12 @@ CLEAN = {
 }
 
 
-#: when and where a commit was made, in seconds and as an offset of hours and minutes
+#: the time of a commit in seconds, and its time zone as an offset of hours and minutes
 _COMMITTED = re.compile(rb"^committer .*> (\d+) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-#: the first time of a file in a checkout; the last is eight years later
+#: the earliest time of a file in a checkout (the start of 2000); the latest is eight years later
 _LONG_AGO = 946_684_800
-#: what a copy keeps of a file, and nothing else, tells whether it is still the same
+#: git compares only what a copy of a file keeps: its size, and its time to the second
 _BY_TIME_AND_SIZE = "[core]\n\tcheckStat = minimal\n\ttrustctime = false\n"
 #: the mode of a link
 _LINK = "120000"
@@ -77,29 +77,29 @@ class Clone(git.Repo):
     def __init__(self, ours: Path, place: Path, config: Path) -> None:
         super().__init__(ours)
         self.place, self._config = place, config
-        # commands see no files: what is checked out somewhere, and its attributes, have no say
-        nothing = {"GIT_WORK_TREE": str(ours), "GIT_INDEX_FILE": f"{ours}/no-index"}
+        # commands see no files, so a checkout and its attributes cannot influence them
+        no_files = {"GIT_WORK_TREE": str(ours), "GIT_INDEX_FILE": f"{ours}/no-index"}
         self.git = git.Git(str(ours))
-        self.git.update_environment(**CLEAN, **nothing)
+        self.git.update_environment(**CLEAN, **no_files)
         self.git.set_persistent_git_options(git_dir=str(ours))
         self.reader = reader_of(str(ours), _environment())
 
     @property
     def remote_url(self) -> str:
         """The address that the clone was made from, empty for none."""
-        where = ("--file", str(self._config)) if self._config.is_file() else ()
-        return str(self.git.config(*where, "--get", "remote.origin.url", with_exceptions=False))
+        options = ("--file", str(self._config)) if self._config.is_file() else ()
+        return str(self.git.config(*options, "--get", "remote.origin.url", with_exceptions=False))
 
 
 def open_clone(path: Path) -> Clone:
-    """The clone at `path`, bare or not. Raises UserError when there is none, or one that has no history."""
-    found = objects.locate(path)
-    if found is None:
+    """The clone at `path`, bare or not. Raises UserError if there is none, or if it has no history."""
+    folders = objects.locate(path)
+    if folders is None:
         raise UserError("not a git clone", path=path, hint="clone the repository and name its folder with --path")
-    if found.is_shallow:
+    if folders.is_shallow:
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
-    place = found.git.absolute()
-    clone = Clone(objects.over(place, found), place, found.config)
+    git_dir = folders.git.absolute()
+    clone = Clone(objects.over(git_dir, folders), git_dir, folders.config)
     require_commit(clone, "HEAD")
     return clone
 
@@ -111,7 +111,7 @@ def opened_clone(path: str) -> Clone:
 
 
 def has_commit(clone: Clone, sha: str) -> bool:
-    """Whether the commit and its tree are there."""
+    """Whether the clone has the commit and its tree."""
     return tree_name(clone, sha) is not None
 
 
@@ -122,7 +122,7 @@ def tree_name(clone: Clone, sha: str) -> str | None:
 
 
 def require_commit(clone: Clone, sha: str) -> None:
-    """Raise UserError when the clone lacks a commit."""
+    """Raise UserError if the clone lacks a commit."""
     if not has_commit(clone, sha):
         hint = "fetch it (git fetch --all), or collect from another clone (just collect-run)"
         raise UserError(f"the clone has no commit {sha}", path=clone.place, hint=hint)
@@ -135,20 +135,20 @@ def changed_files(clone: Clone, base: str, head: str) -> list[str]:
 
 
 def ancestors(clone: Clone, sha: str, number: int) -> list[str]:
-    """A commit, its first parent, and those of that as long as there is no merge: `number` of them at most."""
+    """A commit and its ancestors along first parents, up to the next merge: at most `number` of them."""
     rows = clone.git.rev_list("--first-parent", "--parents", f"--max-count={max(number, 1)}", sha).splitlines()
-    found = [sha]
+    commits = [sha]
     for row in rows:
         _, *parents = row.split()
-        if parents and (len(found) == 1 or len(parents) == 1):
-            found.append(parents[0])
+        if parents and (len(commits) == 1 or len(parents) == 1):
+            commits.append(parents[0])
         if len(parents) != 1:
             break
-    return found
+    return commits
 
 
 def line_counts(clone: Clone, base: str, head: str) -> tuple[int, int]:
-    """The lines that are added and removed between two commits as GitHub counts them: those of a renamed file alone."""
+    """Lines added and removed between two commits, counted as GitHub does: of a renamed file, only changed lines."""
     rows = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head).splitlines()
     counts = [row.split("\t")[:2] for row in rows]
     added, removed = (sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
@@ -171,31 +171,31 @@ def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
 
 
 def committed(clone: Clone, sha: str) -> str:
-    """The day of a commit (ISO) where it was made, empty where it says none. Raises UserError when it is not there."""
-    found = clone.reader.read(f"{sha}^{{commit}}")
-    if found is None:
+    """The date of a commit (ISO) in its own time zone; empty if it has none. Raises UserError if it is missing."""
+    commit = clone.reader.read(f"{sha}^{{commit}}")
+    if commit is None:
         raise UserError(f"the clone has no commit {sha}", path=clone.place)
-    said = _COMMITTED.search(found.data)
-    if said is None:
+    match = _COMMITTED.search(commit.data)
+    if match is None:
         return ""
-    seconds, sign, hours, minutes = (said[1], said[2], said[3], said[4])
+    seconds, sign, hours, minutes = (match[1], match[2], match[3], match[4])
     east = timedelta(hours=int(sign + hours), minutes=int(sign + minutes))
     return (datetime(1970, 1, 1) + timedelta(seconds=int(seconds)) + east).date().isoformat()  # noqa: DTZ001
 
 
 def show(clone: Clone, sha: str, path: str) -> str | None:
-    """A file's text at a commit, None where there is none."""
+    """A file's text at a commit, or None if there is no such file."""
     found = clone.reader.read(f"{sha}:{path}")
     return found.data.decode(errors="surrogateescape") if found and found.kind == "blob" else None
 
 
 def list_files(clone: Clone, sha: str) -> list[str]:
-    """Every path of a commit's tree. Raises UnsafeTree, as all do that read one."""
+    """Every path of a commit's tree. Raises UnsafeTree, like all functions that read a tree."""
     return [entry.path for entry in tree(clone, sha)]
 
 
 class Entry(NamedTuple):
-    """A file of a tree, a link, or another repository's commit (`kind`: `blob`, `commit`): its mode and its name."""
+    """A file or link of a tree (`kind` is `blob`), or a submodule (`commit`): its path, mode and object name."""
 
     path: str
     mode: str
@@ -204,8 +204,8 @@ class Entry(NamedTuple):
 
 
 def tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
-    """All that a commit's tree holds, checked. Raises UnsafeTree."""
-    return (_kept_tree if _COMMIT.fullmatch(sha) else _tree)(clone, sha)
+    """All entries of a commit's tree, checked. Raises UnsafeTree."""
+    return (_cached_tree if _COMMIT.fullmatch(sha) else _tree)(clone, sha)
 
 
 def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
@@ -214,35 +214,35 @@ def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
         raise UserError(f"the clone has no commit {sha}", path=clone.place)
     try:
         entries = tuple(Entry(path, row.mode, row.kind, row.name) for path, row in clone.reader.files(root))
-    except KeyError as lost:
-        raise UserError(f"the clone lacks a folder of the commit {sha}: {lost}", path=clone.place) from None
+    except KeyError as error:
+        raise UserError(f"the clone lacks a folder of the commit {sha}: {error}", path=clone.place) from None
     links = {entry.path: entry.name for entry in entries if entry.mode == _LINK}
     check_tree(sha, [entry.path for entry in entries], dict(_contents(clone, links)) if links else {})
     return entries
 
 
-#: a commit's tree never changes, and is asked for again and again
-_kept_tree = lru_cache(maxsize=16)(_tree)
+#: a commit's tree never changes and is often read again
+_cached_tree = lru_cache(maxsize=16)(_tree)
 
 
 def missing_files(clone: Clone, sha: str) -> list[str]:
     """The paths of a commit whose content the clone lacks: some copies leave out the largest files."""
-    return list((_kept_missing if _COMMIT.fullmatch(sha) else _missing)(clone, sha))
+    return list((_cached_missing if _COMMIT.fullmatch(sha) else _missing)(clone, sha))
 
 
 def _missing(clone: Clone, sha: str) -> tuple[str, ...]:
     blobs = _blobs(clone, sha)
-    told = _cat_file(clone, "--batch-check", blobs.values()).decode()
-    lacking = {line.split()[0] for line in told.splitlines() if line.endswith(" missing")}
+    output = _cat_file(clone, "--batch-check", blobs.values()).decode()
+    lacking = {line.split()[0] for line in output.splitlines() if line.endswith(" missing")}
     return tuple(path for path, blob in blobs.items() if blob in lacking)
 
 
-#: every verdict asks it of its instance's commit; what a clone lacks it lacks for as long as somebody works with it
-_kept_missing = lru_cache(maxsize=256)(_missing)
+#: needed for every verdict; assumes that nobody completes a clone while a process reads it
+_cached_missing = lru_cache(maxsize=256)(_missing)
 
 
 def read_blobs(clone: Clone, sha: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """The files of a commit whose path is wanted.
+    """The files of a commit whose paths are wanted.
 
     Raises UserError for a file whose content the clone lacks.
     """
@@ -254,7 +254,7 @@ def read_blobs(clone: Clone, sha: str, wanted: Callable[[str], bool]) -> Iterato
 
 
 def read_contents(clone: Clone, sha: str, paths: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-    """The files at these paths of a commit that there are; None for one whose content the clone lacks."""
+    """Those of these paths that a commit has, with content; None for content that the clone lacks."""
     blobs = _blobs(clone, sha)
     return _contents(clone, {path: blobs[path] for path in paths if path in blobs})
 
@@ -267,22 +267,22 @@ def _contents(clone: Clone, blobs: Mapping[str, str]) -> Iterator[tuple[str, byt
 
 
 def _blobs(clone: Clone, sha: str) -> dict[str, str]:
-    """Path -> the name of its content."""
+    """Path -> the name of its blob."""
     return {entry.path: entry.name for entry in tree(clone, sha) if entry.kind == "blob"}
 
 
 def _cat_file(clone: Clone, mode: str, blobs: Iterable[str]) -> bytes:
     command = ["git", f"--git-dir={clone.git_dir}", "cat-file", mode]
-    asked = "".join(f"{blob}\n" for blob in blobs).encode()
-    return subprocess.run(command, input=asked, check=True, env=_environment(), capture_output=True).stdout
+    names = "".join(f"{blob}\n" for blob in blobs).encode()
+    return subprocess.run(command, input=names, check=True, env=_environment(), capture_output=True).stdout
 
 
 def checkout(clone: Clone, sha: str, target: Path) -> None:
     """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
 
-    Files whose content the clone lacks are left out (`missing_files`). A file's time follows from its content and lies
-    in the past. So git sees whatever is written later, and need not read a copy again, wherever it is; and a cache that
-    believes times takes no other commit's file for this one. Raises UnsafeTree.
+    Files whose content the clone lacks are left out (`missing_files`). A file's time is in the past and derived from
+    its content. Git therefore notices every later write without reading copies again, and a cache that relies on times
+    never confuses the files of two commits. Raises UnsafeTree.
     """
     require_commit(clone, sha)
     entries = tree(clone, sha)
@@ -291,7 +291,7 @@ def checkout(clone: Clone, sha: str, target: Path) -> None:
         environment = _environment() | {"GIT_INDEX_FILE": f"{folder}/index"}
         plumbing = ["git", f"--git-dir={clone.git_dir}", f"--work-tree={target}"]
         subprocess.run([*plumbing, "read-tree", sha], check=True, env=environment, capture_output=True)
-        # ends with 1 when a blob is missing, and writes all the others
+        # exits with 1 if a blob is missing, but writes all the others
         subprocess.run([*plumbing, "checkout-index", "-a", "-q"], cwd=target, env=environment, capture_output=True)
     for entry in entries:
         seconds = _LONG_AGO + int(entry.name[:7], 16)
@@ -303,7 +303,7 @@ def checkout(clone: Clone, sha: str, target: Path) -> None:
 
 
 def commit_all(folder: Path) -> str:
-    """Make a folder a repository of one commit of all its files, ignored ones too; returns the commit."""
+    """Make a folder a repository with one commit of all its files, including ignored ones; returns the commit."""
     for arguments in (
         ["init", "-q", "-b", "main", "--template="],
         ["add", "-A", "-f"],
@@ -317,5 +317,5 @@ def commit_all(folder: Path) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The host's environment without what it says to git: a hook of another repository may have started this."""
+    """The host's environment without variables of git: a hook of another repository may have started this program."""
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | CLEAN

@@ -1,7 +1,7 @@
-"""Append-only files of records in JSON Lines: what people decide. Lines are never rewritten.
+"""Append-only files of records in JSON Lines, for people's decisions. Lines are never rewritten.
 
-Several processes may append at once. Each writes whole lines under a lock on the file, which are on disk when it
-returns. A line that a killed writer left incomplete is no record: readers skip it, and the next writer removes it.
+Several processes may append at once. Each writes whole lines under a lock on the file; they are on disk when it
+returns. A line that a killed writer left incomplete is not a record: readers skip it, and the next writer removes it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
-    """Add records at the end, all or none, making the file's folder. Raises OSError, for a full disk for example."""
+    """Add records at the end, all or none, making the file's folder. Raises OSError, for example for a full disk."""
     data = "".join(f"{record.model_dump_json()}\n" for record in records).encode()
     if not data:
         return
@@ -39,7 +39,7 @@ def append(path: Path, records: Iterable[Record]) -> None:
 
 
 def read(path: Path, kind: type[R]) -> list[R]:
-    """All records, the oldest first; a missing file is none. Raises UserError with file, line and field."""
+    """All records, the oldest first; a missing file has none. Raises UserError with file, line and field."""
     if not path.exists():
         return []
     whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
@@ -49,22 +49,22 @@ def read(path: Path, kind: type[R]) -> list[R]:
 
 
 def newest(path: Path, kind: type[R], key: tuple[str, ...]) -> list[R]:
-    """The records that count, where a newer one of the same key takes an older one's place, as they first came.
+    """The newest record of each key, in the order in which the keys first appear.
 
-    Records of this kind have a `time`. Of two of the same time the later line is the newer; one without a time is older
+    Records of this kind have a `time`. Of two with the same time, the later line is newer; one without a time is older
     than all that have one. Raises UserError with file, line and field.
     """
     found: dict[tuple[Any, ...], Any] = {}
-    one: Any
-    for one in read(path, kind):
-        values = tuple(getattr(one, field) for field in key)
-        if values not in found or one.time >= found[values].time:
-            found[values] = one
+    record: Any
+    for record in read(path, kind):
+        values = tuple(getattr(record, field) for field in key)
+        if values not in found or record.time >= found[values].time:
+            found[values] = record
     return list(found.values())
 
 
 def _mend(file: BinaryIO) -> int:
-    """End the last line, or take it away where it is torn; returns the file's size."""
+    """End the last line, or remove it if it is incomplete; returns the file's size."""
     file.seek(0)
     content = file.read()
     last = content[content.rfind(b"\n") + 1 :]
@@ -76,7 +76,7 @@ def _mend(file: BinaryIO) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a last line is the beginning of one: it has no end, and is no JSON."""
+    """Whether a last line is incomplete: it has no line end and is not valid JSON."""
     if not line or line.endswith(b"\n"):
         return False
     try:

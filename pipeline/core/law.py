@@ -25,7 +25,7 @@ _registered: dict[Chapter, set[tuple[str, str]]] = {}
 
 
 def register(chapter: Chapter, package: str, *names: str) -> None:
-    """Let these files of a package decide. Raises FileNotFoundError for one that is not there."""
+    """Add files of a package to a chapter. Raises FileNotFoundError for one that does not exist."""
     for name in names:
         if not files(package).joinpath(name).is_file():
             raise FileNotFoundError(f"{package}: {name}")
@@ -44,13 +44,13 @@ def law(*chapters: Chapter) -> str:
 
 @cache
 def _digest(decisive: frozenset[tuple[str, str]]) -> str:
-    """Of these files. Every verdict asks for it."""
+    """The digest of these files. Cached, since every verdict needs it."""
     return digest(*(part for pair in sorted(decisive) for part in (":".join(pair), _decisive(*pair))))
 
 
 @cache
 def _decisive(package: str, name: str) -> bytes:
-    """What of a file decides."""
+    """The part of a file that counts."""
     data = files(package).joinpath(name).read_bytes()
     return without_remarks(data.decode()).encode() if name.endswith(".py") else data
 

@@ -1,7 +1,7 @@
 """Names of repositories, instances and folders. Two names never share a folder; folders only help to find records.
 
-A repository's folder is `org__repo`. Names of models and agents can be anything: a plain one is its own folder name,
-any other gets a digest. Reads and writes nothing.
+A repository's folder is `org__repo`. Models and agents may have any name: a plain name is its own folder name, all
+others get a digest. Reads and writes nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pipeline.core.errors import UserError
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
 _REPO = re.compile(rf"^({_PART}?)(?:/|__)({_PART})$")
-#: an organisation that can stand before `__`: where that begins is never in doubt
+#: an organisation that can precede `__` without ambiguity
 _ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
-#: a repository that can stand after it, and whose folder is never another one's file
+#: a repository that can follow it, and whose folder never has the name of another one's file
 _NAME = re.compile(r"(?!\.+$)(?!.*\.jsonl$)[A-Za-z0-9._-]+")
 _INSTANCE = re.compile(rf"^({_PART}?)(?:/|__)({_PART}?)(?:-#|:|#|-)(\d+)$")
 
@@ -29,7 +29,7 @@ class Repo(NamedTuple):
 
     @property
     def slug(self) -> str:
-        """Its folder's name, no other repository's. Raises UserError for a repository that can have none."""
+        """The name of its folder, unique to it. Raises UserError for a repository that cannot have one."""
         if not (_ORG.fullmatch(self.org) and _NAME.fullmatch(self.repo)):
             hint = "an organisation holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
             raise UserError(f"'{self}' cannot name a folder", hint=hint)
@@ -37,7 +37,7 @@ class Repo(NamedTuple):
 
     @classmethod
     def of_slug(cls, name: str) -> Repo | None:
-        """The repository that a folder is named by, None for any other folder."""
+        """The repository that a folder is named after, or None for any other folder."""
         org, _, repo = name.partition("__")
         return cls(org, repo) if _ORG.fullmatch(org) and _NAME.fullmatch(repo) else None
 
@@ -67,29 +67,29 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     return Repo(match[1], match[2]), int(match[3])
 
 
-#: the first of the numbers that stand for commits: above every host's, and small enough for JSON
+#: the first number that stands for a commit: above all numbers of pull requests, and small enough for JSON
 _COMMITS = 1 << 52
 
 
 def commit_number(sha: str) -> int:
-    """The number of a change that has none of its own, by the first 13 digits of its commit."""
+    """The number of a change without a pull request, from the first 13 digits of its commit."""
     return _COMMITS + int(sha[:13], 16)
 
 
 def is_of_commit(number: int) -> bool:
-    """Whether a number is a commit's, not a pull request's."""
+    """Whether a number stands for a commit rather than a pull request."""
     return number >= _COMMITS
 
 
-#: names that are their own folder's; `~` is in none of them
+#: names that serve as folder names unchanged; none contains `~`
 _PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
-#: characters of a name that is not, as far as they can be shown
+#: the most characters that other names keep in their folder's name
 _SHOWN = 60
 
 
 def folder_name(text: str) -> str:
-    """A name as one safe path segment, which no other name has: `GLM-4.6` is itself, `deepinfra/GLM-4.6` gives
-    `deepinfra_GLM-4.6~8f358501bf4dcdce`. Raises UserError for an empty one."""
+    """A name as one safe and unique path segment: `GLM-4.6` stays as it is, `deepinfra/GLM-4.6` becomes
+    `deepinfra_GLM-4.6~8f358501bf4dcdce`. Raises UserError for an empty name."""
     if not text:
         raise UserError("the name of a folder must not be empty")
     if _PLAIN.fullmatch(text):
@@ -99,23 +99,23 @@ def folder_name(text: str) -> str:
 
 
 def named_by(folder: str) -> str | None:
-    """The name that a folder stands for, None where only its records can say."""
+    """The name that a folder stands for, or None if only its records can tell."""
     return folder if all(map(_PLAIN.fullmatch, folder.split(VARIANT, 1))) else None
 
 
-#: what stands between an agent and the name of its settings; it is in no folder's name
+#: separates an agent from the name of its settings; not used in other folder names
 VARIANT = "@"
 
 
 def variant(agent: str, name: str) -> str:
-    """An agent with named settings: `magentless@greedy`. Raises UserError for a name that can be none."""
+    """An agent with named settings: `magentless@greedy`. Raises UserError for an invalid name."""
     if name and not _PLAIN.fullmatch(name):
         raise UserError(f"'{name}' cannot name settings", field="name", hint="letters, digits, '.', '_' and '-'")
     return f"{agent}{VARIANT}{name}" if name else agent
 
 
 def agent_folder(label: str) -> str:
-    """The folder of an agent, with named settings or without, which no other one has."""
+    """The unique folder of an agent, with or without named settings."""
     return VARIANT.join(map(folder_name, label.split(VARIANT, 1))) if _is_variant(label) else folder_name(label)
 
 

@@ -18,7 +18,7 @@ from pipeline.core.names import folder_name
 
 
 class NpmPackage(NamedTuple):
-    """`name` is name@version, `integrity` the registry's digest of it, `member` the path of a file or folder in it."""
+    """`name` is name@version, `integrity` its digest in the registry, `member` the path of a file or folder in it."""
 
     name: str
     integrity: str
@@ -31,7 +31,7 @@ class NpmPackage(NamedTuple):
         return folder / member
 
     def fetch(self, folder: Path) -> str:
-        """Download the package into `folder` and return the path of the member in there.
+        """Download the package into `folder` and return the member's path in it.
 
         Raises InfrastructureError if npm is missing or cannot download it, or if the digest is not the pinned one.
         """
@@ -40,19 +40,19 @@ class NpmPackage(NamedTuple):
         if self.integrity != f"sha512-{digest}":
             message = f"{self.name} has the digest sha512-{digest}, but {self.integrity} is pinned"
             raise InfrastructureError(message, cause="registry")
-        wanted = f"package/{self.member}"
+        path = f"package/{self.member}"
         with tarfile.open(archive) as package:
-            members = [one for one in package if one.name == wanted or one.name.startswith(f"{wanted}/")]
+            members = [member for member in package if member.name == path or member.name.startswith(f"{path}/")]
             package.extractall(folder, members, filter="data")
         archive.unlink()
-        return wanted
+        return path
 
     def _pack(self, folder: Path) -> str:
         command = ["npm", "pack", self.name, "--silent", "--pack-destination", str(folder)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True)
+            process = subprocess.run(command, capture_output=True, text=True)
         except FileNotFoundError:
             raise InfrastructureError(f"npm is needed to download {self.name}", cause="registry") from None
-        if done.returncode:
-            raise InfrastructureError(f"npm could not download {self.name}: {done.stderr.strip()}", cause="registry")
-        return done.stdout.strip()
+        if process.returncode:
+            raise InfrastructureError(f"npm could not download {self.name}: {process.stderr.strip()}", cause="registry")
+        return process.stdout.strip()

@@ -1,4 +1,4 @@
-"""A bare repository of ours over the objects of a clone, through which git reads commits and nothing else of the clone.
+"""A bare repository of our own over a clone's objects: git reads commits through it, and nothing else of the clone.
 
 A clone's configuration, hooks, attributes and remotes come from its maker and can contain commands (file system
 monitors, filters, fetching missing objects), so git is never started in a clone. Our repository is in the cache folder,
@@ -19,21 +19,21 @@ from pipeline.core.errors import UserError
 from pipeline.core.store import digest, write_bytes
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-#: references that name others, at most
+#: the longest chain of references that name each other
 _MOST = 5
-#: the configuration of ours, by the length of an object's name
+#: the configuration of our repository, by the length of an object's name
 _CONFIG = {
     40: "[core]\n\trepositoryformatversion = 0\n\tbare = true\n",
     64: "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n",
 }
-#: bytes that a file in place of a clone's folder has fewer of
+#: bytes; a file in place of a clone's git folder is smaller
 _POINTER = 8192
-#: a file of ours that says whose objects it reads
+#: the file in our repository that names the clone it reads
 _OF = "a11y-bench-of"
 
 
-class Place(NamedTuple):
-    """A clone's own folders: `git` has its HEAD, `common` objects and references (the same but for a work tree)."""
+class GitFolders(NamedTuple):
+    """A clone's own folders: `git` has HEAD, `common` objects and references. They differ only in linked work trees."""
 
     git: Path
     common: Path
@@ -48,75 +48,76 @@ class Place(NamedTuple):
         return self.common / "config"
 
 
-def locate(path: Path) -> Place | None:
-    """The folders of the clone at `path`: bare, with files, or a work tree of another; None where there is none."""
+def locate(path: Path) -> GitFolders | None:
+    """The folders of the clone at `path` (bare, with files, or a linked work tree), or None if there is none."""
     for folder in (path / ".git", path):
         git = _linked(folder)
         common = git / _text(git / "commondir").strip() if (git / "commondir").is_file() else git
         if (git / "HEAD").is_file() and (common / "objects").is_dir() and (common / "refs").is_dir():
-            return Place(git, common)
+            return GitFolders(git, common)
     return None
 
 
 def _linked(folder: Path) -> Path:
-    """A file in place of the folder says where it is."""
-    said = _text(folder) if folder.is_file() and folder.stat().st_size < _POINTER else ""
-    return folder.parent / said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else folder
+    """The git folder itself, or the one that a file in its place names."""
+    content = _text(folder) if folder.is_file() and folder.stat().st_size < _POINTER else ""
+    return folder.parent / content.removeprefix("gitdir:").strip() if content.startswith("gitdir:") else folder
 
 
-def over(place: Path, found: Place) -> Path:
-    """Our repository over the objects of a clone, at the clone's HEAD, made unless it is there.
+def over(git_dir: Path, folders: GitFolders) -> Path:
+    """Our repository over the objects of a clone, at the clone's HEAD; made if needed.
 
-    Raises UserError for a clone whose HEAD names no commit. Those of clones that are gone are removed.
+    Repositories of clones that no longer exist are removed. Raises UserError for a clone whose HEAD names no commit.
     """
-    head = _head(found)
+    head = _head(folders)
     if not head:
-        form = "the form of its references (reftable) is not read here" if (found.common / "reftable").exists() else ""
-        hint = f"{form or 'fetch it (git fetch --all)'}, or collect from another clone (just collect-run)"
-        raise UserError("the clone has no commit HEAD", path=place, hint=hint)
+        has_reftable = (folders.common / "reftable").exists()
+        advice = "its references are in a reftable, which is not read" if has_reftable else "fetch it (git fetch --all)"
+        hint = f"{advice}, or collect from another clone (just collect-run)"
+        raise UserError("the clone has no commit HEAD", path=git_dir, hint=hint)
     clones = cache_root() / "clones"
-    ours, objects = clones / digest(str(found.git.resolve())), str((found.common / "objects").resolve())
-    wanted = {
-        _OF: f"{place}\n",
+    ours, objects = clones / digest(str(folders.git.resolve())), str((folders.common / "objects").resolve())
+    files = {
+        _OF: f"{git_dir}\n",
         "config": _CONFIG[len(head)],
         "objects/info/alternates": f"{_quoted(objects)}\n",
         "HEAD": f"{head}\n",
     }
-    if any(_text(ours / name) != text for name, text in wanted.items()):
+    if any(_text(ours / name) != text for name, text in files.items()):
         with lock(clones / "lock"):
             _forget(clones)
             (ours / "refs").mkdir(parents=True, exist_ok=True)
-            for name, text in wanted.items():
+            for name, text in files.items():
                 write_bytes(ours / name, text.encode(errors="surrogateescape"))
     return ours
 
 
 def _forget(clones: Path) -> None:
-    """Remove ours of clones that are gone."""
+    """Remove our repositories of clones that no longer exist."""
     for path in clones.glob(f"*/{_OF}"):
         if not Path(_text(path).removesuffix("\n")).exists():
             shutil.rmtree(path.parent, ignore_errors=True)
 
 
-def _head(found: Place) -> str:
-    """The commit that HEAD names, empty for none."""
-    said = _text(found.git / "HEAD").strip()
+def _head(folders: GitFolders) -> str:
+    """The commit that HEAD names; empty if there is none."""
+    content = _text(folders.git / "HEAD").strip()
     for _ in range(_MOST):
-        if not said.startswith("ref:"):
+        if not content.startswith("ref:"):
             break
-        name = said.removeprefix("ref:").strip()
-        said = next(_named(found, name), "")
-    return said if _COMMIT.fullmatch(said) else ""
+        name = content.removeprefix("ref:").strip()
+        content = next(_reference(folders, name), "")
+    return content if _COMMIT.fullmatch(content) else ""
 
 
-def _named(found: Place, name: str) -> Iterator[str]:
-    """What a reference says: a file of its own counts before the list."""
-    for folder in (found.git, found.common):
-        if (folder / name).is_file():
-            yield _text(folder / name).strip()
-    for line in _text(found.common / "packed-refs").splitlines():
-        commit, _, other = line.partition(" ")
-        if other == name:
+def _reference(folders: GitFolders, name: str) -> Iterator[str]:
+    """The values of a reference: its own file comes before the list of packed references."""
+    for parent in (folders.git, folders.common):
+        if (parent / name).is_file():
+            yield _text(parent / name).strip()
+    for line in _text(folders.common / "packed-refs").splitlines():
+        commit, _, reference = line.partition(" ")
+        if reference == name:
             yield commit
 
 
@@ -125,6 +126,6 @@ def _text(path: Path) -> str:
 
 
 def _quoted(path: str) -> str:
-    """As git reads a path that may hold anything."""
+    """A path with any characters, quoted for git."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

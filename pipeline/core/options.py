@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, with the same words and the same checks."""
+"""Options and arguments that several commands share, with the same names and checks."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs al
 
 
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--data DIR`: passes `store`, a data directory that is there. Raises UserError where it is not."""
+    """`--data DIR`: passes `store`, an existing data directory. Raises UserError if it does not exist."""
     return _data_option(function, require_data)
 
 
 def new_data_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a command that may begin a data directory. Raises UserError where nothing can be written."""
-    return _data_option(function, _try)
+    """The same for a command that may create a data directory. Raises UserError if it cannot be written."""
+    return _data_option(function, _require_writable)
 
 
 def any_data_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a command that tells what is there, and whether anything is."""
+    """The same for a command that reports what exists: the directory may be missing."""
     return _data_option(function, lambda _: None)
 
 
 def require_data(folder: Path) -> None:
-    """Raise UserError where a data directory is not there."""
+    """Raise UserError if a data directory does not exist."""
     if not folder.is_dir():
         from pipeline.core.errors import UserError
 
@@ -55,11 +55,11 @@ def require_data(folder: Path) -> None:
         raise UserError("no such data directory", path=folder, field="--data", hint=hint)
 
 
-def _try(folder: Path) -> None:
-    """Whether files can be written there; leaves nothing behind."""
+def _require_writable(folder: Path) -> None:
+    """Raise UserError if no file can be written to a folder; leaves nothing behind."""
     from pipeline.core.errors import UserError
 
-    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
@@ -68,9 +68,9 @@ def _try(folder: Path) -> None:
         message = f"nothing can be written there: {error.strerror}"
         raise UserError(message, path=folder, field="--data", hint="name another folder with --data") from None
     finally:
-        for one in made:
+        for path in missing:
             with suppress(OSError):
-                one.rmdir()
+                path.rmdir()
 
 
 def _data_option(function: Callable[..., Any], check: Callable[[Path], None]) -> Callable[..., Any]:
@@ -106,17 +106,17 @@ def _repos(_context: click.Context, _parameter: click.Parameter, values: tuple[s
 
 repo_argument: Decorator = click.argument("repo", callback=_repo)
 repos_argument: Decorator = click.argument("repos", nargs=-1, callback=_repos)
-#: what the thesis's commands say between repository and model; here the files of a repository say it
+#: languages that the thesis's commands name between repository and model; here the repository's files tell
 LANGUAGES = ("ts", "tsx", "typescript", "js", "jsx", "javascript", "vue", "html", "css")
 
 
 def _model(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> str:
     """MODEL, or the thesis's form LANGUAGE MODEL."""
-    *before, model = words
-    if before and (len(before) > 1 or before[0].lower() not in LANGUAGES):
+    *languages, model = words
+    if languages and (len(languages) > 1 or languages[0].lower() not in LANGUAGES):
         raise click.UsageError(f"one MODEL is expected, not {len(words)}: {' '.join(words)}", context)
-    if before:
-        click.echo(f"'{before[0]}' is ignored: the repository's files say what it is written in", err=True)
+    if languages:
+        click.echo(f"'{languages[0]}' is ignored: the repository's files say what it is written in", err=True)
     return model
 
 
@@ -186,7 +186,7 @@ attempts_option: Decorator = click.option(
 
 
 def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--pr`, `--instances` and `--limit`: pass `subset`, which instances are meant."""
+    """`--pr`, `--instances` and `--limit`: pass `subset`, the selected instances."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, numbers: tuple[int, ...], instances: str | None, limit: int | None, **kwargs: Any) -> Any:
@@ -211,22 +211,22 @@ agent_option: Decorator = click.option(
 )
 
 
-#: model names that need no model: the gold patch, and no patch (docs/rules.md, Running)
+#: names in place of a model: the gold patch, and no patch (docs/rules.md, Running)
 REFERENCES = ("oracle", "nop")
 
 
 def agent_of(agent: str, model: str, name: str = "") -> str:
-    """The agent that a command means, with the name of its settings: the references are agents of their own."""
+    """The agent that a command names, with the name of its settings. References are agents of their own."""
     from pipeline.core.names import variant
 
     return model if model in REFERENCES else variant(agent, name)
 
 
 def require_agent(agent: str) -> None:
-    """Refuse the name of an agent that there is not, where a reference answers and no agent is read."""
+    """Raise UserError for an agent that does not exist: with a reference as the model, no agent is read to notice."""
     from pipeline.core.errors import unknown
     from pipeline.core.vendors import VENDORS
 
-    there = [path.parent.name for path in VENDORS.glob("*/agent.toml")]
-    if agent not in (*there, *REFERENCES):
-        raise unknown("agent", agent, there)
+    names = [path.parent.name for path in VENDORS.glob("*/agent.toml")]
+    if agent not in (*names, *REFERENCES):
+        raise unknown("agent", agent, names)

@@ -1,7 +1,7 @@
 """Patches as text: their files and their parts, and which files are tests.
 
-Which files are tests is said by `test-files.toml`, wider than the thesis's list (patterns-seed.toml; docs/mining.md).
-Applying patches is `execution`'s, which files a patch must not decide `ecosystems.protection`'s.
+`test-files.toml` says which files are tests; it is wider than the thesis's list (patterns-seed.toml; docs/mining.md).
+Applying patches is in `execution`; files that a patch must not change are in `ecosystems.protection`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOVED = re.compile(r"^(?:rename|copy) to (.+)$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
-#: a test file that can be run; one that is called a test; one that stands where helpers stand, or is called so
+#: a test file with code; one named like a test; one in a folder of helpers, or named like one
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|coffee)$", re.IGNORECASE)
 _CALLED = re.compile(r"(?:[-_.](?:tests?|specs?|cy|e2e|pw|itest)|[a-z0-9](?:Tests?|Specs?))(?:\.\w+)*\.\w+$")
 _HELPER = re.compile(
@@ -57,7 +57,7 @@ def named_table(name: str) -> dict[str, Any]:
 
 @cache
 def shipped_tests() -> PathPatterns:
-    """Ours: what decides of every instance which files are tests."""
+    """Our own patterns, which decide for every instance which files are tests."""
     return PathPatterns(tuple(named_table("test-files.toml")["test_file"]["path"]))
 
 
@@ -67,7 +67,7 @@ def is_test_file(path: str) -> bool:
 
 
 def is_runnable(path: str) -> bool:
-    """Whether a test file is one that a runner runs, not a helper, a fixture or a mock that belongs to tests."""
+    """Whether a runner runs a file as a test: a helper, fixture or mock is not run."""
     return bool(is_test_file(path) and _CODE.search(path) and (_CALLED.search(path) or not _HELPER.search(path)))
 
 
@@ -94,7 +94,7 @@ def diff_counts(patch: str) -> tuple[int, int]:
 
 
 def _path(section: str) -> str:
-    """The header says `a/NAME b/NAME`, clear even with blanks in it; a file that moved has a line that says so."""
+    """The new path: half of the header `a/NAME b/NAME`, even with blanks in it, or the line of a rename or copy."""
     if moved := _MOVED.search(section):
         return _unquote(moved[1])
     header = section.partition("\n")[0].removeprefix("diff --git ")
@@ -102,7 +102,7 @@ def _path(section: str) -> str:
 
 
 def _unquote(path: str) -> str:
-    """Git quotes paths with control characters or quotes in C's manner."""
+    """Undo git's quoting, in the style of C, of paths with control characters or quotes."""
     if not path.startswith('"'):
         return path
     return _ESCAPE.sub(_unescape, path[1:-1].encode()).decode(errors="surrogateescape")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """Counts `total` units of `what`; `before` are the kinds of those that had ended already.
+    """Counts `total` units of `what`; `before` are the kinds of units that ended in earlier runs.
 
     Thread-safe; use it as a context manager.
     """
@@ -48,34 +48,34 @@ class Progress:
             self._view.stop()
 
     def step(self, unit: str, text: str) -> None:
-        """One unit got further; so did something that units wait for, which ends with `leave`."""
+        """Report a step of a unit, or of something that units wait for, which ends with `leave`."""
         with self._lock:
             since = self.under_way[unit].since if unit in self.under_way else time.monotonic()
             self.under_way[unit] = Step(text, since)
         self._tell(f"{unit}: {text}", passing=True)
 
     def hear(self, event: Event) -> None:
-        """Show what a unit of work tells."""
+        """Show the event of a unit of work."""
         if event.text:
             self.step(event.unit, event.text)
 
     def leave(self, unit: str) -> None:
-        """Something that units waited for is there."""
+        """Something that units waited for is ready."""
         with self._lock:
             self.under_way.pop(unit, None)
 
     def finish(self, unit: str, text: str, kind: str = "") -> None:
-        """One unit ended, well or badly; `kind` is what it counts as."""
+        """Report the end of a unit, successful or not; `kind` is what it counts as."""
         with self._lock:
             self.under_way.pop(unit, None)
             self.done += 1
             self.kinds.update(filter(None, [kind]))
-            place = f"{self.done} of {self.total}"
-            rest = self.seconds_to_go
-        self._tell(f"{unit}: {text} ({place}{f', {clock(rest)} to go' if rest > 60 else ''})")
+            count = f"{self.done} of {self.total}"
+            remaining = self.seconds_to_go
+        self._tell(f"{unit}: {text} ({count}{f', {clock(remaining)} to go' if remaining > 60 else ''})")
 
     def note(self, name: str, text: str) -> None:
-        """Something that holds for the whole, and is shown while there is a live view."""
+        """A note on the whole batch, shown in the live view."""
         with self._lock:
             self.notes[name] = text
 
@@ -86,22 +86,22 @@ class Progress:
 
     @property
     def seconds_to_go(self) -> float:
-        """By the units that ended since the start; 0 as long as there is none."""
+        """An estimate from the units that ended since the start; 0 if there is none yet."""
         ended = self.done - self.before
         return self.seconds / ended * (self.total - self.done) if ended else 0
 
     def lines(self) -> dict[str, Step]:
-        """What is under way, at this moment."""
+        """The units under way at this moment, with their latest steps."""
         with self._lock:
             return dict(self.under_way)
 
     def stopping(self) -> None:
-        """Say that no new work starts, and what is waited for."""
+        """Announce that no new work starts, and which units are still awaited."""
         waiting = ", ".join(self.lines()) or "nothing"
         say(f"stopping after: {waiting}; press Ctrl-C again to stop at once")
 
     def _tell(self, line: str, passing: bool = False) -> None:
-        """A line of the log, and of the console; a live view shows what passes in its place."""
+        """Write a line to the log and the console; with a live view, passing steps go to the log only."""
         logging.getLogger(__name__).info(line)
         with self._lock:
             if not self._view:
@@ -111,14 +111,14 @@ class Progress:
 
 
 class Step(NamedTuple):
-    """What a unit does now, and since when it is under way (monotonic seconds)."""
+    """What a unit is doing, and when it started (monotonic seconds)."""
 
     text: str
     since: float
 
 
 def _live(progress: Progress) -> Live:
-    """Show a progress from now on, until `stop` is called."""
+    """Show the progress until `stop` is called."""
     from rich.console import Console
     from rich.live import Live
 
@@ -130,7 +130,7 @@ def _live(progress: Progress) -> Live:
 
 
 def view(progress: Progress) -> RenderableType:
-    """A line on the whole, a line on how units ended, and a line for each that is under way."""
+    """A line for the whole batch, a line with counts of outcomes, and a line for each unit under way."""
     from rich.console import Group
 
     kinds = " · ".join(f"{kind} {count}" for kind, count in progress.kinds.most_common())
@@ -141,12 +141,12 @@ def _whole(progress: Progress) -> Table:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
 
-    rest = f"{clock(progress.seconds_to_go)} to go" if progress.seconds_to_go else ""
-    words = [f"{progress.done} of {progress.total}", clock(progress.seconds), rest]
-    words += [f"{name} {text}" for name, text in progress.notes.items()]
+    remaining = f"{clock(progress.seconds_to_go)} to go" if progress.seconds_to_go else ""
+    parts = [f"{progress.done} of {progress.total}", clock(progress.seconds), remaining]
+    parts += [f"{name} {text}" for name, text in progress.notes.items()]
     row = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=max(1, progress.total), completed=progress.done, width=16)
-    row.add_row(progress.what, bar, _line(" · ".join(filter(None, words))))
+    row.add_row(progress.what, bar, _line(" · ".join(filter(None, parts))))
     return row
 
 
@@ -160,7 +160,7 @@ def _under_way(progress: Progress) -> Table:
 
 
 def _line(text: str) -> Text:
-    """One line, cut where it is too long."""
+    """One line, cut off if it is too long."""
     from rich.text import Text
 
     return Text(text, no_wrap=True, overflow="ellipsis")

@@ -1,6 +1,6 @@
 """Ratings of candidates: the values of every field, and the checks across fields that hold for people and models.
 
-The fields and the logic are those of the thesis (appendix 9.8). Words of older ratings are read as today's.
+The fields and the logic are those of the thesis (appendix 9.8). Values of older ratings are read as today's.
 Reads and writes nothing.
 """
 
@@ -26,7 +26,7 @@ Condition = Literal["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8"]
 STATUSES: tuple[ReviewStatus, ...] = get_args(ReviewStatus)
 #: statuses of candidates that are good enough to be built
 BUILT: frozenset[str] = frozenset({"super", "reworked"})
-#: words of ratings that were written before today's
+#: values of older ratings -> today's
 OLDER = {"ok": "accepted", "bad": "rejected", "hard": "difficult"}
 
 #: what must hold for `super`
@@ -69,7 +69,7 @@ def _today(word: Any) -> Any:
 
 
 class Review(Versioned):
-    """One rating of one candidate, by a person or a model (stage 00). What it does not say is None, or empty."""
+    """One rating of one candidate, by a person or a model (stage 00). Fields that were not rated are None or empty."""
 
     instance_id: str
     rater: str = Field(min_length=1, max_length=120)
@@ -109,7 +109,7 @@ class Review(Versioned):
 
     @property
     def label_names(self) -> frozenset[str]:
-        return frozenset(one.name for one in self.labels)
+        return frozenset(label.name for label in self.labels)
 
     @property
     def is_explicit(self) -> bool:
@@ -118,64 +118,70 @@ class Review(Versioned):
         return "Is Explicit" in names or self.conditions.get("S7") is False
 
 
-#: (what is wrong, whether it is): the thesis's decision logic. What a rating does not say contradicts nothing
+#: (message, condition): the thesis's decision logic. A field that was not rated contradicts nothing
 _RULES: tuple[tuple[str, Callable[[Review], bool]], ...] = (
     (
         "what is not about accessibility is rejected",
-        lambda one: (
-            (one.is_accessibility_related is False or "Missing a11y" in one.label_names) and one.status != "rejected"
+        lambda review: (
+            (review.is_accessibility_related is False or "Missing a11y" in review.label_names)
+            and review.status != "rejected"
         ),
     ),
     (
         "what lacks a test or code patch is rejected",
-        lambda one: ("MTC" in one.label_names or one.test_quality == "Missing Tests") and one.status != "rejected",
+        lambda review: (
+            ("MTC" in review.label_names or review.test_quality == "Missing Tests") and review.status != "rejected"
+        ),
     ),
     (
         "what needs an external set-up is rejected",
-        lambda one: one.requires_external_setup is True and one.status != "rejected",
+        lambda review: review.requires_external_setup is True and review.status != "rejected",
     ),
-    ("without a unit test it is not super", lambda one: one.has_unit_test is False and one.status == "super"),
+    ("without a unit test it is not super", lambda review: review.has_unit_test is False and review.status == "super"),
     (
         "undisclosed test identifiers are never super",
-        lambda one: one.is_explicit and one.status == "super",
+        lambda review: review.is_explicit and review.status == "super",
     ),
     (
         "super needs a unit test that validates the change",
-        lambda one: one.unit_test_validates_change is False and one.status == "super",
+        lambda review: review.unit_test_validates_change is False and review.status == "super",
     ),
     (
         "super must be solvable from the issue and the repository",
-        lambda one: one.solvable_from_issue_and_repo is False and one.status == "super",
+        lambda review: review.solvable_from_issue_and_repo is False and review.status == "super",
     ),
-    ("super needs sufficient evidence", lambda one: one.insufficient_evidence is True and one.status == "super"),
+    (
+        "super needs sufficient evidence",
+        lambda review: review.insufficient_evidence is True and review.status == "super",
+    ),
     (
         "super needs all of S1 to S8",
-        lambda one: one.status == "super" and not all(one.conditions.values()),
+        lambda review: review.status == "super" and not all(review.conditions.values()),
     ),
-    ("reworked needs a problem statement", lambda one: one.status == "reworked" and not one.statement.strip()),
+    ("reworked needs a problem statement", lambda review: review.status == "reworked" and not review.statement.strip()),
     (
         "a unit test that is not there validates nothing",
-        lambda one: one.has_unit_test is False and one.unit_test_validates_change is True,
+        lambda review: review.has_unit_test is False and review.unit_test_validates_change is True,
     ),
     (
         "missing tests and a unit test exclude each other",
-        lambda one: one.test_quality == "Missing Tests" and one.has_unit_test is True,
+        lambda review: review.test_quality == "Missing Tests" and review.has_unit_test is True,
     ),
 )
 
 
-def contradictions(one: Review) -> list[str]:
-    """What contradicts itself in a rating; empty for one that can stand. A withdrawn one says nothing."""
-    return [] if one.withdrawn else [words for words, is_wrong in _RULES if is_wrong(one)]
+def contradictions(review: Review) -> list[str]:
+    """The contradictions in a rating; empty if it is consistent or withdrawn."""
+    return [] if review.withdrawn else [message for message, is_wrong in _RULES if is_wrong(review)]
 
 
-def lacking(one: Review) -> list[str]:
-    """The fields that a whole rating says and this one does not: all six booleans, S1 to S8 for `super`, and what the
-    seed's viewer asks of every rating."""
+def lacking(review: Review) -> list[str]:
+    """The fields that a complete rating needs and this one lacks: all six booleans, S1 to S8 for `super`, and what the
+    seed's viewer requires of every rating."""
     fields = [*FLAGS, "difficulty", "issue_category", "test_quality", "confidence"]
-    missing = [name for name in fields if getattr(one, name) is None]
-    if one.status != "rejected":
-        missing += [name for name in ("success_criteria", "statement") if not getattr(one, name)]
-    if one.status == "super":
-        missing += [name for name in CONDITIONS if name not in one.conditions]
+    missing = [name for name in fields if getattr(review, name) is None]
+    if review.status != "rejected":
+        missing += [name for name in ("success_criteria", "statement") if not getattr(review, name)]
+    if review.status == "super":
+        missing += [name for name in CONDITIONS if name not in review.conditions]
     return missing

@@ -1,7 +1,7 @@
-"""The base of every record: strict, frozen, with the version that wrote it; and the digest of what records say.
+"""The base of every record (strict, frozen, with the version that wrote it), and the digest of records.
 
-It is below the records themselves (`records`), so that the table of verdicts (`verdict`) can refer to some. Reads and
-writes nothing.
+It is apart from the records themselves (`records`), since the module of verdicts between them (`verdict`) needs it.
+Reads and writes nothing.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from pipeline import __version__
 
 SCHEMA_VERSION: Final = 2
 
-#: what a record says of itself, and not of what it is about
+#: fields about the record itself, not about its subject
 _ABOUT_ITSELF = {"schema_version", "tool"}
 
 
 class Record(BaseModel):
-    """Unknown fields are refused, so that a typo never passes as data."""
+    """Rejects unknown fields, so that a typo never passes as data."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy with other fields. What the original had derived of its own fields is derived anew."""
+        """A copy with other fields. Cached properties of the original are computed anew."""
         copied = super().model_copy(update=update, deep=deep)
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
@@ -35,17 +35,17 @@ class Record(BaseModel):
 
 
 class Versioned(Record):
-    """A record that stands in a file of its own. `tool` is the version of this program that made it."""
+    """A record that is stored in a file. `tool` is the version of this program that made it."""
 
     schema_version: Literal[2] = SCHEMA_VERSION
     tool: str = __version__
 
 
 def digest(*parts: Any) -> str:
-    """A digest of text, bytes, records and plain data, in order: the name of what was made of them.
+    """A digest of text, bytes, records and plain data, in order: it names what was made of them.
 
-    Records count by what they say: without their defaults and what they say of themselves, so that a new field with a
-    default, a new schema or a new version of this program makes nothing stale.
+    Records count without defaults and without fields about themselves, so that a new field with a default, a new schema
+    or a new version of this program makes nothing stale.
     """
     total = hashlib.sha256()
     for part in parts:

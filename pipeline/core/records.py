@@ -1,7 +1,7 @@
 """Everything that crosses a stage border, typed and versioned.
 
 `Instance` is a superset of a Multi-SWE-bench dataset record; `Prediction` of a SWE-bench prediction. The JSON Schemas
-are published by `a11y-bench schema NAME`. Unknown fields are refused, so that a typo never passes as data.
+are published by `a11y-bench schema NAME`. Unknown fields are rejected, so that a typo never passes as data.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REPAIR: Track = "repair"
 PAGES: Track = "pages"
 
 
-#: where a task's statement is from: its linked issues, the pull request's own text, or reviewers who wrote it anew
+#: the source of a task's statement: its linked issues, the pull request's own text, or reviewers who rewrote it
 StatementSource = Literal["issue", "pull_request", "review"]
 
 
@@ -64,7 +64,7 @@ class Issue(Record):
 
 
 class Evidence(Record):
-    """One match of one pattern. `field` is `title`, `body` or `label`, after `issue 12 ` for an issue's."""
+    """One match of one pattern. `field` is `title`, `body` or `label`, with the prefix `issue 12 ` for an issue's."""
 
     field: str
     pattern: str
@@ -73,7 +73,7 @@ class Evidence(Record):
 
 
 class Picture(Record):
-    """A picture of a task's statement."""
+    """A picture in a task's statement."""
 
     address: str = Field(default="", description="where the statement points to; empty: it does not name it")
     media: str = Field(default="", description="media type, as image/png; empty: unknown")
@@ -121,9 +121,9 @@ class Candidate(PullRequest):
 
 
 class Health(Record):
-    """How well a base can run the test files of the scope that are there: nothing is known of one without such files.
+    """How well a base runs those test files of the scope that exist in it. Without any, nothing is known.
 
-    A file that could not be loaded, and one that the runner did not find, is not `loaded`.
+    A file that could not be loaded, or that the runner did not find, is not `loaded`.
     """
 
     files: int = Field(ge=0, description="test files of the scope that are there")
@@ -133,12 +133,12 @@ class Health(Record):
 
     @property
     def well(self) -> bool:
-        """Whether anything of it passes; so it does where nothing is there that could."""
+        """Whether any test passes; also true if there is no test file."""
         return self.passed > 0 or self.files == 0
 
     @property
     def whole(self) -> bool:
-        """Whether it is well and every file could be loaded."""
+        """Whether any test passes and every file could be loaded."""
         return self.well and self.loaded == self.files
 
     def __str__(self) -> str:
@@ -146,7 +146,7 @@ class Health(Record):
 
 
 class Rejection(Versioned):
-    """Why a pull request went no further. `reason` is from the closed list of its stage, `detail` is the evidence."""
+    """Why a pull request was rejected. `reason` is from the closed list of its stage, `detail` is the evidence."""
 
     instance_id: str
     stage: Literal["collect", "build"]
@@ -157,10 +157,10 @@ class Rejection(Versioned):
 
 
 class Decision(Versioned):
-    """What somebody decided on one pull request. Decisions are appended and never changed: `undo` takes one back.
+    """A person's decision on one pull request. Decisions are appended and never changed: `undo` takes one back.
 
-    `choose` takes it whatever the filters say, `include` and `exclude` say where it stands, `set` gives a field a
-    value, `comment` says something and changes nothing.
+    `choose` accepts it whatever the filters say, `include` and `exclude` make it a candidate or a rejection, `set` sets
+    a field, and `comment` changes nothing.
     """
 
     id: str
@@ -181,7 +181,8 @@ class Decision(Versioned):
 class Funnel(Record):
     """A repository's row of table 4.1 (docs/thesis.md): how many pull requests passed each filter.
 
-    `issues` have tests and a linked issue, `a11y` have evidence of their own, `sample` are candidates with an issue.
+    `issues` counts those with tests and a linked issue, `a11y` those with evidence of their own, and `sample` the
+    candidates with an issue.
     """
 
     repo: str
@@ -194,13 +195,13 @@ class Funnel(Record):
 
 
 class Edit(Record):
-    """One change to a repository's manifests before they are installed (`ecosystems.edits` makes it).
+    """One change to a repository's manifests before they are installed (made by `ecosystems.edits`).
 
-    `drop` leaves the package `name` out; `pin` takes the version `new` of the package `name` where `old`, a version, a
-    range or an address, is asked for; `add` asks for the package `name` at `new`, where the platform has it; `rehost`
-    asks the host's registry for what was locked at the registry `name`; `reseal` takes the checksum `new` for `old`;
-    `unset` removes the setting `name` of a package manager. Where `folders` are named, only the package.json files in
-    these are meant (`.` is the root).
+    `drop` leaves out the package `name`. `pin` requests the version `new` of the package `name` in place of `old` (a
+    version, a range or an address). `add` requests the package `name` at `new` if the platform has it. `rehost` gets
+    packages that were locked at the registry `name` from the host's registry. `reseal` replaces the checksum `old` by
+    `new`. `unset` removes the setting `name` of a package manager. With `folders`, only the package.json files in these
+    folders are changed (`.` is the root).
     """
 
     kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset"]
@@ -211,7 +212,7 @@ class Edit(Record):
 
 
 class Environment(Record):
-    """How the tests of a base commit are run, inferred from its own files; `evidence` says where each field is from."""
+    """How the tests of a base commit are run, inferred from its files; `evidence` names the source of each field."""
 
     node: str
     manager: str
@@ -243,12 +244,12 @@ class Environment(Record):
 
     @property
     def decisive(self) -> Environment:
-        """What decides how tests run: all but the evidence."""
+        """Everything that decides how tests run: all fields but the evidence."""
         return self.model_copy(update={"evidence": {}})
 
 
 class Identity(Record):
-    """What really ran: a range of versions, or the name of an image, is not an identity."""
+    """The exact versions that ran, which neither a version range nor the name of an image gives."""
 
     node: str = Field(default="", description="the exact version")
     manager: str = Field(default="", description="the package manager with its exact version, as yarn@4.3.1")
@@ -260,12 +261,12 @@ class Identity(Record):
     missing: tuple[str, ...] = Field(default=(), description="paths of the base whose content the clone lacked")
 
     def within(self, limits: Mapping[str, float]) -> Identity:
-        """The same with the limits of what ran."""
-        return self.model_copy(update={"limits": {name: float(most) for name, most in sorted(limits.items())}})
+        """A copy with these limits."""
+        return self.model_copy(update={"limits": {name: float(limit) for name, limit in sorted(limits.items())}})
 
 
 class CounterRuns(Record):
-    """How a patch that all tests accept is tried once more, and what gold did so (`execution.counter`)."""
+    """Further runs of patches that pass all tests, and the results of gold in them (`execution.counter`)."""
 
     kinds: tuple[Literal["falsified", "first", "former", "disguised"], ...] = Field(
         default=(), description="the counter-runs that are made, in their order: those in which gold tells something"
@@ -291,21 +292,21 @@ class CounterRuns(Record):
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
 
     def patch(self, kind: str) -> str:
-        """The false expectations of a kind of counter-run; empty for the others."""
+        """The patch with false expectations of a kind of counter-run; empty for other kinds."""
         return {"falsified": self.falsified, "first": self.first}.get(kind, "")
 
     def reasons(self, kind: str) -> dict[str, str]:
-        """Why gold fails with the false expectations of a kind, by test; empty for the others."""
+        """Why gold fails with the false expectations of a kind, by test; empty for other kinds."""
         return {"falsified": self.said, "first": self.first_said}.get(kind, {})
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What verdicts do without where no expectation could be made false: lower assurance."""
+        """The safeguard that verdicts lack if no expectation could be made false: lower assurance."""
         return () if self.false else ("false_expectations",)
 
 
 class Task(Versioned):
-    """All that an agent may see of an instance: never the gold patch, the test patch or later history."""
+    """Everything that an agent may see of an instance: never the gold patch, the test patch or later history."""
 
     instance_id: str
     org: str
@@ -382,7 +383,7 @@ class Instance(Versioned):
 
     @property
     def selected(self) -> tuple[str, ...] | None:
-        """The test files to run, None for all."""
+        """The test files to run, or None for all."""
         return self.files if self.scope == "touched" else None
 
     @cached_property
@@ -425,7 +426,7 @@ class Instance(Versioned):
 
     @cached_property
     def classes(self) -> dict[str, TransitionClass]:
-        """How each of the fixed tests came to be one."""
+        """The class of each fixed test."""
         return verdict.classify(self.fixed_tests, self.snapshot_only)
 
     @cached_property
@@ -434,22 +435,22 @@ class Instance(Versioned):
         return frozenset().union(self.p2p_tests, self.f2p_tests, self.s2p_tests, self.n2p_tests)
 
     def _chosen(self, choose: Callable[[dict[str, Triple]], dict[str, Triple]]) -> dict[str, Triple]:
-        """The tests that a function over transitions chooses, which is asked once for each kind of them."""
+        """The tests that a function over transitions chooses. It is called once, with each distinct transition."""
         kinds = choose({letters: verdict.read(letters) for letters in set(self.tests.values())})
         return {name: kinds[letters] for name, letters in self.tests.items() if letters in kinds}
 
     @property
     def expected_files(self) -> frozenset[str]:
-        """The files of these tests."""
+        """The files of the expected tests."""
         return frozenset(name.partition(" > ")[0] for name in self.expected)
 
     @property
     def snapshot_only(self) -> tuple[str, ...]:
-        """The fixed tests that fail by snapshot alone."""
+        """The fixed tests that failed by their snapshot alone."""
         return tuple(sorted(name for name, letters in self.tests.items() if letters.endswith(SNAPSHOT)))
 
     def task(self) -> Task:
-        """The part that an agent may see. Without an issue the pull request's own text is the statement."""
+        """The part that an agent may see. Without an issue, the pull request's own text is the statement."""
         return Task(
             instance_id=self.instance_id,
             org=self.org,
@@ -461,7 +462,7 @@ class Instance(Versioned):
         )
 
     def _statement(self) -> tuple[Issue, ...]:
-        """A reviewers' text takes the place of every other one; of these only an issue's title is kept."""
+        """The issues of the task. A text by reviewers replaces all others; only the first issue's title is kept."""
         if self.statement_source == "issue":
             return self.resolved_issues
         if self.statement_source == "pull_request":
@@ -472,7 +473,7 @@ class Instance(Versioned):
 
 
 class Prediction(Versioned):
-    """An agent's patch for one instance; `outcome` is the agent's own closed word for how it ended."""
+    """An agent's patch for one instance; `outcome` says how the agent ended, from the agent's own closed list."""
 
     instance_id: str
     model_name_or_path: str
@@ -486,7 +487,7 @@ class Prediction(Versioned):
 
 
 class Verdict(Versioned):
-    """How one prediction fared, from (instance, image, patch, law) and nothing else."""
+    """The result of one prediction: a function of (instance, image, patch, law) and nothing else."""
 
     instance_id: str
     agent: str
@@ -517,7 +518,7 @@ class Verdict(Versioned):
 
     @property
     def tests(self) -> Mapping[str, Status]:
-        """The tests that tell: all others that are expected pass. None where nothing ran to its end."""
+        """The tests that distinguish patches; all other expected tests pass. Empty if no run was complete."""
         return dict.fromkeys(self.fixed, Status.PASSED) | self.unfixed | self.broken
 
 

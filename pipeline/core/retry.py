@@ -1,6 +1,6 @@
-"""Retrying what the machine failed at: a bounded number of times, with growing waits.
+"""Retrying after faults of the machine: a bounded number of times, with growing waits.
 
-Writes nothing. Does not cover faults of providers and of GitHub, whose own modules know their limits.
+Writes nothing. Does not cover providers and GitHub, whose own modules know their limits.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-#: causes that may pass by themselves: an engine that is started again, a registry that answers again, space set free,
-#: a cache that nobody else writes any more, a network that is there again
+#: causes that may disappear by themselves: an engine that restarts, a registry that recovers, space that is freed, a
+#: cache that another process stops writing, a network that returns
 PASSING = ("engine", "registry", "disk", "cache", "workspace_gone", "network")
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How often something is tried, and the seconds before the second try; before each later one it is twice that."""
+    """How often something is tried, and the seconds before the second try. The wait then doubles each time."""
 
     tries: int = 4
     seconds: float = 10
@@ -33,7 +33,7 @@ PATIENT = Patience()
 
 
 def patiently(work: Callable[[], R], say: Callable[[str], None], patience: Patience = PATIENT) -> R:
-    """What `work` returns, tried again while it fails for a cause that may pass; `say` is told of each wait.
+    """The result of `work`, repeated while it fails for a cause that may pass; `say` gets a message before each wait.
 
     Raises what the last try raised.
     """

@@ -1,7 +1,7 @@
-"""Requests for reviews, on either track: what people are asked to look at, and what they have answered.
+"""Requests for reviews, on either track: what people are asked to review, and which requests they have answered.
 
-Reads and appends to `00_viewer/requests/`; nothing there is rewritten. The answer itself is a record of its own kind (a
-`Review` of a candidate, for example) and is stored with those; here is only that it was given.
+Reads and appends to `00_viewer/requests/`; nothing there is rewritten. The review itself, such as a `Review` of a
+candidate, is stored elsewhere; this module only records that it was given.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["candidate", "instance", "patch", "case"]
 
 
 class ReviewRequest(Versioned):
-    """One thing that somebody should look at. Asking for the same again is no second request."""
+    """One thing that somebody should review. Asking for the same again does not make a second request."""
 
     kind: Kind
     id: str = Field(description="of its kind: an instance id, a patch's key, a case's name")
@@ -31,12 +31,12 @@ class ReviewRequest(Versioned):
 
     @property
     def key(self) -> str:
-        """What an answer names: who asks, and when, is no part of it."""
+        """The key that an answer names. It does not depend on who asks and when."""
         return digest(self.kind, self.id, self.version, self.why)[:12]
 
 
 class ReviewAnswer(Versioned):
-    """That a request was answered, by one reviewer."""
+    """A note that one reviewer answered a request."""
 
     request: str = Field(description="the request's key")
     reviewer: str
@@ -46,15 +46,15 @@ class ReviewAnswer(Versioned):
 
 def ask(store: Store, requests: Iterable[ReviewRequest]) -> list[ReviewRequest]:
     """Append the requests that are new, and return them."""
-    known = {one.key for one in requested(store)}
-    new = {one.key: one for one in requests if one.key not in known}
+    existing = {request.key for request in requested(store)}
+    new = {request.key: request for request in requests if request.key not in existing}
     store.begin()
     journal.append(store.review_requests, new.values())
     return list(new.values())
 
 
 def answer(store: Store, answers: Iterable[ReviewAnswer]) -> None:
-    """Append answers. A reviewer may answer again; all answers stand."""
+    """Append answers. A reviewer may answer again; all answers are kept."""
     store.begin()
     journal.append(store.review_answers, answers)
 
@@ -62,18 +62,19 @@ def answer(store: Store, answers: Iterable[ReviewAnswer]) -> None:
 def requested(store: Store) -> list[ReviewRequest]:
     """All requests, the oldest first. Raises UserError with file, line and field."""
     found = journal.read(store.review_requests, ReviewRequest)
-    return list({one.key: one for one in reversed(found)}.values())[::-1]
+    return list({request.key: request for request in reversed(found)}.values())[::-1]
 
 
 def answers(store: Store) -> dict[str, list[ReviewAnswer]]:
     """All answers by the request's key, the oldest first. Raises as `requested` does."""
-    found: dict[str, list[ReviewAnswer]] = {}
-    for one in journal.read(store.review_answers, ReviewAnswer):
-        found.setdefault(one.request, []).append(one)
-    return found
+    by_request: dict[str, list[ReviewAnswer]] = {}
+    for reply in journal.read(store.review_answers, ReviewAnswer):
+        by_request.setdefault(reply.request, []).append(reply)
+    return by_request
 
 
 def queue(store: Store, reviewer: str = "") -> list[ReviewRequest]:
     """The requests that nobody has answered, or that one reviewer has not."""
-    given = {key for key, found in answers(store).items() if any(reviewer in ("", one.reviewer) for one in found)}
-    return [one for one in requested(store) if one.key not in given]
+    reviewers = {key: {reply.reviewer for reply in replies} for key, replies in answers(store).items()}
+    answered = {key for key, names in reviewers.items() if not reviewer or reviewer in names}
+    return [request for request in requested(store) if request.key not in answered]

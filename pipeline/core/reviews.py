@@ -1,4 +1,4 @@
-"""Ratings of candidates as all stages read them, and the rule for what they come to.
+"""Ratings of candidates as all stages read them, and the rule that combines them.
 
 Append-only: the newest rating of each rater of an instance counts, unless it was withdrawn. Reads and appends to
 `00_viewer/<repo>.jsonl`, and to `00_viewer/final/<repo>.jsonl` for final values.
@@ -33,41 +33,41 @@ FIELDS = (
 
 
 class Standing(NamedTuple):
-    """What all ratings of a candidate come to. `final` is the value that somebody decided, None for none."""
+    """The combined result of all ratings of a candidate. `final` is the final value if somebody has decided."""
 
     reviews: tuple[Review, ...]
     final: Review | None = None
 
     @property
     def status(self) -> str | None:
-        """The final one, else the unanimous one; None where raters are divided."""
+        """The final status, else the unanimous one; None if raters disagree."""
         status: str | None = self.value("status")
         return status
 
     def value(self, field: str) -> Any:
-        """A field's final value, else what all who say something of it say; None where they do not agree."""
+        """A field's final value, else the value on which all who rated it agree; None if they disagree."""
         if self.final:
             return getattr(self.final, field)
-        said = {_plain(getattr(one, field)): getattr(one, field) for one in self.reviews}
-        said = {key: value for key, value in said.items() if key not in (None, "", ())}
-        return next(iter(said.values())) if len(said) == 1 else None
+        values = {_plain(getattr(review, field)): getattr(review, field) for review in self.reviews}
+        values = {key: value for key, value in values.items() if key not in (None, "", ())}
+        return next(iter(values.values())) if len(values) == 1 else None
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """The fields on which raters say different things and nobody has decided."""
+        """The fields on which raters disagree and nobody has decided."""
         if self.final:
             return ()
-        said = {name: {_plain(getattr(one, name)) for one in self.reviews} - {None, ()} for name in FIELDS}
-        return tuple(name for name, values in said.items() if len(values) > 1)
+        by_field = {name: {_plain(getattr(review, name)) for review in self.reviews} - {None, ()} for name in FIELDS}
+        return tuple(name for name, values in by_field.items() if len(values) > 1)
 
     @property
     def is_built(self) -> bool:
-        """Whether a build of what was reviewed takes it; of what was reworked the statement must be agreed on."""
+        """Whether a build of reviewed candidates includes it. If reworked, raters must agree on the statement."""
         return self.status in BUILT and (self.status != "reworked" or bool(self.value("statement")))
 
 
 def _plain(value: Any) -> Any:
-    """A value that equals another one whatever its order is."""
+    """A value in a form that compares equal regardless of order."""
     return tuple(sorted(value)) if isinstance(value, tuple) else value
 
 
@@ -79,37 +79,37 @@ def all_reviews(store: Store, repo: Repo) -> list[Review]:
 def newest_reviews(store: Store, repo: Repo) -> list[Review]:
     """The ratings that count, in the order in which instances were first rated. Raises UserError with file and line."""
     found = journal.newest(store.reviews(repo), Review, ("instance_id", "rater"))
-    return [one for one in found if not one.withdrawn]
+    return [review for review in found if not review.withdrawn]
 
 
 def finals(store: Store, repo: Repo) -> dict[str, Review]:
-    """What was decided, by instance; `rater` is who decided it. Raises UserError with file and line."""
+    """The final values, by instance; `rater` is who decided. Raises UserError with file and line."""
     found = journal.newest(store.finals(repo), Review, ("instance_id",))
-    return {one.instance_id: one for one in found if not one.withdrawn}
+    return {review.instance_id: review for review in found if not review.withdrawn}
 
 
 def decide_finally(store: Store, repo: Repo, decided: Iterable[Review]) -> None:
-    """Append final values; one that is withdrawn takes back what was decided before."""
+    """Append final values; a withdrawn one cancels the earlier decision."""
     store.begin()
     journal.append(store.finals(repo), decided)
 
 
 def standings(store: Store, repo: Repo) -> dict[str, Standing]:
-    """Where every candidate stands that was rated, by instance. Raises UserError with file and line."""
+    """The standing of every rated candidate, by instance. Raises UserError with file and line."""
     return fold(newest_reviews(store, repo), finals(store, repo))
 
 
 def fold(reviews: Sequence[Review], decided: Mapping[str, Review]) -> dict[str, Standing]:
-    """The same of ratings that are there already."""
+    """The same from ratings that are already read."""
     by_instance: dict[str, list[Review]] = defaultdict(list)
-    for one in reviews:
-        by_instance[one.instance_id].append(one)
+    for review in reviews:
+        by_instance[review.instance_id].append(review)
     names = dict.fromkeys([*by_instance, *decided])
     return {name: Standing(tuple(by_instance.get(name, ())), decided.get(name)) for name in names}
 
 
 def restated(candidate: Candidate, standing: Standing | None) -> Candidate:
-    """The candidate with the statement that reviewers wrote anew, where they did."""
+    """The candidate, with the statement that reviewers rewrote if there is one."""
     if standing is None or standing.status != "reworked" or not (text := standing.value("statement")):
         return candidate
     return candidate.model_copy(update={"statement_source": "review", "statement": text})

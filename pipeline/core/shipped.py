@@ -1,6 +1,6 @@
 """Files that come with the program and are not Python: `vendors/`, `docker/` and the embedded demo.
 
-They are beside the package in a checkout, and in a folder inside the package in a wheel (pyproject.toml).
+In a checkout they are next to the package; in a wheel they are in a folder inside it (pyproject.toml).
 """
 
 from __future__ import annotations

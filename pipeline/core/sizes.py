@@ -11,7 +11,7 @@ UNITS = ("", "K", "M", "G", "T")
 
 
 def parse_size(text: str) -> int:
-    """Bytes. Raises UserError for what is no size."""
+    """A size in bytes. Raises UserError for an invalid one."""
     match = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*([{''.join(UNITS)}]?)(i?)B?\s*", text, re.IGNORECASE)
     if not match:
         raise UserError(f"'{text}' is not a size", hint="write it like 60GB, 512MiB or 1.5T")
@@ -20,7 +20,7 @@ def parse_size(text: str) -> int:
 
 
 def show_size(size: float) -> str:
-    """With one digit behind the point, in the largest unit that gives a number above 1."""
+    """A size in the largest unit that gives a number above 1, with one decimal place."""
     for unit in UNITS[:-1]:
         if abs(size) < 1000:
             return f"{size:.1f} {unit}B" if unit else f"{size:.0f} B"

@@ -21,14 +21,14 @@ from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.work import Event, Request, Spawned, Tell
 
-#: bytes of a result that goes with the messages: one way less than for a larger one
+#: bytes; a result up to this size is sent with the messages, which saves one transfer
 MOST = 1 << 16
 PROJECT = Path(__file__).parents[2]
 
 
 class Order(NamedTuple):
-    """A unit as it is sent: who hears of it, the pickled request, the code and the places of who sends it. `commits`
-    are what it needs of the clone, once a worker has asked."""
+    """A unit as it is sent: the topic for its messages, the pickled request, and the sender's code digest and paths.
+    `commits` are the commits that it needs of the clone, once a worker has asked for them."""
 
     unit: str
     topic: str
@@ -41,26 +41,26 @@ class Order(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """How it went. `kind`: the pickled `result`; `died`, with how; `lacks` objects, with the commits that are here;
-    `other_code`. `told` is how many messages were sent before."""
+    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `lacks` (the commits that are
+    here, when objects are missing) or `other_code`. `messages` is the number of messages sent before."""
 
     kind: str
     value: Any
-    told: int = 0
+    messages: int = 0
 
 
 Send = Callable[[str, Any], None]
 
 
 def perform(order: Order, data: bytes | None = None) -> Returned:
-    """The task of the scheduler; `data` is a pack for the clone's copy."""
+    """Perform a unit, as the scheduler's task; `data` is a pack for the clone's copy."""
     from distributed import get_worker
 
-    worker, told = get_worker(), 0
+    worker, sent = get_worker(), 0
 
     def send(kind: str, value: Any) -> None:
-        nonlocal told
-        told += 1
+        nonlocal sent
+        sent += 1
         worker.log_event(order.topic, (order.unit, kind, pickle.dumps(value)))
 
     if order.code != code():
@@ -73,25 +73,25 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
         request = dataclasses.replace(request, clone=clone)
     kind, value = _slots.perform(order.unit, request, send)
     if len(value) > MOST:
-        return Returned(kind, value, told)
-    send("returned", Returned(kind, value, told))
-    return Returned("told", None, told)
+        return Returned(kind, value, sent)
+    send("returned", Returned(kind, value, sent))
+    return Returned("told", None, sent)
 
 
 def _clone(order: Order, data: bytes | None) -> str | None:
-    """The clone here, or the copy of its objects; empty for a unit that needs none, None where objects are lacking."""
+    """The clone here, or the copy of its objects; empty for a unit that needs none, None if objects are missing."""
     if not order.clone or Path(order.clone).exists():
         return order.clone
     copy = packs.copy_of(order.key)
     if data is not None and order.commits:
         packs.add(copy, data, order.commits)
-    there = order.commits is not None and set(order.commits) <= set(packs.held(copy))
-    return str(copy) if there and order.commits else None
+    is_complete = order.commits is not None and set(order.commits) <= set(packs.held(copy))
+    return str(copy) if is_complete and order.commits else None
 
 
 # -- processes -------------------------------------------------------------------------------------------------------
 class Slots:
-    """The processes of this worker, one for each thread that performs units, and what they are at."""
+    """The processes of this worker, one for each thread that performs units, and their current units."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -113,7 +113,7 @@ class Slots:
                 self._idle.append(process)
 
     def stop(self, *units: str) -> None:
-        """End the processes of these units, of all without any."""
+        """End the processes of these units, or of all if none is named."""
         with self._lock:
             for unit in units or list(self._busy):
                 if process := self._busy.get(unit):
@@ -124,14 +124,14 @@ _slots = Slots()
 
 
 def stop(*units: str) -> None:
-    """End units of this worker, all without any: what a coordinator that is told to end asks for."""
+    """End units of this worker, or all if none is named: called by a coordinator that is asked to end."""
     _slots.stop(*units)
 
 
 # -- places ----------------------------------------------------------------------------------------------------------
 @cache
 def code() -> str:
-    """The digest of the program: units of one batch are performed by the same one."""
+    """The digest of the program: all units of a batch are performed by the same version."""
     total = sha256()
     for path in sorted((PROJECT / "pipeline").rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
@@ -140,19 +140,19 @@ def code() -> str:
 
 
 def places() -> tuple[str, ...]:
-    """What lies elsewhere on another machine: the cache and the project."""
+    """The paths that differ between machines: the cache and the project."""
     return str(cache_root()), str(PROJECT)
 
 
 def _moved(value: Any, moves: dict[str, str]) -> Any:
-    """Plain data with paths below one place put below another."""
-    if all(one == other for one, other in moves.items()):
+    """Plain data, with paths below each source moved below its target."""
+    if all(source == target for source, target in moves.items()):
         return value
     if isinstance(value, str | Path):
         text = str(value)
-        for one, other in moves.items():
-            if text == one or text.startswith(f"{one}/"):
-                return type(value)(other + text[len(one) :])
+        for source, target in moves.items():
+            if text == source or text.startswith(f"{source}/"):
+                return type(value)(target + text[len(source) :])
         return value
     if isinstance(value, tuple):
         parts = [_moved(part, moves) for part in value]

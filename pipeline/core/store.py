@@ -28,21 +28,21 @@ from pipeline.core.record import digest as digest
 from pipeline.core.records import PAGES, REPAIR, Prediction
 
 R = TypeVar("R", bound=Record)
-#: the share of records that begins with one (from 0), and takes each so many further on; and all of them
+#: a share of records: the first one (from 0), and the step from each to the next; and all records
 Share = tuple[int, int]
 WHOLE: Share = (0, 1)
-#: the lock that is held while another is taken, which is a moment, and the seconds that this is waited for
+#: the lock that is briefly held while another one is taken, and the seconds to wait for it
 GATE, PATIENCE = "gate.lock", 5
 
 
 def now() -> str:
-    """UTC, to the second, as it stands in records."""
+    """UTC, to the second, in the form of records."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place whole at the end or not at all; makes its folder."""
+    """A file to write to, moved to `path` if the block succeeds and discarded otherwise; makes its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -58,7 +58,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all, making its folder."""
+    """Write a file completely or not at all, making its folder."""
     with writing(path) as file:
         file.write(data)
 
@@ -68,7 +68,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write JSON Lines, whole or not at all."""
+    """Write JSON Lines, completely or not at all."""
     write_bytes(path, _lines(records))
 
 
@@ -76,16 +76,17 @@ def _lines(records: Iterable[Record]) -> bytes:
     return "".join(record.model_dump_json() + "\n" for record in records).encode()
 
 
-def _say_the_same(path: Path, records: Sequence[Record]) -> bool:
-    """Whether a file holds these records, but for what they say of themselves."""
+def _hold_the_same(path: Path, records: Sequence[Record]) -> bool:
+    """Whether a file holds these records, apart from the fields about the records themselves."""
     data = path.read_bytes()
     if data == _lines(records):
         return True
     try:
-        there = [type(one).model_validate_json(line) for one, line in zip(records, data.splitlines(), strict=True)]
+        pairs = zip(records, data.splitlines(), strict=True)
+        stored = [type(record).model_validate_json(line) for record, line in pairs]
     except ValueError:
         return False
-    return digest(there) == digest(list(records))
+    return digest(stored) == digest(list(records))
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
@@ -94,7 +95,7 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
 
 
 def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
-    """The same one by one, for files that are larger than what is needed of them; `share` of them."""
+    """The same, but read one by one, for files of which only a part is needed; `share` selects some of them."""
     if not path.exists():
         return
     first, step = share
@@ -106,13 +107,13 @@ def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
     """The records of one file, no two of which have the same key. Raises UserError."""
     seen: dict[tuple[Any, ...], int] = {}
-    for place, record in enumerate(records, 1):
+    for number, record in enumerate(records, 1):
         values = tuple(getattr(record, field) for field in key)
         if values in seen:
             name = " ".join(filter(None, map(str, values)))
-            message = f"{name} stands here twice, as record {seen[values]} and {place}"
+            message = f"{name} is in this file twice, as record {seen[values]} and {number}"
             raise UserError(message, path=path, field=key[0], hint="keep one of them")
-        seen[values] = place
+        seen[values] = number
         yield record
 
 
@@ -133,7 +134,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise UserError("no such file", path=path) from None
-    except ValueError as error:  # broken JSON, or no UTF-8, which has no line
+    except ValueError as error:  # broken JSON, or not UTF-8, which has no line
         line = getattr(error, "lineno", None)
         raise UserError(f"invalid JSON: {error}", path=path, line=line, hint="correct or remove the file") from None
 
@@ -147,30 +148,30 @@ def read_field(path: Path, field: str) -> Any:
 
 
 def new_stamp() -> str:
-    """UTC, to the microsecond, as a folder of the archive is named."""
+    """UTC, to the microsecond, in the form of the archive's folder names."""
     return datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")
 
 
 def schema_of(root: Path) -> int | None:
-    """The schema version of a data directory, the current one for a new one; None where it cannot be told."""
+    """The schema version of a data directory: the current one if it is new, None if it cannot be read."""
     path = root / "schema.json"
     marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
     return marked.get("schema_version") if isinstance(marked, dict) else None
 
 
 class Store:
-    """The data directory `root`. Opening one of another schema version raises UserError; nothing is written then.
+    """The data directory `root`. Opening one with another schema version raises UserError and writes nothing.
 
-    `schema` is the version that is expected: only a migration expects another than the current one.
+    `schema` is the expected version: only a migration expects another one than the current.
     """
 
     def __init__(self, root: Path, schema: int = SCHEMA_VERSION) -> None:
         self.root = root.absolute()
-        found = schema_of(self.root)
-        if found != schema:
-            older = isinstance(found, int) and found < SCHEMA_VERSION
+        version = schema_of(self.root)
+        if version != schema:
+            older = isinstance(version, int) and version < SCHEMA_VERSION
             hint = f"run: a11y-bench migrate --data {root}" if older else "name another folder with --data"
-            message = f"data of version {found}; this program reads version {SCHEMA_VERSION}"
+            message = f"data of version {version}; this program reads version {SCHEMA_VERSION}"
             raise UserError(message, path=self.root / "schema.json", field="schema_version", hint=hint)
 
     def begin(self) -> None:
@@ -179,31 +180,31 @@ class Store:
         if not path.exists():
             write_json(path, {"schema_version": SCHEMA_VERSION})
 
-    # -- the places, by stage ---------------------------------------------------------------------------------------
+    # -- paths, by stage --------------------------------------------------------------------------------------------
     def reviews(self, repo: Repo) -> Path:
         return self.root / "00_viewer" / f"{repo.slug}.jsonl"
 
     def finals(self, repo: Repo) -> Path:
-        """What was decided where ratings differ: append-only."""
+        """Final values where ratings differ: append-only."""
         return self.root / "00_viewer" / "final" / f"{repo.slug}.jsonl"
 
     def decisions(self, repo: Repo) -> Path:
-        """What people decided on pull requests: append-only, and apart from what can be collected again."""
+        """People's decisions on pull requests: append-only, and apart from what can be collected again."""
         return self.root / "00_viewer" / "decisions" / f"{repo.slug}.jsonl"
 
     @property
     def review_requests(self) -> Path:
-        """What people are asked to look at: append-only."""
+        """What people are asked to review: append-only."""
         return self.root / "00_viewer" / "requests" / "requests.jsonl"
 
     @property
     def review_answers(self) -> Path:
-        """Who has looked at it: append-only."""
+        """Who has reviewed it: append-only."""
         return self.root / "00_viewer" / "requests" / "answers.jsonl"
 
     @property
     def handchecks(self) -> Path:
-        """Ratings of patches by people who do not know whose they are."""
+        """Blind ratings of patches by people."""
         return self.root / "00_viewer" / "handchecks.jsonl"
 
     def raw(self, repo: Repo) -> Path:
@@ -217,15 +218,15 @@ class Store:
         return self.root / "02_dataset" / f"{repo.slug}.jsonl"
 
     def qualification(self, repo: Repo) -> Path:
-        """Folder of logs, manifests and rejections beside the dataset."""
+        """Folder of logs, manifests and rejections, next to the dataset."""
         return self.root / "02_dataset" / repo.slug
 
     def audit(self, repo: Repo) -> Path:
-        """What an audit of our verdicts found, instance by instance."""
+        """The results of an audit of our verdicts, by instance."""
         return self.qualification(repo) / "audit.jsonl"
 
     def published(self, repo: Repo) -> Path:
-        """The list of a dataset's instances that may be published: facts that make it again, no code."""
+        """The list of a dataset's instances that may be published: facts to rebuild it from, no code."""
         return self.root / "locks" / f"{repo.slug}.jsonl"
 
     def subset(self, name: str) -> Path:
@@ -233,22 +234,22 @@ class Store:
         return self.root / "subsets" / f"{name}.txt"
 
     def predictions(self, repo: Repo, agent: str, model: str) -> Path:
-        """Folder of the runs of one agent and model: one folder each, named by its time."""
+        """Folder of the runs of one agent and model: one subfolder per run, named after its time."""
         return self.root / "03_predictions" / REPAIR / agent_folder(agent) / repo.slug / folder_name(model)
 
     def answers(self, repo: Repo, instance: str, name: str = "") -> Path:
-        """Folder of one answer, which runs share; of all answers for an instance without a name."""
+        """Folder of one answer, which runs share; without a name, of all answers for an instance."""
         return self.root / "03_predictions" / "answers" / repo.slug / instance / name
 
     @property
     def responses(self) -> Path:
-        """What the gateway keeps of greedy requests, so that an agent that was stopped does not pay twice."""
+        """The gateway's cache of greedy requests, so that an agent that was stopped does not pay twice."""
         return self.root / "03_predictions" / "responses"
 
     def predicted(self, repo: Repo) -> list[tuple[str, str]]:
-        """Agents and models of which there are predictions. Raises UserError where a folder does not say whose."""
-        found = (path for folder in self.predicted_in(repo) for path in folder.glob("*/predictions.jsonl"))
-        return sorted({whose_run(path.parent) for path in found})
+        """Agents and models with predictions. Raises UserError if a folder's agent and model cannot be determined."""
+        paths = (path for folder in self.predicted_in(repo) for path in folder.glob("*/predictions.jsonl"))
+        return sorted({whose_run(path.parent) for path in paths})
 
     def predicted_in(self, repo: Repo) -> list[Path]:
         """The folders of all agents and models that have runs on a repository."""
@@ -262,11 +263,11 @@ class Store:
         return self.root / "04_evaluation" / REPAIR / agent_folder(agent) / repo.slug / folder_name(model)
 
     def pages(self, run: str = "") -> Path:
-        """Folder of a run of the track of pages; of all runs, and of the answers that they share, without a name."""
+        """Folder of a run of the pages track; without a name, of all runs and the answers that they share."""
         return self.root / "03_predictions" / PAGES / run
 
     def pages_evaluated(self, run: str = "") -> Path:
-        """Folder of the verdicts on a run of pages; of all, and of what the engine saw, without a name."""
+        """Folder of the verdicts on a run of pages; without a name, of all verdicts and the engine's observations."""
         return self.root / "04_evaluation" / PAGES / run
 
     @property
@@ -291,15 +292,15 @@ class Store:
     # -- displacing and locking -------------------------------------------------------------------------------------
     @property
     def archive_root(self) -> Path:
-        """`archive/` beside the project's own `data/`, else inside the data directory."""
+        """`archive/` next to the project's own `data/`, else inside the data directory."""
         beside = self.root.parent / "archive"
         return beside if self.root.name == "data" and beside.is_dir() else self.root / "archive"
 
     def archive(self, path: Path, stamp: str = "") -> Path | None:
-        """Copy what is about to be replaced, date-stamped; None when there is nothing.
+        """Copy to the archive what is about to be replaced; None if nothing exists.
 
-        The original stays where it is until its successor takes its place, so that a stop in between leaves no hole.
-        What is replaced in one go may share a `stamp`.
+        The original stays in place until it is replaced, so that an interruption leaves no gap. Files that are replaced
+        together may share a `stamp`.
         """
         if not path.exists():
             return None
@@ -309,52 +310,52 @@ class Store:
         return half.rename(target)
 
     def displace(self, path: Path) -> Path | None:
-        """Move away what has no successor in its place; None when there is nothing."""
+        """Move to the archive what will not be replaced; None if nothing exists."""
         return Path(shutil.move(path, self._archived(path))) if path.exists() else None
 
     def _archived(self, path: Path, stamp: str = "") -> Path:
-        """A new place in the archive; its folder is made."""
+        """A new path in the archive; makes its folder."""
         target = self.archive_root / (stamp or new_stamp()) / path.relative_to(self.root)
         target.parent.mkdir(parents=True, exist_ok=True)
         return target
 
     def replace(self, path: Path, data: bytes) -> None:
-        """Write a file whole; what was there is archived first, unless it is the same."""
+        """Write a file completely, after archiving the old one; an equal file stays as it is."""
         if not path.exists() or path.read_bytes() != data:
             self.archive(path)
             write_bytes(path, data)
 
     def replace_records(self, path: Path, records: Iterable[Record]) -> None:
-        """Write JSON Lines; other records that were there are archived first. Equal ones stay as they are, whichever
-        version of this program wrote them."""
-        wanted = list(records)
-        if not (path.exists() and _say_the_same(path, wanted)):
-            self.replace(path, _lines(wanted))
+        """Write JSON Lines, after archiving the old file. A file with equal records stays as it is, whichever version
+        of this program wrote it."""
+        new = list(records)
+        if not (path.exists() and _hold_the_same(path, new)):
+            self.replace(path, _lines(new))
 
     @contextmanager
     def lock(self, stage: str, repo: Repo | str, *who: str) -> Iterator[None]:
-        """Hold one stage and repository (of pages: a run), of one agent and model or of all. Raises UserError while
-        another process does.
+        """Lock one stage and repository (of pages: a run), for one agent and model or for all. Raises UserError if
+        another process holds the lock.
 
-        The parts of the lock's name are joined by what is in none of them.
+        The parts of the lock's name are joined by a character that none of them contains.
         """
         self.begin()
         slug = folder_name(repo) if isinstance(repo, str) else repo.slug
         name = "+".join((stage, slug, *map(folder_name, who)))
-        with ExitStack() as held:
+        with ExitStack() as locks:
             with self._gate():
-                held.enter_context(_held(self._locks / f"{name}.lock", " ".join((f"{stage} of {repo}", *who))))
+                locks.enter_context(_hold(self._locks / f"{name}.lock", " ".join((f"{stage} of {repo}", *who))))
             yield
 
     @contextmanager
     def still(self, *stages: str) -> Iterator[None]:
-        """Hold these stages, all by default, for all repositories and models, and let none begin, of a new repository
-        neither. Raises UserError while one of them is under way.
+        """Lock these stages (by default all) for all repositories and models, so that none can begin, even on a new
+        repository. Raises UserError while one of them is under way.
         """
-        with self._gate(), ExitStack() as held:
+        with self._gate(), ExitStack() as locks:
             for path in sorted(self._locks.glob("*.lock")):
                 if path.name.startswith(stages or "") and path.name != GATE:
-                    held.enter_context(_held(path, path.stem))
+                    locks.enter_context(_hold(path, path.stem))
             yield
 
     @property
@@ -362,13 +363,13 @@ class Store:
         return self.root / ".locks"
 
     def _gate(self) -> AbstractContextManager[None]:
-        """Whoever takes a lock passes it, and `still` keeps it shut."""
+        """The lock that is needed to take any other lock; `still` keeps it."""
         self._locks.mkdir(exist_ok=True)
-        return _held(self._locks / GATE, "what lets no stage begin", PATIENCE)
+        return _hold(self._locks / GATE, "a command that locks all stages", PATIENCE)
 
 
 @contextmanager
-def _held(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
+def _hold(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
     import filelock
 
     try:
@@ -380,41 +381,41 @@ def _held(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
 
 
 def whose_run(folder: Path) -> tuple[str, str]:
-    """Agent and model of a run of predictions (`<agent>/<repo>/<model>/<run>`), as its records say.
+    """Agent and model of a run of predictions (`<agent>/<repo>/<model>/<run>`), according to its records.
 
-    A run that another harness made has no `run.json`: its first prediction says it, and a plain folder's name the agent
-    that SWE-bench's form has no field for. Raises UserError where nothing says it, and where it says another's.
+    A run of another harness has no `run.json`: its first prediction counts, and for the agent, which SWE-bench's format
+    does not have, the folder's name if it is plain. Raises UserError if they are unknown or do not match the folder.
     """
-    agent, model, about = folder.parents[2].name, folder.parent.name, folder / "run.json"
-    if about.exists():
-        said = read_field(about, "agent"), read_field(about, "model")
+    agent, model, source = folder.parents[2].name, folder.parent.name, folder / "run.json"
+    if source.exists():
+        owner = read_field(source, "agent"), read_field(source, "model")
     else:
-        about = folder / "predictions.jsonl"
-        first = next(each_record(about, Prediction), None)
-        named = (first.agent, first.model_name_or_path) if first else ("", "")
-        said = named[0] or named_by(agent), named[1] or named_by(model)
-    if None in said:
+        source = folder / "predictions.jsonl"
+        first = next(each_record(source, Prediction), None)
+        recorded = (first.agent, first.model_name_or_path) if first else ("", "")
+        owner = recorded[0] or named_by(agent), recorded[1] or named_by(model)
+    if None in owner:
         raise UserError("the run does not say whose it is", path=folder, hint="add a run.json with agent and model")
-    if (agent_folder(said[0]), folder_name(said[1])) != (agent, model):
+    if (agent_folder(owner[0]), folder_name(owner[1])) != (agent, model):
         hint = "move it to the folder of that agent and model"
-        raise UserError(f"a run of {said[0]} with {said[1]}", path=about, field="model", hint=hint)
-    return said
+        raise UserError(f"a run of {owner[0]} with {owner[1]}", path=source, field="model", hint=hint)
+    return owner
 
 
 def of_attempt(folder: Path, attempt: int) -> Path:
-    """Where the records of an attempt stand, from 1: those of the first in the folder itself."""
+    """The folder with the records of an attempt, from 1; those of the first are in `folder` itself."""
     return folder if attempt == 1 else folder / "attempts" / str(attempt)
 
 
 def shown_by(run: Path) -> frozenset[str] | None:
-    """The instances that a run of predictions is about, as its `run.json` says; None for all."""
+    """The instances that a run of predictions is about, from its `run.json`; None for all."""
     path = run / "run.json"
     names = read_json(path).get("instances") if path.exists() else None
     return None if names is None else frozenset(names)
 
 
 def attempts_in(folder: Path, name: str) -> list[int]:
-    """The attempts of which a folder has the file of that name, in order."""
+    """The attempts for which a folder has a file of this name, in order."""
     further = (int(path.parent.name) for path in folder.glob(f"attempts/*/{name}") if path.parent.name.isdecimal())
     return [*([1] if (folder / name).exists() else []), *sorted(further)]
 
@@ -422,47 +423,47 @@ def attempts_in(folder: Path, name: str) -> list[int]:
 class Unit:
     """One unit of work under `folder`: done when its manifest names the same inputs.
 
-    What is made by several at once is saved with `keep`; `finish` alone is for what nobody else writes.
+    Units that several processes may make at once are saved with `keep`; `finish` alone is for units with one writer.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.path = folder, folder / "manifest.json"
 
     def inputs(self) -> dict[str, str]:
-        """The digests of what it was made of; empty when it is not done."""
+        """The digests of its inputs; empty if it is not done."""
         return read_field(self.path, "inputs") if self.path.exists() else {}
 
     def is_done(self, **inputs: str) -> bool:
         return self.inputs() == inputs
 
     def keep(self, files: Mapping[str, bytes], result: Any = None, /, **inputs: str) -> None:
-        """Save the unit whole, its files by name: made beside its place, then moved there.
+        """Save the unit completely, with its files by name: it is made in a folder next to it, then moved.
 
-        Of two processes that save the same unit the first one wins, and the other's files are thrown away. What was
-        made of other inputs, or never finished, is replaced: who wants it archived does that first.
+        If two processes save the same unit, the first one wins and the other's files are discarded. A unit with other
+        inputs, or an unfinished one, is replaced; callers that want it archived do that first.
         """
         import filelock
 
         if self.is_done(**inputs):
             return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Unit(Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.folder.name}.")))
+        unit = Unit(Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.folder.name}.")))
         try:
             for name, data in files.items():
-                write_bytes(made.folder / name, data)
-            made.finish(result, **inputs)
-            made.folder.chmod(0o755)
+                write_bytes(unit.folder / name, data)
+            unit.finish(result, **inputs)
+            unit.folder.chmod(0o755)
             with filelock.FileLock(self.folder.parent / ".keep.lock"):
                 if not self.is_done(**inputs):
-                    self._take(made)
+                    self._take(unit)
         finally:
-            shutil.rmtree(made.folder, ignore_errors=True)
+            shutil.rmtree(unit.folder, ignore_errors=True)
 
-    def _take(self, made: Unit) -> None:
-        """Let another folder take this one's place. Its manifest goes first: half a unit is none."""
+    def _take(self, unit: Unit) -> None:
+        """Replace this folder by another unit's. The manifest is deleted first, so an interrupted unit is not done."""
         self.path.unlink(missing_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
-        made.folder.rename(self.folder)
+        unit.folder.rename(self.folder)
 
     def finish(self, result: Any = None, **inputs: str) -> None:
         """Write the manifest: the last write of a unit."""

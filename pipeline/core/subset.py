@@ -19,9 +19,9 @@ from pipeline.core.texts import read_text
 
 @dataclass(frozen=True)
 class Subset:
-    """Instances by pull request and by name; of what these leave, the first `limit`. All, where nothing is said.
+    """Instances by pull request and by name; of these, the first `limit`. By default all.
 
-    `names` may be of several repositories: of each only its own are meant.
+    `names` may be of several repositories; for each, only its own count.
     """
 
     numbers: tuple[int, ...] = ()
@@ -33,20 +33,20 @@ class Subset:
         return not self.numbers and self.names is None and self.limit is None
 
     def pulls(self, repo: Repo) -> tuple[int, ...]:
-        """The pull requests of a repository that are meant by number or name; none where all are."""
+        """The pull requests of a repository that are selected by number or name; empty if all are."""
         named = (parse_instance_id(name) for name in self.names or ())
-        return tuple(dict.fromkeys([*self.numbers, *(number for one, number in named if one == repo)]))
+        return tuple(dict.fromkeys([*self.numbers, *(number for repository, number in named if repository == repo)]))
 
     def of(self, dataset: Sequence[Instance]) -> tuple[Instance, ...]:
-        """The chosen ones, in the dataset's order. Raises UserError for one that is not there, and for none at all."""
-        by_name = {one.instance_id: one for one in dataset}
-        repos = {one.repository for one in dataset}
+        """The selected instances, in the dataset's order. Raises UserError for an unknown one, or if there are none."""
+        by_name = {instance.instance_id: instance for instance in dataset}
+        repos = {instance.repository for instance in dataset}
         wanted = {repo.instance_id(number) for repo in repos for number in self.numbers}
         wanted |= {name for name in self.names or () if parse_instance_id(name)[0] in repos}
         if missing := sorted(wanted - by_name.keys()):
             raise unknown("instance", missing[0], list(by_name))
         named = bool(self.numbers) or self.names is not None
-        found = tuple(one for one in dataset if one.instance_id in wanted or not named)[: self.limit]
+        found = tuple(instance for instance in dataset if instance.instance_id in wanted or not named)[: self.limit]
         if not found and dataset:
             raise UserError(
                 f"no instance of {', '.join(map(str, repos))} is selected", hint="see --pr, --instances, --limit"
@@ -59,21 +59,21 @@ ALL = Subset()
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """Names of instances, in any of their forms, from a file or a list with commas. Raises UserError with the line."""
+    """Names of instances, in any form, from a file or a comma-separated list. Raises UserError with the line."""
     path = Path(text)
     if path.is_file():
-        return tuple(dict.fromkeys(_named(path, number, line) for number, line in _lines(path)))
+        return tuple(dict.fromkeys(_name_in(path, number, line) for number, line in _lines(path)))
     if path.suffix or "/" in text and not text.rpartition("-")[2].rpartition("#")[2].rpartition(":")[2].isdecimal():
         raise UserError("no such file", path=path, hint="give a file, or instances separated by commas")
-    return tuple(dict.fromkeys(_canonical(one.strip()) for one in text.split(",") if one.strip()))
+    return tuple(dict.fromkeys(_canonical(name.strip()) for name in text.split(",") if name.strip()))
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     lines = read_text(path).splitlines()
-    return [(number, one.strip()) for number, one in enumerate(lines, 1) if one.strip() and not one.startswith("#")]
+    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
 
 
-def _named(path: Path, number: int, line: str) -> str:
+def _name_in(path: Path, number: int, line: str) -> str:
     try:
         return _canonical(str(json.loads(line)["instance_id"]) if line.startswith("{") else line)
     except (ValueError, KeyError, TypeError):

@@ -1,6 +1,6 @@
-"""Text files that people write: read whole, with one error for whatever is wrong with the file itself.
+"""Reading text files that people write, with a UserError for any fault of the file itself.
 
-Does not cover what the text says: each reader checks that.
+Does not cover the content: each reader checks that.
 """
 
 from __future__ import annotations
@@ -31,5 +31,5 @@ def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
     """The tables of a TOML file. Raises UserError as `read_text` does, and for invalid TOML."""
     try:
         return tomllib.loads(read_text(path, hint=hint))
-    except (ValueError, RecursionError) as error:  # tomllib lets errors of dates and of nesting through
+    except (ValueError, RecursionError) as error:  # tomllib raises these for bad dates and deep nesting
         raise UserError(f"invalid TOML: {error}", path=path, hint=hint) from None

@@ -13,15 +13,15 @@ from contextvars import ContextVar
 from typing import Literal
 
 Kind = Literal["install", "tests", "waiting"]
-#: what a clock tells: its kinds, and the rest
+#: the keys of a clock's result: its kinds, and all other time
 KINDS = ("install", "tests", "waiting", "other")
 
 
 class Clock:
-    """Counts while its block lasts, and hears of what is timed meanwhile in its thread."""
+    """Measures its block, and collects what is timed in its thread meanwhile."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, float] = {}
+        self._by_kind: dict[str, float] = {}
         self._ended: float | None = None
 
     def __enter__(self) -> Clock:
@@ -33,14 +33,14 @@ class Clock:
         _running.reset(self._before)
 
     def add(self, kind: Kind, seconds: float) -> None:
-        self._heard[kind] = self._heard.get(kind, 0) + seconds
+        self._by_kind[kind] = self._by_kind.get(kind, 0) + seconds
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds of the block by kind, so far or in all, to the hundredth."""
+        """Seconds of the block by kind, so far or in total, to the hundredth."""
         total = (self._ended or time.monotonic()) - self._started
-        other = total - sum(self._heard.values())
-        return {kind: round((self._heard | {"other": other}).get(kind, 0), 2) for kind in KINDS}
+        other = total - sum(self._by_kind.values())
+        return {kind: round((self._by_kind | {"other": other}).get(kind, 0), 2) for kind in KINDS}
 
 
 _running: ContextVar[Clock | None] = ContextVar("clock", default=None)
@@ -48,7 +48,7 @@ _running: ContextVar[Clock | None] = ContextVar("clock", default=None)
 
 @contextmanager
 def timed(kind: Kind) -> Iterator[None]:
-    """Tell the clock of this thread how long the block took, however it ends."""
+    """Add the block's duration to the clock of this thread, even if it fails."""
     started = time.monotonic()
     try:
         yield

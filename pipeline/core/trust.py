@@ -1,7 +1,7 @@
-"""Who may run in the local sandbox, which isolates nothing: the demo's code, or what the user vouches for.
+"""Which code may run in the local sandbox, which isolates nothing: the demo's, or code that the user vouches for.
 
 The demo's commits are known by their SHAs, so no other repository can pose as it. Does not cover a forged data
-directory: its records are believed.
+directory: its records are trusted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEMO = ROOT / "data" / "demo"
 
 @cache
 def demo_commits() -> frozenset[str]:
-    """Base and merge commits of the embedded benchmark; none where the project's data is not there."""
+    """Base and merge commits of the embedded benchmark; empty if the project's data is missing."""
     path = DEMO / "commits.json"
     if not path.exists():
         return frozenset()
@@ -27,7 +27,7 @@ def demo_commits() -> frozenset[str]:
 
 
 def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch: bool = True) -> None:
-    """Raise UserError when code would run in the local sandbox that is neither the demo's nor vouched for.
+    """Raise UserError if code would run in the local sandbox that is neither the demo's nor vouched for.
 
     `trusted_patch` is False for a patch that a model wrote.
     """
@@ -36,6 +36,6 @@ def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch:
     if trust_local:
         say("warning: untrusted code runs on this machine, as you, without isolation")
         return
-    whose = "a model's patch" if not trusted_patch else "code that is not the demo's"
+    code = "a model's patch" if not trusted_patch else "code that is not the demo's"
     hint = "use --sandbox docker, or add --trust-local if you would run this code as yourself"
-    raise UserError(f"the local sandbox isolates nothing and would run {whose}", hint=hint)
+    raise UserError(f"the local sandbox isolates nothing and would run {code}", hint=hint)

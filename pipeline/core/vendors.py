@@ -25,7 +25,7 @@ TIME_LIMIT = 900
 def vendor_python(name: str, say: Callable[[str], None]) -> Path:
     """The interpreter of the environment of `vendors/NAME`, made at first use.
 
-    Raises InfrastructureError when it cannot be made.
+    Raises InfrastructureError if it cannot be made.
     """
     folder = _folder(name)
     python = folder / "venv" / "bin" / "python"
@@ -40,7 +40,7 @@ def vendor_python(name: str, say: Callable[[str], None]) -> Path:
 
 
 def has_environment(name: str) -> bool:
-    """Whether the environment of `vendors/NAME` is there already."""
+    """Whether the environment of `vendors/NAME` exists."""
     return Unit(_folder(name)).path.exists()
 
 
@@ -54,11 +54,11 @@ def _requirements(name: str) -> Path:
 
 def _uv(*arguments: str) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    done = subprocess.run(
+    process = subprocess.run(
         [_uv_binary(), *arguments], env=environment, capture_output=True, text=True, timeout=TIME_LIMIT
     )
-    if done.returncode:
-        raise InfrastructureError(f"uv {arguments[0]} failed:\n{done.stderr.strip()[-2000:]}", cause="install")
+    if process.returncode:
+        raise InfrastructureError(f"uv {arguments[0]} failed:\n{process.stderr.strip()[-2000:]}", cause="install")
 
 
 def _uv_binary() -> str:

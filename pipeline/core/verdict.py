@@ -1,7 +1,7 @@
 """Transitions, qualification and resolution: pure functions over one table, `transitions.csv`.
 
-Reads only that table and runs nothing. A test that is missing from a run is NONE there. The table follows the published
-rule of Multi-SWE-bench (arXiv 2504.02605), but is stricter where a lost or skipped test counted as fixed.
+Reads only that table. A test that is missing from a run has the status NONE. The table follows the published rule of
+Multi-SWE-bench (arXiv 2504.02605), but is stricter: there, some lost or skipped tests count as fixed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.core.record import Record
 
 
 class Status(StrEnum):
-    """What one test did in one run; NONE is a test that was not there."""
+    """The result of one test in one run; NONE is a test that was missing."""
 
     PASSED = "PASSED"
     FAILED = "FAILED"
@@ -34,8 +34,8 @@ class Triple(Record):
     fix: Status
 
 
-#: how a test came to be fixed: `snapshot_only` failed by its snapshot alone, so that only the exact markup passes it;
-#: `new_test` was not in the base, `re_enabled` was skipped there; `behavioural` are all others
+#: classes of fixed tests: `snapshot_only` failed by its snapshot alone, so that only the exact markup passes it;
+#: `new_test` was not in the base, `re_enabled` was skipped there; `behavioural` is any other
 TransitionClass = Literal["behavioural", "snapshot_only", "new_test", "re_enabled"]
 
 
@@ -55,7 +55,7 @@ Quarantine = dict[str, dict[str, dict[str, int]]]
 
 
 class Rule(NamedTuple):
-    """One row of the table: what a transition is, what it does to qualification, whether evaluation expects it."""
+    """One row of the table: a transition's kind, its effect on qualification, and whether evaluation expects it."""
 
     kind: str
     effect: str
@@ -70,7 +70,7 @@ class Qualification(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """Tests to be fixed that pass, and what became of those that do not, and of other expected ones."""
+    """Tests to be fixed that pass, and the status of those that do not and of other expected tests that fail."""
 
     fixed: tuple[str, ...]
     unfixed: dict[str, Status]
@@ -89,13 +89,13 @@ REASONS = {
     "anomalous": "anomalous",
 }
 
-#: what a fixed test was in the base -> its class; all that ran there changed their behaviour
+#: status of a fixed test in the base -> its class; tests that ran there changed their behaviour
 CLASSES: dict[Status, TransitionClass] = {Status.NONE: "new_test", Status.SKIPPED: "re_enabled"}
 
 
 @cache
 def table() -> dict[Triple, Rule]:
-    """All 64 triples."""
+    """The rules of all 64 triples."""
     rows = csv.DictReader(files("pipeline.core").joinpath("transitions.csv").read_text(encoding="utf-8").splitlines())
     return {
         Triple(**{run: Status(row[run]) for run in Triple.model_fields}): Rule(
@@ -106,7 +106,7 @@ def table() -> dict[Triple, Rule]:
 
 
 def agree(repeats: Sequence[Results]) -> tuple[dict[str, Status], dict[str, dict[str, int]]]:
-    """One result of several repeats, and the counts of the tests that disagree with themselves."""
+    """The common result of several repeats, and the status counts of tests whose repeats disagree."""
     names = sorted(set().union(*repeats))
     counts = {name: Counter(result.get(name, Status.NONE) for result in repeats) for name in names}
     unstable = {name: {str(status): n for status, n in c.items()} for name, c in counts.items() if len(c) > 1}
@@ -120,7 +120,7 @@ def quarantine(unstable: Mapping[str, Mapping[str, dict[str, int]]]) -> Quaranti
 
 
 def counts(results: Results) -> Counts:
-    """One run's result, as it is exported."""
+    """One run's result in the exported form."""
     by = {status: tuple(sorted(name for name, was in results.items() if was is status)) for status in Status}
     passed, failed, skipped = by[Status.PASSED], by[Status.FAILED], by[Status.SKIPPED]
     return Counts(
@@ -133,14 +133,14 @@ def counts(results: Results) -> Counts:
     )
 
 
-#: what stands behind the letters of a test that failed by its snapshot alone
+#: the suffix to the letters of a test that failed by its snapshot alone
 SNAPSHOT = " snapshot"
 _LETTERS = {status.value[0]: status for status in Status}
 
 
 def written(triples: Mapping[str, Triple], by_snapshot: Collection[str] = ()) -> dict[str, str]:
-    """The transitions of tests as they are stored: `PFP` is passed, failed, passed; ` snapshot` marks a fixed test that
-    failed by its snapshot alone."""
+    """The transitions of tests in their stored form: `PFP` is passed, failed, passed; ` snapshot` marks a fixed test
+    that failed by its snapshot alone."""
     marked = fixed(triples).keys() & set(by_snapshot)
     return {name: _letters(triple) + (SNAPSHOT if name in marked else "") for name, triple in triples.items()}
 
@@ -198,8 +198,8 @@ def by_kind(triples: Mapping[str, Triple], prefix: str) -> dict[str, Triple]:
 
 
 def resolve(to_fix: Iterable[str], expected: Iterable[str], results: Results) -> Resolution:
-    """Compare a candidate's results with what is expected: of the tests `to_fix`, which did not pass without gold, what
-    does not pass is unfixed, of all others broken. Missing and skipped tests do not pass."""
+    """Compare a patch's results with the expected ones. A test that does not pass is unfixed if it is one of `to_fix`
+    (tests that did not pass without gold), else broken. Missing and skipped tests do not pass."""
     target = set(to_fix)
     passing = {name for name, status in results.items() if status is Status.PASSED}
 

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple, get_args
 
-#: WCAG's principles, in its order: the first digit of a success criterion is its principle's place
+#: WCAG's principles, in its order: the first digit of a success criterion is the number of its principle
 Principle = Literal["perceivable", "operable", "understandable", "robust"]
 PRINCIPLES: tuple[Principle, ...] = get_args(Principle)
 
 
 class Criterion(NamedTuple):
-    """`level` is A, AA or AAA; `since` the version of WCAG that has it first; `guideline` a title."""
+    """A success criterion. `level` is A, AA or AAA, `since` the first version of WCAG with it, `guideline` a title."""
 
     number: str
     name: str
@@ -37,7 +37,7 @@ CRITERIA: dict[str, Criterion] = _table()
 
 
 def criterion(number: str) -> str:
-    """The number itself. Raises ValueError for what is no success criterion of WCAG 2.2."""
+    """The number itself. Raises ValueError if it is not a success criterion of WCAG 2.2."""
     if number not in CRITERIA:
         raise ValueError(f"{number} is not a success criterion of WCAG 2.2")
     return number

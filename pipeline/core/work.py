@@ -1,5 +1,5 @@
 """Work as data. A unit is a request: plain data that says what to do, with which settings and on which objects. Its
-`perform` returns a result, plain data too. Only the coordinator, which calls `each`, writes the store.
+`perform` method returns a result, also plain data. Only the coordinator, which calls `each`, writes to the store.
 
 Requests run in threads of this process, in separate processes, or on remote workers (`ENGINES`, `cluster.py`), with the
 same results. A unit's progress is reported as Events. Units with the same affinity first need the same thing, such as
@@ -36,8 +36,8 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """What a unit tells while it is under way: a `step` for people, or that it is `ready`: what the others of its
-    affinity wait for is there. `data` is plain data for the coordinator."""
+    """A message from a unit under way: a `step` to show to people, or `ready` when it has made what other units of its
+    affinity wait for. `data` is plain data for the coordinator."""
 
     unit: str
     text: str = ""
@@ -59,10 +59,10 @@ class Request(Protocol[R]):
     def affinity(self) -> str: ...
 
     def perform(self, tell: Tell) -> R:
-        """The result: a pure function of the request and of what it names. It writes no store."""
+        """The result: a pure function of the request and the objects it names. Does not write to the store."""
 
     def failed(self, error: Exception) -> R:
-        """The result where `perform` raised: one broken unit never stops a batch. What this raises does."""
+        """The result if `perform` raised, so that one broken unit never stops a batch. An error raised here does."""
 
 
 class Settled(NamedTuple):
@@ -72,7 +72,7 @@ class Settled(NamedTuple):
 
 
 class Interrupts(NamedTuple):
-    """What happens at the first Ctrl-C, beside that no new work starts, and at the end at once, before all ends."""
+    """Calls at the first Ctrl-C, when no new work starts any more, and before a batch is ended at once."""
 
     first: Callable[[], None] = partial(say, "stopping after what is under way; press Ctrl-C again to stop at once")
     second: Callable[[], None] = lambda: None
@@ -83,7 +83,7 @@ Done = tuple[Any, Any]
 
 
 def silent(_: Event) -> None:
-    """Hear nothing."""
+    """Ignore an event."""
 
 
 def each(
@@ -98,13 +98,13 @@ def each(
 ) -> Iterator[Done]:
     """Perform all requests, `jobs` at a time, and yield each with its result, as they end.
 
-    `admit` is asked when a request's turn comes: it returns the request as it is performed, or its result where there
-    is nothing to perform. `hear` takes events; what it raises ends the batch. Both run in threads of the coordinator.
+    `admit` is called when a request's turn comes: it returns the request to perform, or its result if there is nothing
+    to perform. `hear` takes events; an error that it raises ends the batch. Both run in threads of the coordinator.
     `ahead` more workers make what other affinities need while all jobs run, as long as fewer than `jobs` requests are
-    ready. Ctrl-C ends the batch after the units under way, and raises KeyboardInterrupt then.
+    ready. Ctrl-C ends the batch after the units under way; then KeyboardInterrupt is raised.
     """
     crew = _Crew(_by_affinity(requests), jobs, hear, admit, ENGINES[engine])
-    with _heard(signal.SIGTERM, _stop), _first_interrupt(lambda: crew.told.put(("interrupt", None))):
+    with _handling(signal.SIGTERM, _stop), _first_interrupt(lambda: crew.messages.put(("interrupt", None))):
         try:
             for _ in range(jobs + ahead):
                 threading.Thread(target=crew.run, daemon=True).start()
@@ -118,14 +118,14 @@ def each(
 
 
 def _by_affinity(requests: Sequence[Request[Any]]) -> list[list[Request[Any]]]:
-    """Requests of one affinity together, in the order in which the first of each came."""
+    """Requests grouped by affinity, in the order of the first of each group."""
     groups: dict[object, list[Request[Any]]] = {}
     for request in requests:
         groups.setdefault(request.affinity or object(), []).append(request)
     return list(groups.values())
 
 
-Told = tuple[Literal["result", "error", "interrupt", "end"], Any]
+Message = tuple[Literal["result", "error", "interrupt", "end"], Any]
 
 
 class Worker(Protocol):
@@ -137,8 +137,8 @@ class Worker(Protocol):
         """End at once, whatever is under way."""
 
 
-class _Here:
-    """A worker in the coordinator's own thread. What it has under way ends by the batch's Interrupts."""
+class _InThread:
+    """A worker in a thread of the coordinator. The batch's Interrupts end its unit."""
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
         return _performed(request, tell)
@@ -150,7 +150,7 @@ class _Here:
 def _performed(request: Request[Any], tell: Tell) -> Any:
     try:
         return request.perform(tell)
-    except A11yBenchError as error:  # its outcome says it
+    except A11yBenchError as error:  # the unit's outcome reports it
         log.debug("%s", request.name, exc_info=True)
         return request.failed(error)
     except Exception as error:  # the border of a unit
@@ -163,7 +163,7 @@ def _record(record: logging.LogRecord) -> None:
 
 
 class Spawned:
-    """A worker in a process of its own, which is started with the first request."""
+    """A worker in a process of its own, started with the first request."""
 
     def __init__(self) -> None:
         self._line: Connection | None = None
@@ -175,7 +175,7 @@ class Spawned:
             return request.failed(error)
 
     def attempt(self, request: Request[Any], tell: Tell, record: Callable[[logging.LogRecord], None] = _record) -> Any:
-        """The same; `record` takes what it logs. Raises InfrastructureError where the process ended under it."""
+        """The same; `record` takes log records. Raises InfrastructureError if the process ended."""
         line = self._line = self._line or self._start()
         try:
             line.send(request)
@@ -187,20 +187,20 @@ class Spawned:
             raise InfrastructureError(message, cause="worker") from None
 
     def _result(self, line: Connection, tell: Tell, record: Callable[[logging.LogRecord], None]) -> Any:
-        """What the process sends until it sends the result."""
+        """Receive messages from the process until it sends the result."""
         while True:
             kind, value = line.recv()
             if kind == "result":
                 return value
             (tell if kind == "event" else record)(value)
-            line.send(None)  # it may go on
+            line.send(None)  # lets it continue
 
     def _start(self) -> Connection:
         spawn = multiprocessing.get_context("spawn")
-        line, other = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(other,), daemon=True)
+        line, far_end = spawn.Pipe()
+        self._process = spawn.Process(target=_serve, args=(far_end,), daemon=True)
         self._process.start()
-        other.close()
+        far_end.close()
         return line
 
     def end(self) -> None:
@@ -209,8 +209,8 @@ class Spawned:
 
 
 def _serve(line: Connection) -> None:
-    """The life of a worker's process: it performs what it is sent until the coordinator is gone. Ctrl-C is for the
-    coordinator; SIGTERM ends the process as an interrupt does, so that what it opened is closed."""
+    """The main loop of a worker's process: perform requests until the coordinator ends. Ctrl-C is left to the
+    coordinator; SIGTERM ends the process like an interrupt, so that open resources are closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop_once)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -236,34 +236,34 @@ def _serve(line: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """A parent that was killed could not say so: a unit of minutes must not outlive it."""
+    """End with the parent, even if it was killed: a unit that takes minutes must not outlive it."""
     if parent := multiprocessing.parent_process():
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 class _Sent(QueueHandler):
-    """Sends records of a worker's log to the coordinator, whose log file they belong to."""
+    """Sends a worker's log records to the coordinator, which writes the log file."""
 
     def __init__(self, send: Callable[[str, Any], None]) -> None:
-        super().__init__(queue.SimpleQueue[logging.LogRecord]())  # records go by `enqueue` alone
+        super().__init__(queue.SimpleQueue[logging.LogRecord]())  # a dummy: `enqueue` sends the records
         self._send = send
 
     def enqueue(self, record: logging.LogRecord) -> None:
         self._send("log", record)
 
 
-def _far() -> Worker:
-    far: Worker = import_module("pipeline.core.cluster").Far()
-    return far
+def _remote() -> Worker:
+    worker: Worker = import_module("pipeline.core.cluster").RemoteWorker()
+    return worker
 
 
 #: where requests are performed
-ENGINES: dict[str, Callable[[], Worker]] = {"threads": _Here, "processes": Spawned, "dask": _far}
+ENGINES: dict[str, Callable[[], Worker]] = {"threads": _InThread, "processes": Spawned, "dask": _remote}
 
 
 class _Crew(Generic[R]):
-    """What the threads of one batch share: the requests that are left, and what they tell."""
+    """What the threads of one batch share: the remaining requests, and messages to the coordinator."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class _Crew(Generic[R]):
         self.groups, self.ready, self.jobs = deque(groups), deque[Request[R]](), jobs
         self.listener, self.admit, self.worker = hear, admit, worker
         self.preparing, self.waiting, self.working, self.stopped = 0, 0, 0, False
-        self.changed, self.told = threading.Condition(), queue.SimpleQueue[Told]()
+        self.changed, self.messages = threading.Condition(), queue.SimpleQueue[Message]()
         self.workers: list[Worker] = []
 
     def stop(self) -> None:
@@ -286,15 +286,15 @@ class _Crew(Generic[R]):
             self.changed.notify_all()
 
     def abort(self) -> None:
-        """End what is under way in processes."""
+        """End the units that run in processes."""
         for worker in self.workers:
             worker.end()
 
     def results(self, threads: int, interrupted: Callable[[], None]) -> Iterator[Done]:
-        """What the threads made, until the last has ended; then raise what one of them raised."""
+        """The results until the last thread has ended; then raise the first error of a thread, if any."""
         failure: BaseException | None = None
         while threads:
-            kind, value = self.told.get()
+            kind, value = self.messages.get()
             if kind == "result":
                 yield value
             elif kind == "end":
@@ -308,32 +308,32 @@ class _Crew(Generic[R]):
             raise failure
 
     def hear(self, event: Event) -> None:
-        """What fails here is the coordinator's fault and not the unit's: it ends the batch, after what is under way."""
+        """Pass an event on. An error here is the coordinator's fault: it ends the batch after the units under way."""
         try:
             self.listener(event)
         except Exception as error:
             self.stop()
-            self.told.put(("error", error))
+            self.messages.put(("error", error))
 
     def run(self) -> None:
-        """A thread's life."""
+        """The main loop of a thread."""
         try:
             worker = self.worker()
         except Exception as error:  # there is no scheduler, for example
-            self.told.put(("error", error))
-            self.told.put(("end", None))
+            self.messages.put(("error", error))
+            self.messages.put(("end", None))
             return
         self.workers.append(worker)
         while task := self._next(worker):
             try:
-                self.told.put(("result", task()))
+                self.messages.put(("result", task()))
             except BaseException as error:
-                self.told.put(("error", error))
+                self.messages.put(("error", error))
         worker.end()
-        self.told.put(("end", None))
+        self.messages.put(("end", None))
 
     def _next(self, worker: Worker) -> Callable[[], Done] | None:
-        """What to do next, which is waited for; None when there will be nothing more."""
+        """Wait for the next task; None when nothing is left."""
         with self.changed:
             while not self.stopped and (self.ready or self.groups or self.preparing):
                 if self.ready and self._has_room:
@@ -356,7 +356,7 @@ class _Crew(Generic[R]):
             self._end()
 
     def _prepare(self, worker: Worker, group: Sequence[Request[R]]) -> Done:
-        """Perform the first of a group, which makes room for the others once, when it is ready or at its end."""
+        """Perform the first request of a group. The others are released once, when it is ready or ends."""
         waiting = [group[1:]]
 
         def release() -> None:
@@ -380,7 +380,7 @@ class _Crew(Generic[R]):
         return request, result
 
     def _release(self, others: Sequence[Request[R]]) -> None:
-        """The others of a group are ready; this thread works from now on, as soon as there is room."""
+        """Release the others of a group; this thread then counts as working, as soon as there is room."""
         with self.changed, timed("waiting"):
             self.preparing -= 1
             self.waiting += 1
@@ -397,14 +397,14 @@ class _Crew(Generic[R]):
 
 
 def _first_interrupt(call: Callable[[], None]) -> AbstractContextManager[None]:
-    """The first Ctrl-C calls `call`, later ones do what they did before."""
+    """The first Ctrl-C calls `call`; later ones have their usual effect."""
     before = signal.getsignal(signal.SIGINT)
 
-    def heard(*_: object) -> None:
+    def handle(*_: object) -> None:
         signal.signal(signal.SIGINT, before)
         call()
 
-    return _heard(signal.SIGINT, heard) if callable(before) else nullcontext()
+    return _handling(signal.SIGINT, handle) if callable(before) else nullcontext()
 
 
 def _stop(*_: object) -> None:
@@ -412,14 +412,14 @@ def _stop(*_: object) -> None:
 
 
 def _stop_once(number: int, _: object) -> None:
-    """A process that ends already is not told again."""
+    """Interrupt the process, and ignore the signal from then on."""
     signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 @contextmanager
-def _heard(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
-    """Handle a signal while the block lasts, in the main thread: no other one hears of any."""
+def _handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    """Handle a signal during the block. Does nothing outside the main thread, since only that gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -201,7 +201,11 @@ def test_no_build_of_a_new_repository_begins_meanwhile(tmp_path: Path, monkeypat
     store = Store(tmp_path)
     monkeypatch.setattr("pipeline.core.store.PATIENCE", 0.1)
     store.begin()
-    with store.still("build"), pytest.raises(UserError, match="lets no stage begin"), store.lock("build", NEW):
+    with (
+        store.still("build"),
+        pytest.raises(UserError, match="a command that locks all stages"),
+        store.lock("build", NEW),
+    ):
         pass
     with store.lock("build", NEW):
         pass

@@ -348,7 +348,7 @@ def test_a_repository_that_is_not_collected_lists_what_is(tmp_path: Path, tiny: 
     empty = Bench(tmp_path, tiny.library, tiny.cache)
     with pytest.raises(UserError, match="acme/ui is not collected") as error:
         empty.build()
-    assert "collected are: none; run: just collect-run acme/ui" in str(error.value)
+    assert "collected: none; run: just collect-run acme/ui" in str(error.value)
     assert not empty.store.root.exists()
 
 

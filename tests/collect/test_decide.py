@@ -174,7 +174,7 @@ def _stops(pages: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda lines: [lines[0], lines[0]], "acme__ui-1 stands here twice"),
+        (lambda lines: [lines[0], lines[0]], "acme__ui-1 is in this file twice"),
         (lambda lines: [{**lines[0], "repo": "forms"}], "acme__forms-1 does not belong to acme/ui"),
     ],
 )

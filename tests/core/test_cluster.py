@@ -80,7 +80,7 @@ def test_a_broken_unit_and_a_dead_process_cost_their_own_unit(dask: Dask) -> Non
         4: 16,
     }
     (told,) = [result for request, result in found.items() if request.number == 2]
-    assert told.startswith(f"InfrastructureError: {cluster.TRIES} workers ended under it: tcp://")
+    assert told.startswith(f"InfrastructureError: {cluster.TRIES} workers ended while they performed it: tcp://")
     assert told.count("ended with 7") == cluster.TRIES
     assert all(worker.poll() is None for worker in dask.workers)
 
@@ -108,7 +108,7 @@ def test_a_unit_that_kills_workers_is_not_evaluated_and_its_neighbours_are(dask:
     quiet = [Slow(number, str(tmp_path)) for number in range(1, 5)]
     found = performed([Slow(0, str(tmp_path), kills=True), *quiet], jobs=3)
     (told,) = [result for request, result in found.items() if request.kills]
-    assert told.startswith(f"worker {cluster.TRIES} workers ended under it")
+    assert told.startswith(f"worker {cluster.TRIES} workers ended while they performed it")
     assert [found[one] for one in quiet] == [1, 2, 3, 4]
     assert beginnings(tmp_path)[0] == cluster.TRIES
 
@@ -147,7 +147,7 @@ def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path
 
 def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None:
     """On the loopback all workers share a host, so that host is what is told apart here."""
-    far = cluster.Far()
+    far = cluster.RemoteWorker()
     try:
         there = far._cluster
         until = time.monotonic() + 60

@@ -96,7 +96,7 @@ def test_a_broken_object_is_not_there_and_spoils_no_other(history: History) -> N
 def test_a_reader_that_is_gone_leaves_no_process(history: History) -> None:
     reader = Reader(str(history.folder / ".git"), dict(os.environ))
     assert list(reader.files("HEAD^{tree}"))
-    process = reader._own.process._popen
+    process = reader._local.process._popen
     del reader
     assert process.returncode is not None
 

@@ -50,7 +50,7 @@ def test_a_broken_line_is_told_by_its_number(store: Store) -> None:
 def test_an_instance_that_stands_in_two_parts_is_refused(store: Store) -> None:
     path = store.dataset(REPO)
     path.write_text(path.read_text() + path.read_text().splitlines(keepends=True)[0])
-    with pytest.raises(UserError, match="stands here twice") as error:
+    with pytest.raises(UserError, match="is in this file twice") as error:
         regrade(store, SUBJECT)
     assert error.value.path == path
 

@@ -319,7 +319,7 @@ def test_every_attempt_has_verdicts_of_its_own(evaluation: Evaluation) -> None:
 def test_two_predictions_of_one_instance_are_refused(evaluation: Evaluation) -> None:
     path = evaluation.predict(menu=FIX)
     path.write_text(path.read_text() * 2)
-    with pytest.raises(UserError, match="stands here twice") as error:
+    with pytest.raises(UserError, match="is in this file twice") as error:
         evaluation.evaluate()
     assert (error.value.path, error.value.field) == (path, "instance_id")
 

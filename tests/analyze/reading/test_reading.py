@@ -120,7 +120,7 @@ def test_an_instance_twice_in_a_dataset_is_refused(store):
     """RULES, Analysis: with the file, so that somebody can mend it."""
     write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
     error = refusal(store)
-    assert error.path == store.dataset(UI) and error.message == "acme__ui-1 stands here twice, as record 1 and 2"
+    assert error.path == store.dataset(UI) and error.message == "acme__ui-1 is in this file twice, as record 1 and 2"
 
 
 def test_an_instance_in_another_repositorys_dataset_is_refused(store):
