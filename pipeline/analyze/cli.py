@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 #: the tables that the terminal shows; the report has all of them
 SUMMARY = ("qualification", "resolution")
-#: columns that a terminal has no room for
-LEFT_TO_THE_REPORT = ("kept", "pending", "evaluated", "macro %", "macro interval", "resolved of evaluated %", "partly")
+#: columns that only the report shows, since a terminal has no room for them
+REPORT_ONLY = ("kept", "pending", "evaluated", "macro %", "macro interval", "resolved of evaluated %", "partly")
 
 
 def _dates(_context: click.Context, _parameter: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     """Repeated values of the form `MODEL=2024-10-31`, as dates by model."""
     from datetime import date
 
-    found = {}
+    dates = {}
     for value in values:
         model, _, day = value.rpartition("=")
         try:
-            found[model] = date.fromisoformat(day).isoformat()
+            dates[model] = date.fromisoformat(day).isoformat()
         except ValueError:
             raise click.BadParameter(f"'{value}' is not MODEL=YYYY-MM-DD") from None
-    return found
+    return dates
 
 
 @click.command()
@@ -83,16 +83,16 @@ def present(
     """Write the analysis, print its summary and the report's path."""
     from pipeline import analyze
     from pipeline.analyze.measures.definition import definition
-    from pipeline.analyze.measures.shown import shown
+    from pipeline.analyze.measures.shown import as_text
     from pipeline.core.console import say, table
 
     frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
-    made = analyze.tables(frames)
-    report = analyze.write(frames, store, out, made)
+    tables = analyze.tables(frames)
+    report = analyze.write(frames, store, out, tables)
     for note in frames.notes:
         say(note)
-    for name in filter(made.__contains__, SUMMARY):
-        text = shown(made[name], definition(name).dictionary)
-        text = text[[column for column in text.columns if column not in LEFT_TO_THE_REPORT]]
+    for name in filter(tables.__contains__, SUMMARY):
+        text = as_text(tables[name], definition(name).dictionary)
+        text = text[[column for column in text.columns if column not in REPORT_ONLY]]
         table(definition(name).title, list(text.columns), text.to_numpy().tolist())
     click.echo(f"report: {report}")

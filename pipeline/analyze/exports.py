@@ -14,7 +14,7 @@ import pyarrow.parquet
 from pipeline.analyze import columns
 from pipeline.analyze.columns import Column
 from pipeline.analyze.measures.definition import Table, definitions
-from pipeline.analyze.measures.shown import headings, shown
+from pipeline.analyze.measures.shown import as_text, headings
 
 #: type of the dictionary -> Arrow's; amounts are exact to eighteen decimals, and more decimals are an error
 _ARROW = {
@@ -28,27 +28,32 @@ _ARROW = {
 
 def dictionary() -> pd.DataFrame:
     """The dictionary of columns as a table: frame or table, name, type, unit, source, meaning."""
-    frames = [(name, *column) for name, found in columns.frames().items() for column in found]
+    frames = [(name, *column) for name, frame in columns.frames().items() for column in frame]
     tables = [(f"tables/{table.name}", *column) for table in definitions() for column in table.dictionary]
     return pd.DataFrame(frames + tables, columns=["frame", *Column._fields], dtype="string")
 
 
 def parquet_of(name: str, frame: pd.DataFrame) -> bytes:
     """A frame as Parquet; each field's metadata have its unit, source and meaning."""
-    found = columns.frames()[name]
-    about = [{"unit": one.unit, "source": one.source, "meaning": one.meaning} for one in found]
-    schema = pa.schema([pa.field(one.name, _ARROW[one.type], metadata=m) for one, m in zip(found, about, strict=True)])
+    described = columns.frames()[name]
+    metadata = [{"unit": column.unit, "source": column.source, "meaning": column.meaning} for column in described]
+    fields = [
+        pa.field(column.name, _ARROW[column.type], metadata=about)
+        for column, about in zip(described, metadata, strict=True)
+    ]
     data = io.BytesIO()
-    pyarrow.parquet.write_table(pa.Table.from_pandas(frame, schema, preserve_index=False), data, compression="zstd")
+    table = pa.Table.from_pandas(frame, pa.schema(fields), preserve_index=False)
+    pyarrow.parquet.write_table(table, data, compression="zstd")
     return data.getvalue()
 
 
 def csv_of(name: str, frame: pd.DataFrame) -> bytes:
-    """A frame as CSV, written by Arrow: half a million rows take a second."""
-    found = columns.frames()[name]
-    text = frame.assign(**{one.name: _digits(frame[one.name]) for one in found if one.type == "decimal"})
+    """A frame as CSV, written by Arrow, which takes a second for half a million rows."""
+    described = columns.frames()[name]
+    amounts = [column.name for column in described if column.type == "decimal"]
+    text = frame.assign(**{name: _digits(frame[name]) for name in amounts})
     data = io.BytesIO()
-    data.write((",".join(one.name for one in found) + "\n").encode())
+    data.write((",".join(column.name for column in described) + "\n").encode())
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
     pyarrow.csv.write_csv(pa.Table.from_pandas(text, preserve_index=False), data, options)
     return data.getvalue()
@@ -64,18 +69,18 @@ def _digits(amounts: pd.Series) -> pd.Series:
     return amounts.map(lambda value: format(value, "f") if isinstance(value, Decimal) else None).astype("string")
 
 
-def markdown(about: Table, table: pd.DataFrame) -> str:
+def markdown(definition: Table, table: pd.DataFrame) -> str:
     """A table as GitHub-flavoured Markdown with its title and description; numbers are right-aligned."""
-    text = shown(table, about.dictionary)
-    rule = ["--:" if heading.numeric else ":--" for heading in headings(table, about.dictionary)]
+    text = as_text(table, definition.dictionary)
+    rule = ["--:" if heading.numeric else ":--" for heading in headings(table, definition.dictionary)]
     rows: list[Iterable[object]] = [text.columns, rule, *text.itertuples(index=False, name=None)]
     lines = ("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows)
-    return f"### {about.title}\n\n{about.about}\n\n{''.join(lines)}"
+    return f"### {definition.title}\n\n{definition.about}\n\n{''.join(lines)}"
 
 
-def latex(about: Table, table: pd.DataFrame) -> str:
+def latex(definition: Table, table: pd.DataFrame) -> str:
     """A table for a paper: needs the package booktabs, has the label `tab:NAME`."""
-    text = shown(table, about.dictionary)
-    kinds = "".join("r" if heading.numeric else "l" for heading in headings(table, about.dictionary))
-    label = f"tab:{about.name}"
-    return text.to_latex(index=False, escape=True, column_format=kinds, caption=about.title, label=label)
+    text = as_text(table, definition.dictionary)
+    kinds = "".join("r" if heading.numeric else "l" for heading in headings(table, definition.dictionary))
+    label = f"tab:{definition.name}"
+    return text.to_latex(index=False, escape=True, column_format=kinds, caption=definition.title, label=label)

@@ -75,16 +75,16 @@ def load(
     same instances.
     """
     store = data if isinstance(data, Store) else Store(Path(data))
-    others = [Store(Path(one)) for one in samples]
-    frames = build(read(store, Wanted(parse_repo(repo) if repo else None, cutoffs or {}, others)))
+    directories = [Store(Path(folder)) for folder in samples]
+    frames = build(read(store, Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories)))
     return _with_issue(frames) if issues_only else frames
 
 
 def build(rows: Rows) -> Frames:
     """The frames of the rows that were read."""
-    made = {name: columns.typed(columns.frames()[name], found) for name, found in rows.frames.items()}
-    notes = (*rows.notes, *_left_out(made["predictions"]))
-    return Frames(**made, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
+    frames = {name: columns.typed(columns.frames()[name], cells) for name, cells in rows.frames.items()}
+    notes = (*rows.notes, *_left_out(frames["predictions"]))
+    return Frames(**frames, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
 
 
 #: column of `predictions` -> the note if the whole column is empty
@@ -103,7 +103,7 @@ def _left_out(predictions: pd.DataFrame) -> list[str]:
 
 
 def _with_issue(frames: Frames) -> Frames:
-    known = pd.concat([frames.candidates, frames.instances])
-    left_out = set(known.loc[known["statement_source"] == "pull_request", "instance_id"])
+    rows = pd.concat([frames.candidates, frames.instances])
+    left_out = set(rows.loc[rows["statement_source"] == "pull_request", "instance_id"])
     note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs include them."
     return replace(frames.without(left_out), notes=(*frames.notes, note))

@@ -1,7 +1,7 @@
 """Write the analysis: frames as Parquet and CSV with their dictionary, tables, figures, `report.html`.
 
     FRAME.parquet, FRAME.csv, columns.csv       tables/NAME.csv, .md, .tex       figures/NAME.svg, .png
-    instances/INSTANCE.html, beside a large report
+    instances/INSTANCE.html, next to a large report
 
 If `05_analysis/` holds an analysis of other data, that is moved to the archive first. Another folder (`--out`) is not
 cleared.
@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parquet_of, plain_csv
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.measures import tables
+from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.plots import figures
 from pipeline.analyze.report import FIRST, render
@@ -29,22 +29,22 @@ Tables = Mapping[str, pd.DataFrame]
 LONGEST = 300
 
 
-def write(frames: Frames, store: Store, out: Path | None = None, made: Tables | None = None) -> Path:
+def write(frames: Frames, store: Store, out: Path | None = None, tables: Tables | None = None) -> Path:
     """Write everything to `out` (default: the store's `05_analysis`) and return the report's path.
 
-    `made` are the tables, if they were made already.
+    `tables` are those of the frames, if they were made already.
     """
-    unit, made = Unit(out or store.analysis), tables(frames) if made is None else made
+    unit, tables = Unit(out or store.analysis), make_tables(frames) if tables is None else tables
     stored = {name: parquet_of(name, frame) for name, frame in frames.items().items()}
     inputs = {"frames": digest(*stored.values()), "texts": digest(repr(frames.statements), repr(frames.patches))}
     if out is None and not unit.is_done(**inputs):
         store.begin()
         store.displace(unit.folder)
-    plots = figures(frames, made)
+    plots = figures(frames, tables)
     write_frames(frames, stored, unit.folder)
-    write_tables(made, unit.folder / "tables")
+    write_tables(tables, unit.folder / "tables")
     write_figures(plots, unit.folder / "figures")
-    for path, text in render(frames, made, plots):
+    for path, text in render(frames, tables, plots):
         write_bytes(unit.folder / path, text.encode())
     unit.finish(**inputs)
     return unit.folder / FIRST
@@ -59,14 +59,13 @@ def write_frames(frames: Frames, stored: Mapping[str, bytes], folder: Path) -> N
             write_bytes(folder / f"{name}.csv", csv_of(name, frame))
 
 
-def write_tables(made: Tables, folder: Path) -> None:
+def write_tables(tables: Tables, folder: Path) -> None:
     """Write each table for programs (CSV), for people (Markdown) and for papers (LaTeX)."""
-    for name, table in made.items():
-        about = definition(name)
+    for name, table in tables.items():
         write_bytes(folder / f"{name}.csv", plain_csv(table))
         if len(table) <= LONGEST:
-            write_bytes(folder / f"{name}.md", markdown(about, table).encode())
-            write_bytes(folder / f"{name}.tex", latex(about, table).encode())
+            write_bytes(folder / f"{name}.md", markdown(definition(name), table).encode())
+            write_bytes(folder / f"{name}.tex", latex(definition(name), table).encode())
 
 
 def write_figures(plots: list[Plot], folder: Path) -> None:
@@ -74,5 +73,5 @@ def write_figures(plots: list[Plot], folder: Path) -> None:
     for plot in plots:
         write_bytes(folder / f"{plot.name}.svg", plot.svg)
         write_bytes(folder / f"{plot.name}.png", plot.png)
-    words = "".join(f"- **{plot.name}**: {plot.title}. {plot.alternative}\n" for plot in plots)
-    write_bytes(folder / "alternatives.md", words.encode())
+    alternatives = "".join(f"- **{plot.name}**: {plot.title}. {plot.alternative}\n" for plot in plots)
+    write_bytes(folder / "alternatives.md", alternatives.encode())

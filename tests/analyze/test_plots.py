@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pipeline import analyze
 from pipeline.analyze.plots import FIGURES
-from pipeline.analyze.plots.cost import unbettered
+from pipeline.analyze.plots.cost import pareto_front
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
@@ -164,7 +164,7 @@ def test_figures_for_a_laboratory_are_there(many, name):
 
 def test_the_frontier_has_what_nobody_betters():
     table = pd.DataFrame({"usd": [1.0, 1.0, 2.0, 3.0, 4.0], "share": [10.0, 20.0, 20.0, 15.0, 30.0]})
-    assert list(unbettered(table).index) == [1, 4]
+    assert list(pareto_front(table).index) == [1, 4]
 
 
 def test_bars_of_the_funnel_show_the_drop(plots):

@@ -51,6 +51,6 @@ def import_(path: Path, rater: str, store: Any) -> None:
     from pipeline import analyze
     from pipeline.analyze.handcheck import sheet
 
-    found = sheet.read(path, analyze.load(store), rater)
-    kept = sheet.add(store, found)
-    click.echo(f"{len(found)} ratings by {rater} read; {len(kept)} in all")
+    checks = sheet.read(path, analyze.load(store), rater)
+    counted = sheet.add(store, checks)
+    click.echo(f"{len(checks)} ratings by {rater} read; {len(counted)} in all")

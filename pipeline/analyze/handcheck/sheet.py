@@ -37,17 +37,17 @@ class Check(NamedTuple):
 
 
 def sample(frames: Frames, size: int, seed: int) -> list[Check]:
-    """At most `size` patches that change something, each once, spread evenly over models, and over resolved or not.
+    """At most `size` patches that change something, each once, spread evenly over models and over resolved or not.
 
-    The order is random, and equal for equal seeds. Raises UserError if there is no such patch.
+    The order is random, but the same for the same seed. Raises UserError if there is no such patch.
     """
     rows = frames.predictions.query("kind == 'model' and files.notna()")
     if rows.empty:
         raise UserError("there is no patch to check", hint="predict first: just agt-run REPO MODEL")
     chance = random.Random(seed)
     groups = [_shuffled(frames, group, chance) for _, group in rows.groupby(["agent", "model", "resolved"])]
-    in_turn = filter(None, chain.from_iterable(zip_longest(*groups)))
-    chosen = list({check.key: check for check in in_turn}.values())[:size]
+    alternating = filter(None, chain.from_iterable(zip_longest(*groups)))
+    chosen = list({check.key: check for check in alternating}.values())[:size]
     chance.shuffle(chosen)
     return chosen
 
@@ -70,7 +70,7 @@ def export(checks: list[Check], folder: Path) -> Path:
         raise UserError("a sheet already exists", path=path, hint="import it, or name another folder")
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerows([HEADER, *((one.key, one.instance_id, "", "") for one in checks)])
+    table.writerows([HEADER, *((check.key, check.instance_id, "", "") for check in checks)])
     write_bytes(folder / "sheet.html", _page(checks).encode())
     write_bytes(path, text.getvalue().encode())
     return path
@@ -88,22 +88,24 @@ def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
     Raises UserError, with the line, for an unknown rating, an unknown patch and a duplicate.
     """
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
-    found: dict[str, HandCheck] = {}
+    checks: dict[str, HandCheck] = {}
     lines = io.StringIO(read_text(path, "utf-8-sig"), newline="")
     for line, row in enumerate(csv.DictReader(lines), 2):
         cells = {name: (row.get(name) or "").strip() for name in HEADER}
         if cells["rating"]:
-            _refuse(path, line, cells, known, found)
-            found[cells["check"]] = _rating(cells, known, rater)
-    return list(found.values())
+            _require_valid(path, line, cells, known, checks)
+            checks[cells["check"]] = _rating(cells, known, rater)
+    return list(checks.values())
 
 
-def _refuse(path: Path, line: int, cells: dict[str, str], known: Container[str], found: Container[str]) -> None:
+def _require_valid(
+    path: Path, line: int, cells: dict[str, str], known: Container[str], earlier: Container[str]
+) -> None:
     key, rating = cells["check"], cells["rating"].lower()
     faults = (
         (rating not in RATINGS, "rating", f"'{rating}' is not a rating", f"it is one of: {', '.join(RATINGS)}"),
         (key not in known, "check", f"no prediction has the patch '{key}'", "predictions have changed: export anew"),
-        (key in found, "check", f"'{key}' is there twice", "keep one of the rows"),
+        (key in earlier, "check", f"'{key}' occurs twice", "keep one of the rows"),
     )
     for fault, field, message, hint in faults:
         if fault:
@@ -112,18 +114,19 @@ def _refuse(path: Path, line: int, cells: dict[str, str], known: Container[str],
 
 def _rating(cells: dict[str, str], known: Mapping[str, str], rater: str) -> HandCheck:
     key = cells["check"]
-    given = {"rating": cells["rating"].lower(), "note": cells["note"]}
-    return HandCheck.model_validate({"instance_id": known[key], "patch": key, "rater": rater} | given)
+    values = {"rating": cells["rating"].lower(), "note": cells["note"]}
+    return HandCheck.model_validate({"instance_id": known[key], "patch": key, "rater": rater} | values)
 
 
 def add(store: Store, checks: list[HandCheck]) -> list[HandCheck]:
     """Append ratings; a rater's newest rating of a patch counts. Returns all that count."""
     store.begin()
-    before = {(one.patch, one.rater): one for one in newest_checks(store)}
-    new = [one.model_copy(update={"time": now()}) for one in checks]
-    journal.append(store.handchecks, [one for one in new if not _same(one, before.get((one.patch, one.rater)))])
+    existing = {(check.patch, check.rater): check for check in newest_checks(store)}
+    new = [check.model_copy(update={"time": now()}) for check in checks]
+    changed = [check for check in new if not _same(check, existing.get((check.patch, check.rater)))]
+    journal.append(store.handchecks, changed)
     return newest_checks(store)
 
 
-def _same(one: HandCheck, old: HandCheck | None) -> bool:
-    return old is not None and one == old.model_copy(update={"time": one.time})
+def _same(new: HandCheck, old: HandCheck | None) -> bool:
+    return old is not None and new == old.model_copy(update={"time": new.time})

@@ -55,13 +55,13 @@ MAKERS = {
 
 def tables(frames: Frames) -> dict[str, pd.DataFrame]:
     """Every table for which there are data, by name, in the order of `tables.toml`."""
-    made = {table.name: _make(frames, table) for table in definitions() if _allowed(frames, table)}
-    return {name: table for name, table in made.items() if len(table)}
+    results = {table.name: _make(frames, table) for table in definitions() if _allowed(frames, table)}
+    return {name: table for name, table in results.items() if len(table)}
 
 
 def _make(frames: Frames, table: Table) -> pd.DataFrame:
-    found = summary(frames, table) if table.by else MAKERS[table.name](frames)
-    return columns.typed(table.dictionary, found)
+    rows = summary(frames, table) if table.by else MAKERS[table.name](frames)
+    return columns.typed(table.dictionary, rows)
 
 
 def _allowed(frames: Frames, table: Table) -> bool:

@@ -14,8 +14,8 @@ JUDGES = {"strict": "tests", "checked": "tests and checker"}
 
 
 def errors(frames: Frames) -> pd.DataFrame:
-    """The rates of false negatives and false positives of each judge that was asked."""
-    found = []
+    """The rates of false negatives and false positives of each judge with verdicts."""
+    rates = []
     for column, judge in JUDGES.items():
         if frames.audits[column].isna().all():
             continue
@@ -23,7 +23,7 @@ def errors(frames: Frames) -> pd.DataFrame:
             rows = frames.audits[(frames.audits["variant"] == kind) & frames.audits[column].notna()]
             wrong = int((rows[column] != right).sum())
             ends = wilson(wrong, len(rows)) if len(rows) else None
-            found.append(
+            rates.append(
                 {
                     "judge": judge,
                     "error": error,
@@ -34,7 +34,7 @@ def errors(frames: Frames) -> pd.DataFrame:
                     "wrong_high": 100 * ends.high if ends else None,
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(rates)
 
 
 def by_rule(frames: Frames) -> pd.DataFrame:

@@ -17,7 +17,7 @@ def costs(frames: Frames) -> pd.DataFrame:
     by = ["repo", *WHO]
     metrics = [column.name for column in definition("costs").dictionary if column.name not in by]
     keys = [dict(zip(by, key, strict=True)) for key in frames.costs[by].drop_duplicates().itertuples(index=False)]
-    groups = [Group(frames, key, _of(frames.predictions, key)) for key in keys]
+    groups = [Group(frames, key, _select(frames.predictions, key)) for key in keys]
     rows = [group.key | measured(group, metrics) for group in groups]
     if len(groups) > 1:
         everything = Group(frames, {}, pd.concat([group.rows for group in groups]))
@@ -25,7 +25,7 @@ def costs(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _of(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
+def _select(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
     for name, value in key.items():
         predictions = predictions[predictions[name] == value]
     return predictions
@@ -33,8 +33,8 @@ def _of(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
 
 def usage(frames: Frames) -> pd.DataFrame:
     """`costs.csv` with its totals."""
-    asked = frames.costs[(frames.costs["req_llm"] > 0) | (frames.costs["req_emb"] > 0)]
-    return with_total(asked.drop(columns=["shown_llm_usd", "shown_emb_usd"]).reset_index(drop=True), "repo")
+    used = frames.costs[(frames.costs["req_llm"] > 0) | (frames.costs["req_emb"] > 0)]
+    return with_total(used.drop(columns=["shown_llm_usd", "shown_emb_usd"]).reset_index(drop=True), "repo")
 
 
 def instance_costs(frames: Frames) -> pd.DataFrame:

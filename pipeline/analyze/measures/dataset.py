@@ -18,15 +18,15 @@ def funnel(frames: Frames) -> pd.DataFrame:
     """Pull requests of each repository that passed each filter. The row of sums has the median of the shares."""
     table = with_total(frames.funnel, "repo")
     shares = percent(table["a11y"], table["tests"])
-    several = table["repo"] == ALL
-    return table.assign(a11y_pct=shares.mask(several, shares[~several].median()))
+    is_total = table["repo"] == ALL
+    return table.assign(a11y_pct=shares.mask(is_total, shares[~is_total].median()))
 
 
 def qualification(frames: Frames) -> pd.DataFrame:
     """Candidates of each built repository that became instances, were rejected or are pending."""
     rejected = frames.rejections[frames.rejections["stage"] == "build"]
-    done = {*frames.instances["instance_id"], *rejected["instance_id"]}
-    pending = frames.candidates[~frames.candidates["instance_id"].isin(done)]
+    decided = {*frames.instances["instance_id"], *rejected["instance_id"]}
+    pending = frames.candidates[~frames.candidates["instance_id"].isin(decided)]
     parts = {"candidates": frames.candidates, "qualified": frames.instances, "rejected": rejected, "pending": pending}
     counts = pd.DataFrame({name: part.groupby("repo").size() for name, part in parts.items()}).astype("Int64")
     counts = counts.dropna(how="all", subset=["qualified", "rejected"])
@@ -63,8 +63,8 @@ def rejections(frames: Frames) -> pd.DataFrame:
 def composition(frames: Frames) -> pd.DataFrame:
     """Sizes and sources of instances, by repository and over all."""
     rows = frames.instances
-    several = [(ALL, rows)] if rows["repo"].nunique() > 1 else []
-    return pd.DataFrame([{"repo": repo} | _composed(part) for repo, part in [*rows.groupby("repo"), *several]])
+    overall = [(ALL, rows)] if rows["repo"].nunique() > 1 else []
+    return pd.DataFrame([{"repo": repo} | _composed(part) for repo, part in [*rows.groupby("repo"), *overall]])
 
 
 def _composed(rows: pd.DataFrame) -> dict[str, object]:
@@ -80,8 +80,9 @@ def _composed(rows: pd.DataFrame) -> dict[str, object]:
 
 def identity(frames: Frames) -> pd.DataFrame:
     """A digest of each repository's instances."""
-    known = frames.instances.sort_values("instance_id")[["repo", "instance_id", "merged_at", "expected"]].astype(str)
-    rows = [(repo, len(part), digest(part.values.tolist())[:12]) for repo, part in known.groupby("repo")]
+    columns = ["repo", "instance_id", "merged_at", "expected"]
+    instances = frames.instances.sort_values("instance_id")[columns].astype(str)
+    rows = [(repo, len(part), digest(part.values.tolist())[:12]) for repo, part in instances.groupby("repo")]
     return pd.DataFrame(rows, columns=["repo", "instances", "instances_digest"])
 
 
@@ -96,8 +97,8 @@ def transitions(frames: Frames) -> pd.DataFrame:
 
 def assignments(frames: Frames) -> pd.DataFrame:
     """The assigned criteria of the dataset's instances; an instance without any has one row, `unassigned`."""
-    found = frames.instances[["instance_id"]].merge(frames.criteria[["instance_id", "principle", "criterion"]], "left")
-    return found.assign(principle=found["principle"].fillna(UNASSIGNED))
+    rows = frames.instances[["instance_id"]].merge(frames.criteria[["instance_id", "principle", "criterion"]], "left")
+    return rows.assign(principle=rows["principle"].fillna(UNASSIGNED))
 
 
 def principles(frames: Frames) -> pd.DataFrame:
@@ -130,6 +131,6 @@ def classes(frames: Frames) -> pd.DataFrame:
     rows = classified(frames.instances)
     counts = [rows.groupby(name, observed=True).size().rename("instances") for name in (*CLASSES, "year")]
     parts = [part.rename_axis("value").reset_index().assign(**{"class": str(part.index.name)}) for part in counts]
-    known = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
-    table = pd.concat([part.astype({"value": str}) for part in known], ignore_index=True)
+    parts = [part for part in parts if list(part["value"].astype(str)) != [UNKNOWN]]
+    table = pd.concat([part.astype({"value": str}) for part in parts], ignore_index=True)
     return table.assign(instances_pct=percent(table["instances"], len(rows)))

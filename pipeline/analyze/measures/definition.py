@@ -31,9 +31,9 @@ class Table(NamedTuple):
 def definitions() -> tuple[Table, ...]:
     """All tables, in the order of the report."""
     text = files("pipeline.analyze").joinpath("tables.toml").read_text(encoding="utf-8")
-    found = tomllib.loads(text)
-    own = {name: Column(name, *row) for name, row in found["columns"].items()}
-    return tuple(_table(own, **row) for row in found["tables"])
+    document = tomllib.loads(text)
+    declared = {name: Column(name, *row) for name, row in document["columns"].items()}
+    return tuple(_table(declared, **row) for row in document["tables"])
 
 
 def definition(name: str) -> Table:
@@ -41,9 +41,11 @@ def definition(name: str) -> Table:
     return next(table for table in definitions() if table.name == name)
 
 
-def _table(own: dict[str, Column], columns: list[str], needs: list[str], by: tuple[str, ...] = (), **row: Any) -> Table:
-    known = _of_frames(needs) | own
-    dictionary = tuple(known[name] for name in (*by, *columns))
+def _table(
+    declared: dict[str, Column], columns: list[str], needs: list[str], by: tuple[str, ...] = (), **row: Any
+) -> Table:
+    columns_by_name = _of_frames(needs) | declared
+    dictionary = tuple(columns_by_name[name] for name in (*by, *columns))
     return Table(**row, needs=tuple(needs), by=tuple(by), dictionary=dictionary)
 
 

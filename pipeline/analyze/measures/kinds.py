@@ -54,12 +54,12 @@ def macro(column: str) -> Metric:
 
 def ratio(part: Metric, whole: Metric) -> Metric:
     """One metric in percent of another; None if it is unknown."""
-    return lambda group: None if (found := part(group)) is None else share(found, whole(group))
+    return lambda group: None if (value := part(group)) is None else share(value, whole(group))
 
 
 def change(ours: Metric, gold: Metric) -> Metric:
     """The difference of one metric from another, in percent of the latter."""
-    return lambda group: _less(ours(group), gold(group))
+    return lambda group: _percent_change(ours(group), gold(group))
 
 
 def money(*columns: str) -> Metric:
@@ -69,7 +69,7 @@ def money(*columns: str) -> Metric:
 
 def per(cost: Metric, whole: Metric) -> Metric:
     """A cost divided by a count, in USD."""
-    return lambda group: _each(cost(group), whole(group))
+    return lambda group: _quotient(cost(group), whole(group))
 
 
 def by_repo(group: Group, column: str) -> Any:
@@ -82,9 +82,9 @@ def number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
 
-def _less(ours: float | None, gold: float | None) -> float | None:
+def _percent_change(ours: float | None, gold: float | None) -> float | None:
     return 100 * (ours / gold - 1) if ours is not None and gold else None
 
 
-def _each(cost: Any, whole: int) -> float | None:
+def _quotient(cost: Any, whole: int) -> float | None:
     return float(cost / whole) if cost is not None and whole else None

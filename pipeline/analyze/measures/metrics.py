@@ -45,7 +45,7 @@ def wilson(end: str) -> Metric:
 
 def bootstrap(end: str) -> Metric:
     """One end of the interval of the mean over repositories."""
-    return lambda group: _percent(statistics.macro_bootstrap([one for _, one in by_repo(group, "resolved")]), end)
+    return lambda group: _percent(statistics.macro_bootstrap([values for _, values in by_repo(group, "resolved")]), end)
 
 
 def _percent(interval: statistics.Interval | None, end: str) -> float | None:
@@ -72,8 +72,8 @@ def pass_at_all(group: Group) -> float | None:
     if not k or k < 2:
         return None
     counts = _samples(group).groupby("instance_id")["resolved"].agg(["size", "sum"])
-    each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
-    return share(sum(each), instances(group))
+    estimates = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
+    return share(sum(estimates), instances(group))
 
 
 def _samples(group: Group) -> pd.DataFrame:
@@ -126,8 +126,8 @@ axe_fixed, axe_introduced = summed("axe_fixed"), summed("axe_introduced")
 
 
 def axe_delta(group: Group) -> int | None:
-    gone, new = axe_fixed(group), axe_introduced(group)
-    return None if gone is None or new is None else new - gone
+    fixed, introduced = axe_fixed(group), axe_introduced(group)
+    return None if fixed is None or introduced is None else introduced - fixed
 
 
 # -- what people and models say ----------------------------------------------------------------------------------------

@@ -30,14 +30,14 @@ def outcomes(frames: Frames) -> pd.DataFrame:
 def comparison(frames: Frames) -> pd.DataFrame:
     """McNemar's test for every pair of models, on the instances evaluated for both."""
     rows = attempts(frames)
-    rows = rows.assign(who=named(rows))
+    rows = rows.assign(who=model_labels(rows))
     table = rows[rows["evaluated"]].pivot(index="instance_id", columns="who", values="resolved")
-    pairs = [_pair(table[[one, other]].dropna().astype(bool)) for one, other in combinations(table.columns, 2)]
+    pairs = [_pair(table[[first, second]].dropna().astype(bool)) for first, second in combinations(table.columns, 2)]
     adjusted = statistics.adjusted([pair["p_value"] for pair in pairs])
     return pd.DataFrame([pair | {"p_adjusted": p} for pair, p in zip(pairs, adjusted, strict=True)])
 
 
-def named(rows: pd.DataFrame) -> pd.Series:
+def model_labels(rows: pd.DataFrame) -> pd.Series:
     """The model of each row, with its agent if there are several agents."""
     if rows["agent"].nunique() < 2:
         return rows["model"]
@@ -60,28 +60,29 @@ def _pair(pair: pd.DataFrame) -> dict[str, Any]:
 
 
 def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
-    """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to the given k.
-    Raises UserError if that is larger. Every instance for which a model was asked counts; without any verdict, all
-    its attempts failed."""
-    asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO)["instance_id"].unique()
-    rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(asked.index)].reset_index()
-    return pd.DataFrame([row for who, group in _by_model(rows) for row in _estimates(who, group, asked[who], up_to)])
+    """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to `up_to`. Raises
+    UserError if that is larger. Every instance that a model was given counts; without any verdict, all its attempts
+    failed."""
+    instances = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO)["instance_id"].unique()
+    rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(instances.index)].reset_index()
+    groups = _by_model(rows)
+    return pd.DataFrame([row for who, group in groups for row in _estimates(who, group, instances[who], up_to)])
 
 
 def _estimates(
-    who: tuple[str, str], rows: pd.DataFrame, asked: Iterable[str], up_to: int | None
+    who: tuple[str, str], rows: pd.DataFrame, instances: Iterable[str], up_to: int | None
 ) -> Iterator[dict[str, object]]:
     counts = rows.groupby("instance_id")["resolved"].agg(["size", "sum"])
     fewest = int(counts["size"].min())
-    missing = pd.DataFrame({"size": fewest, "sum": 0}, index=pd.Index(asked).difference(counts.index))
+    missing = pd.DataFrame({"size": fewest, "sum": 0}, index=pd.Index(instances).difference(counts.index))
     counts = pd.concat([counts, missing])
     for k in range(1, (up_to or fewest) + 1):
-        each = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
+        estimates = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
         row: dict[str, object] = {
             "k": k,
-            "instances": len(each),
+            "instances": len(estimates),
             "attempts": fewest,
-            "pass_at_k_pct": 100 * sum(each) / len(each),
+            "pass_at_k_pct": 100 * sum(estimates) / len(estimates),
         }
         yield {**dict(zip(WHO, who, strict=True)), **row}
 
@@ -89,13 +90,13 @@ def _estimates(
 def each_attempt(frames: Frames) -> pd.DataFrame:
     """The results of the first attempts, the second ones, and so on; empty if there is only one each."""
     rows = _of_several(frames)
-    asked = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO).size()
+    instances = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO).size()
     groups = rows.groupby([*WHO, "data", "attempt"], sort=False)
-    found = groups.agg(evaluated=("evaluated", "sum"), resolved=("resolved", "sum"), cost_usd=("cost_usd", known_total))
-    table = found.reset_index().merge(asked.rename("instances").reset_index(), on=WHO)
+    sums = groups.agg(evaluated=("evaluated", "sum"), resolved=("resolved", "sum"), cost_usd=("cost_usd", known_total))
+    table = sums.reset_index().merge(instances.rename("instances").reset_index(), on=WHO)
     table = table.sort_values([*WHO, "data", "attempt"], kind="stable")
-    ends = [statistics.wilson(*pair) for pair in table[["resolved", "instances"]].itertuples(index=False)]
-    bounds = [(one and 100 * one.low, one and 100 * one.high) for one in ends]
+    intervals = [statistics.wilson(*pair) for pair in table[["resolved", "instances"]].itertuples(index=False)]
+    bounds = [(interval and 100 * interval.low, interval and 100 * interval.high) for interval in intervals]
     table[["resolved_low", "resolved_high"]] = pd.DataFrame(bounds, index=table.index, columns=["low", "high"])
     return table.assign(resolved_pct=percent(table["resolved"], table["instances"]))
 
@@ -144,8 +145,8 @@ def _by_model(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFram
 def _ends(who: tuple[str, str], rows: pd.DataFrame, place: int) -> pd.DataFrame:
     ran = rows["outcome"].isin(RAN)
     counts = {"tests run": ran.sum(), "resolved": rows["resolved"].sum()}
-    found = pd.DataFrame([(place + n, *one) for n, one in enumerate(counts.items(), 1)])
-    return found.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])
+    table = pd.DataFrame([(place + n, *count) for n, count in enumerate(counts.items(), 1)])
+    return table.set_axis(["place", "stage", "reached"], axis=1).assign(agent=who[0], model=who[1])
 
 
 #: column of the table of replies -> the replies that it counts
@@ -165,7 +166,7 @@ def replies(frames: Frames) -> pd.DataFrame:
     groups = _by_model(frames.replies)
     return pd.DataFrame(
         {"agent": who[0], "model": who[1], "replies": len(rows)}
-        | {name: share(int(of(rows).sum()), len(rows)) for name, of in _SHARES.items()}
+        | {name: share(int(select(rows).sum()), len(rows)) for name, select in _SHARES.items()}
         for who, rows in groups
     )
 

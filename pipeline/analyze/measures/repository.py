@@ -14,8 +14,8 @@ def together(frames: Frames) -> pd.DataFrame:
     rows = attempts(frames)
     solved = rows.groupby(["repo", "instance_id"])["resolved"].agg(["any", "all"]).reset_index()
     models = len(rows[WHO].drop_duplicates())
-    several = [(ALL, solved)] if solved["repo"].nunique() > 1 else []
-    return pd.DataFrame([_row(repo, part, models) for repo, part in [*solved.groupby("repo"), *several]])
+    overall = [(ALL, solved)] if solved["repo"].nunique() > 1 else []
+    return pd.DataFrame([_row(repo, part, models) for repo, part in [*solved.groupby("repo"), *overall]])
 
 
 def _row(repo: str, solved: pd.DataFrame, models: int) -> dict[str, object]:

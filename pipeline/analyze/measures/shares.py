@@ -23,9 +23,9 @@ def share(part: float, whole: float) -> float | None:
 
 
 def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
-    """The table with a last row of sums, named in column `label`, when there is more than one row.
+    """The table with a last row of sums, named in column `label`, if there is more than one row.
 
-    A sum with an unknown part is unknown. Columns that are no amounts stay empty.
+    A sum with an unknown part is unknown. Columns that are not amounts stay empty.
     """
     if len(table) < 2:
         return table
@@ -34,7 +34,7 @@ def with_total(table: pd.DataFrame, label: str) -> pd.DataFrame:
 
 
 def known_total(column: pd.Series) -> object:
-    """The exact sum of what is known; None where nothing is."""
+    """The exact sum of the known values; None if there are none."""
     known = column.dropna()
     return total(known) if len(known) else None
 

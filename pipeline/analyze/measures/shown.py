@@ -36,16 +36,17 @@ class Heading(NamedTuple):
 
 def headings(table: pd.DataFrame, columns: Iterable[Column]) -> list[Heading]:
     """The columns that people see: without empty columns, and with both ends of an interval as one."""
-    known = [one for one in columns if table[one.name].notna().any() and not one.name.endswith("_high")]
-    return [Heading(_label(one.name), one.type in ("Int64", "Float64", "decimal"), one) for one in known]
+    visible = [column for column in columns if table[column.name].notna().any() and not column.name.endswith("_high")]
+    return [Heading(_label(column.name), column.type in ("Int64", "Float64", "decimal"), column) for column in visible]
 
 
-def shown(table: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+def as_text(table: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
     """The table as text, under the names of its headings."""
-    cells = {name: [_cell(value, one) for value in table[one.name]] for name, _, one in headings(table, columns)}
-    for name, _, one in headings(table, columns):
-        if one.name.endswith("_low"):
-            highs = [_cell(value, one) for value in table[one.name.replace("_low", "_high")]]
+    visible = headings(table, columns)
+    cells = {name: [_cell(value, column) for value in table[column.name]] for name, _, column in visible}
+    for name, _, column in visible:
+        if column.name.endswith("_low"):
+            highs = [_cell(value, column) for value in table[column.name.replace("_low", "_high")]]
             cells[name] = [_interval(*ends) for ends in zip(cells[name], highs, strict=True)]
     return pd.DataFrame(cells, dtype="object")
 

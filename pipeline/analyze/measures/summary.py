@@ -20,14 +20,13 @@ def summary(frames: Frames, table: Table) -> pd.DataFrame:
         for key, group in rows.groupby(by, observed=True)
         if "repo" not in by or group[need].any()
     ]
-    found = pd.DataFrame([group.key | measured(group, metrics) for group in groups])
-    return _ranked(found, table)
+    return _ranked(pd.DataFrame([group.key | measured(group, metrics) for group in groups]), table)
 
 
-def _ranked(found: pd.DataFrame, table: Table) -> pd.DataFrame:
+def _ranked(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Models before references, sorted by the table's `best` column if it has one."""
-    keys = [name for name in ("kind", table.best) if name in found]
-    return found.sort_values(keys, ascending=[name == "kind" for name in keys], kind="stable") if keys else found
+    keys = [name for name in ("kind", table.best) if name in rows]
+    return rows.sort_values(keys, ascending=[name == "kind" for name in keys], kind="stable") if keys else rows
 
 
 def measured(group: Group, metrics: list[str]) -> dict[str, object]:

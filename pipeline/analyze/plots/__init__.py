@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.measures import tables
+from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.plots import cost, dataset, models
 from pipeline.core.errors import unknown
 from pipeline.report.figures.style import Drawing, Plot, laid_out, styled
@@ -54,19 +54,19 @@ FIGURES = (
 )
 
 
-def figures(frames: Frames, made: Tables | None = None) -> list[Plot]:
-    """All figures for which there are data. `made` are the tables, if they were made already."""
-    made = tables(frames) if made is None else made
-    drawn = (figure(frames, one.name, made) for one in FIGURES)
+def figures(frames: Frames, tables: Tables | None = None) -> list[Plot]:
+    """All figures for which there are data. `tables` are those of the frames, if they were made already."""
+    tables = make_tables(frames) if tables is None else tables
+    drawn = (figure(frames, spec.name, tables) for spec in FIGURES)
     return [plot for plot in drawn if plot]
 
 
-def figure(frames: Frames, name: str, made: Tables | None = None) -> Plot | None:
+def figure(frames: Frames, name: str, tables: Tables | None = None) -> Plot | None:
     """One figure by its name, None without data for it. Raises UserError for an unknown name."""
-    made = tables(frames) if made is None else made
-    found = next((one for one in FIGURES if one.name == name), None)
-    if found is None:
-        raise unknown("figure", name, [one.name for one in FIGURES])
+    tables = make_tables(frames) if tables is None else tables
+    spec = next((spec for spec in FIGURES if spec.name == name), None)
+    if spec is None:
+        raise unknown("figure", name, [spec.name for spec in FIGURES])
     with styled():
-        drawing = found.draw(frames, made) if found.table in made else None
-        return Plot(name, found.title, found.table, laid_out(drawing[0]), drawing[1]) if drawing else None
+        drawing = spec.draw(frames, tables) if spec.table in tables else None
+        return Plot(name, spec.title, spec.table, laid_out(drawing[0]), drawing[1]) if drawing else None

@@ -16,9 +16,9 @@ from pipeline.report.figures.bars import legend, stacked
 from pipeline.report.figures.style import EDGE, GRID, LINES, WIDTH, Drawing, canvas, listed
 
 
-def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+def costs(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
     """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None if nothing was spent."""
-    table = made["costs"]
+    table = tables["costs"]
     table = table[table["repo"] != ALL].assign(usd=lambda rows: rows["cost_usd"].astype(float))
     if not table["usd"].sum():
         return None
@@ -29,15 +29,15 @@ def costs(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
     form = ".2f" if grid.to_numpy().max() >= 0.1 else ".2g"
     stacked(axes, names, {str(repo): list(grid[repo]) for repo in grid}, form)
     axes.set_xlabel("USD")
-    said = [(name, f"{total:.4g} USD") for name, total in zip(names, grid.sum(axis=1), strict=True)]
-    return figure, f"Bars of cost in parts by repository. {listed(said)}."
+    entries = [(name, f"{total:.4g} USD") for name, total in zip(names, grid.sum(axis=1), strict=True)]
+    return figure, f"Bars of cost in parts by repository. {listed(entries)}."
 
 
-def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
     """A point for each model: its total cost and its share of empty answers (the thesis's figure 5.3)."""
-    if "patches" not in made:
+    if "patches" not in tables:
         return None
-    table = made["model_costs"].merge(made["patches"][[*WHO, "non_empty_pct"]], on=WHO).dropna(subset="cost_usd")
+    table = tables["model_costs"].merge(tables["patches"][[*WHO, "non_empty_pct"]], on=WHO).dropna(subset="cost_usd")
     if table.empty:
         return None
     usd, empty = table["cost_usd"].astype(float), 100 - table["non_empty_pct"].astype(float)
@@ -49,22 +49,22 @@ def empty_cost(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | N
     axes.set(xlim=(0, 1.1 * (usd.max() or 1)), ylim=(-4, 108), xlabel="cost, USD", ylabel="empty patches, % of answers")
     axes.grid(color=GRID)
     legend(axes, 2)
-    said = [(name, f"{x:.4g} USD, {y:.1f} % empty") for name, x, y in zip(names, usd, empty, strict=True)]
-    return figure, f"A point for each model. {listed(said)}."
+    entries = [(name, f"{x:.4g} USD, {y:.1f} % empty") for name, x, y in zip(names, usd, empty, strict=True)]
+    return figure, f"A point for each model. {listed(entries)}."
 
 
-def frontier(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | None:
+def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
     """A point for each model: the cost of its answers and the share that it resolves. A line joins the models that
     no other model surpasses in both."""
-    if "leaderboard" not in made:
+    if "leaderboard" not in tables:
         return None
-    table = made["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
+    table = tables["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
     table = table.assign(usd=table["cost_usd"].astype(float), share=table["resolved_pct"].astype(float))
     if len(table) < 2 or not table["usd"].sum():
         return None
     figure = Figure(figsize=(WIDTH, 3.6))
     axes = figure.subplots()
-    best = unbettered(table)
+    best = pareto_front(table)
     axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")
     names = [name.replace("\n", " ") for name in who(table)]
     for name, x, y, (marker, _, color) in zip(names, table["usd"], table["share"], cycle(LINES), strict=False):
@@ -74,14 +74,14 @@ def frontier(_frames: Frames, made: Mapping[str, pd.DataFrame]) -> Drawing | Non
     axes.grid(color=GRID)
     legend(axes, 2)
     texts = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
-    on_it = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
+    best_names = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
     return (
         figure,
-        f"A point for each model. {listed(zip(names, texts, strict=True))}. On the frontier: {', '.join(on_it)}.",
+        f"A point for each model. {listed(zip(names, texts, strict=True))}. On the frontier: {', '.join(best_names)}.",
     )
 
 
-def unbettered(table: pd.DataFrame) -> pd.DataFrame:
+def pareto_front(table: pd.DataFrame) -> pd.DataFrame:
     """The rows that no other row surpasses in both cost and resolved instances, the cheapest first."""
     ordered = table.sort_values(["usd", "share"], ascending=[True, False], kind="stable")
     return ordered[ordered["share"] > ordered["share"].cummax().shift(fill_value=-1)]

@@ -1,4 +1,4 @@
-"""Figures on how models did."""
+"""Figures on the results of models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import attempts
-from pipeline.analyze.measures.model import named
+from pipeline.analyze.measures.model import model_labels
 from pipeline.analyze.plots.labels import who
 from pipeline.core.records import Outcome
 from pipeline.report.figures import grids
@@ -63,9 +63,9 @@ LARGEST_GRID = 60
 MOST_MODELS = 20
 
 
-def resolution(_frames: Frames, made: Tables) -> Drawing | None:
+def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
     """Bars of the share of all instances that each model resolved, with its 95 % interval."""
-    table = made["resolution"].query("kind == 'model'")
+    table = tables["resolution"].query("kind == 'model'")
     if table.empty:
         return None
     names, shares = who(table), table["resolved_pct"].astype(float)
@@ -74,58 +74,58 @@ def resolution(_frames: Frames, made: Tables) -> Drawing | None:
     axes = figure.subplots()
     labels = [f"{row.resolved} of {row.instances}" for row in table.itertuples()]
     plain(axes, names, list(shares), [""] * len(names), xerr=errors, error_kw={"capsize": 3, "ecolor": INK})
-    for place, label in enumerate(labels):
-        axes.text(table["resolved_high"].iloc[place] + 2, place, label, va="center")
+    for index, label in enumerate(labels):
+        axes.text(table["resolved_high"].iloc[index] + 2, index, label, va="center")
     axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="resolved, % of all instances")
-    said = [(name, f"{label} ({share:.1f} %)") for name, label, share in zip(names, labels, shares, strict=True)]
-    return figure, f"Bars of the share of instances resolved, with 95 % intervals. {listed(said)}."
+    entries = [(name, f"{label} ({share:.1f} %)") for name, label, share in zip(names, labels, shares, strict=True)]
+    return figure, f"Bars of the share of instances resolved, with 95 % intervals. {listed(entries)}."
 
 
-def outcomes(_frames: Frames, made: Tables) -> Drawing | None:
+def outcomes(_frames: Frames, tables: Tables) -> Drawing | None:
     """Bars of all instances, in parts by outcome."""
-    table = made["outcomes"].query("kind == 'model'").rename(columns={"empty_patch": "empty"})
-    there = [outcome for outcome in Outcome if table[outcome.value].sum()]
+    table = tables["outcomes"].query("kind == 'model'").rename(columns={"empty_patch": "empty"})
+    occurring = [outcome for outcome in Outcome if table[outcome.value].sum()]
     if table.empty:
         return None
     names = who(table)
     figure = canvas(len(table), head=1.3)
     axes = figure.subplots()
-    parts = {outcome.value.replace("_", " "): list(table[outcome.value]) for outcome in there}
-    stacked(axes, names, parts, fills=[(MARKS[outcome][0], PATTERNS[outcome]) for outcome in there])
+    parts = {outcome.value.replace("_", " "): list(table[outcome.value]) for outcome in occurring}
+    stacked(axes, names, parts, fills=[(MARKS[outcome][0], PATTERNS[outcome]) for outcome in occurring])
     axes.set_xlabel("instances")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    rows = table[[outcome.value for outcome in there]].to_dict("records")
-    said = [
+    rows = table[[outcome.value for outcome in occurring]].to_dict("records")
+    entries = [
         (name, ", ".join(f"{count} {str(end).replace('_', ' ')}" for end, count in row.items()))
         for name, row in zip(names, rows, strict=True)
     ]
-    return figure, f"Bars in parts. {listed(said)}."
+    return figure, f"Bars in parts. {listed(entries)}."
 
 
-def pass_at_k(_frames: Frames, made: Tables) -> Drawing | None:
+def pass_at_k(_frames: Frames, tables: Tables) -> Drawing | None:
     """Lines: pass@k by k, of models with more than one attempt."""
-    table = made["pass_at_k"]
+    table = tables["pass_at_k"]
     table = table[table.groupby(["agent", "model"])["k"].transform("max") > 1]
     if table.empty:
         return None
-    table = table.assign(who=named(table))
+    table = table.assign(who=model_labels(table))
     figure = Figure(figsize=(WIDTH, 3.4))
     axes = figure.subplots()
-    said = []
+    entries = []
     for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
         shares = rows["pass_at_k_pct"].astype(float)
         axes.plot(rows["k"].astype(int), shares, marker=marker, linestyle=line, color=color, label=model)
-        said.append((model, ", ".join(f"{share:.1f} % at {k}" for k, share in zip(rows["k"], shares, strict=True))))
+        entries.append((model, ", ".join(f"{share:.1f} % at {k}" for k, share in zip(rows["k"], shares, strict=True))))
     axes.set(ylim=(0, 105), xlabel="k, attempts that are allowed", ylabel="pass@k, %")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(color=GRID)
     legend(axes, 2)
-    return figure, f"Lines that rise with k. {listed(said)}."
+    return figure, f"Lines that rise with k. {listed(entries)}."
 
 
-def agreement(_frames: Frames, made: Tables) -> Drawing | None:
+def agreement(_frames: Frames, tables: Tables) -> Drawing | None:
     """A grid of pairs of models: the share that both resolved of what either of them resolved."""
-    table = made["comparison"]
+    table = tables["comparison"]
     names = list(dict.fromkeys([*table["first"], *table["second"]]))
     if table.empty or len(names) > MOST_MODELS:
         return None
@@ -133,18 +133,18 @@ def agreement(_frames: Frames, made: Tables) -> Drawing | None:
     pairs = table.assign(either=either)[["first", "second", "both", "either"]]
     mirrored = pairs.rename(columns={"first": "second", "second": "first"})
     both_ways = pd.concat([pairs, mirrored]).sort_values(["first", "second"], kind="stable")
-    said = [(f"{row.first} and {row.second}", f"{row.both} of {row.either}") for row in pairs.itertuples()]
+    entries = [(f"{row.first} and {row.second}", f"{row.both} of {row.either}") for row in pairs.itertuples()]
     return grids.shares(both_ways, "first", "second", "both", "either"), (
-        f"Grid of pairs of models: instances that both resolved, of those that either did. {listed(said)}."
+        f"Grid of pairs of models: instances that both resolved, of those that either did. {listed(entries)}."
     )
 
 
-def grid(frames: Frames, _made: Tables) -> Drawing | None:
+def grid(frames: Frames, _tables: Tables) -> Drawing | None:
     """A grid of letters: the outcome of each instance with each model; None for too many instances."""
     rows = attempts(frames)
     if rows.empty or len(frames.instances) > LARGEST_GRID:
         return None
-    table = rows.assign(who=named(rows)).pivot(index="instance_id", columns="who", values="outcome")
+    table = rows.assign(who=model_labels(rows)).pivot(index="instance_id", columns="who", values="outcome")
     names = [wrapped(name) for name in table.columns]
     longest = max(len(line) for name in names for line in name.split("\n"))
     figure = Figure(figsize=(max(WIDTH, 2.4 + 0.5 * len(names)), 1.2 + 0.08 * longest + 0.26 * len(table)))
@@ -153,8 +153,8 @@ def grid(frames: Frames, _made: Tables) -> Drawing | None:
         for x, outcome in enumerate(row):
             grids.box(axes, x, y, *MARKS[Outcome(outcome)])
     grids.frame(axes, names, list(table.index), rotation=90)
-    there = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
-    handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in there]
+    occurring = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
+    handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in occurring]
     below(figure, handles, [str(handle.get_label()) for handle in handles])
     return figure, f"Grid of {len(table)} instances by {table.shape[1]} models. {_ends(table)}"
 
@@ -164,31 +164,31 @@ def _ends(table: pd.DataFrame) -> str:
     parts = []
     for model, column in table.items():
         ends = column.groupby(column).groups
-        told = [(str(end).replace("_", " "), ", ".join(map(str, names))) for end, names in ends.items()]
-        parts.append(f"{model}: {listed(told)}.")
+        entries = [(str(end).replace("_", " "), ", ".join(map(str, names))) for end, names in ends.items()]
+        parts.append(f"{model}: {listed(entries)}.")
     return " ".join(parts)
 
 
-def empty_patches(_frames: Frames, made: Tables) -> Drawing:
+def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
     """Bars of the share of empty answers, by repository and model, with the counts (the thesis's figure 5.3)."""
-    table = made["repository_patches"] if len(made["repository_patches"]) <= LARGEST_GRID else made["patches"]
+    table = tables["repository_patches"] if len(tables["repository_patches"]) <= LARGEST_GRID else tables["patches"]
     empty = table["predicted"] - table["non_empty"]
-    labels = [f"{count} of {answers}" for count, answers in zip(empty, table["predicted"], strict=True)]
+    counts = [f"{count} of {answers}" for count, answers in zip(empty, table["predicted"], strict=True)]
     names = [name.replace("\n", " ") for name in who(table)]
     if "repo" in table:
         names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
-    told = [wrapped(name, 30) for name in names]
-    figure = canvas(len(table), each=0.15 + 0.15 * max(name.count("\n") + 1 for name in told))
+    labels = [wrapped(name, 30) for name in names]
+    figure = canvas(len(table), each=0.15 + 0.15 * max(name.count("\n") + 1 for name in labels))
     axes = figure.subplots()
     shares = list(100 - table["non_empty_pct"].astype(float))
-    plain(axes, told, shares, labels, color=YELLOW)
+    plain(axes, labels, shares, counts, color=YELLOW)
     axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="empty patches, % of answers")
-    return figure, f"Bars of the share of empty patches. {listed(zip(names, labels, strict=True))}."
+    return figure, f"Bars of the share of empty patches. {listed(zip(names, counts, strict=True))}."
 
 
-def localisation(_frames: Frames, made: Tables) -> Drawing | None:
+def localisation(_frames: Frames, tables: Tables) -> Drawing | None:
     """Bars of patches in three parts: exactly gold's files, some of them, none (the thesis's figure 5.4)."""
-    table = made["localisation"]
+    table = tables["localisation"]
     table = table[table["non_empty"] > 0]
     if table.empty:
         return None
@@ -198,35 +198,35 @@ def localisation(_frames: Frames, made: Tables) -> Drawing | None:
     kinds = {"perfect": "perfect", "partial": "partial", "miss": "miss"}
     stacked(axes, names, {label: list(table[f"{kind}_pct"].astype(float)) for kind, label in kinds.items()})
     axes.set(xlim=(0, 100), xlabel="% of patches that change something")
-    said = [
+    entries = [
         (name, f"mean Jaccard {row.jaccard_mean:.2f}, {row.perfect} perfect, {row.partial} partial, {row.miss} miss")
         for name, row in zip(names, table.itertuples(), strict=True)
     ]
-    return figure, f"Bars in three parts. {listed(said)}."
+    return figure, f"Bars in three parts. {listed(entries)}."
 
 
-def stages(_frames: Frames, made: Tables) -> Drawing:
-    """Lines: how many instances are left after each stage."""
-    table = made["stages"]
-    table = table.assign(who=named(table))
+def stages(_frames: Frames, tables: Tables) -> Drawing:
+    """Lines: the share of answers that reach each stage."""
+    table = tables["stages"]
+    table = table.assign(who=model_labels(table))
     heads = list(dict.fromkeys(table.sort_values("place")["stage"]))
     figure = Figure(figsize=(WIDTH, 3.4))
     axes = figure.subplots()
-    said = []
+    entries = []
     for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
-        places = [heads.index(stage) for stage in rows["stage"]]
-        axes.plot(places, rows["reached_pct"].astype(float), marker=marker, linestyle=line, color=color, label=model)
-        said.append((model, ", ".join(f"{row.stage} {row.reached}" for row in rows.itertuples())))
+        positions = [heads.index(stage) for stage in rows["stage"]]
+        axes.plot(positions, rows["reached_pct"].astype(float), marker=marker, linestyle=line, color=color, label=model)
+        entries.append((model, ", ".join(f"{row.stage} {row.reached}" for row in rows.itertuples())))
     axes.set_xticks(range(len(heads)), heads, rotation=35, ha="right")
     axes.set(ylim=(0, 105), ylabel="% of answers")
     axes.grid(color=GRID)
     legend(axes, 2)
-    return figure, f"Lines that fall from stage to stage. {listed(said)}."
+    return figure, f"Lines that fall from stage to stage. {listed(entries)}."
 
 
-def structure(_frames: Frames, made: Tables) -> Drawing | None:
+def structure(_frames: Frames, tables: Tables) -> Drawing | None:
     """Three panels of bars: mean files, lines and hunks, model against gold (the thesis's figure 5.5)."""
-    table = made["structure"]
+    table = tables["structure"]
     table = table[table["non_empty"] > 0]
     if table.empty:
         return None
@@ -236,9 +236,9 @@ def structure(_frames: Frames, made: Tables) -> Drawing | None:
     for axes, measure in zip(panels, MEASURES, strict=True):
         series = ((f"{measure}_mean", "model", BLUE, "", -0.2), (f"gold_{measure}_mean", "gold", YELLOW, "//", 0.2))
         for column, label, color, hatch, offset in series:
-            places = [place + offset for place in range(len(table))]
+            positions = [index + offset for index in range(len(table))]
             style = {"color": color, "hatch": hatch, "edgecolor": EDGE, "linewidth": 0.6, "label": label}
-            bars = axes.barh(places, table[column].astype(float), 0.38, **style)
+            bars = axes.barh(positions, table[column].astype(float), 0.38, **style)
             axes.bar_label(bars, fmt="%.1f", padding=2, fontsize=7)
         most = table[[f"{measure}_mean", f"gold_{measure}_mean"]].to_numpy(dtype=float).max()
         axes.set(xlabel=measure, xlim=(0, 1.5 * most))
@@ -246,42 +246,42 @@ def structure(_frames: Frames, made: Tables) -> Drawing | None:
     panels[0].set_yticks(range(len(table)), names)
     panels[0].invert_yaxis()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
-    changes = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
-    told = (", ".join(f"{measure} {by:+.0f} %" for measure, by in zip(MEASURES, row, strict=True)) for row in changes)
-    said = list(zip(names, told, strict=True))
-    return figure, f"Pairs of bars, model against gold. {listed(said)}."
+    shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
+    changes = (", ".join(f"{measure} {by:+.0f} %" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
+    entries = list(zip(names, changes, strict=True))
+    return figure, f"Pairs of bars, model against gold. {listed(entries)}."
 
 
 def by_class(column: str) -> Callable[[Frames, Tables], Drawing | None]:
     """A grid of the shares of instances resolved, by model and a class of instances."""
     name = {"repo": "repositories"}.get(column, f"by_{column}")
 
-    def draw(_frames: Frames, made: Tables) -> Drawing | None:
-        table = made[name]
+    def draw(_frames: Frames, tables: Tables) -> Drawing | None:
+        table = tables[name]
         return _shares(table[table["kind"] == "model"] if "kind" in table else table, column, "resolved", "instances")
 
     return draw
 
 
-def by_principle(_frames: Frames, made: Tables) -> Drawing | None:
+def by_principle(_frames: Frames, tables: Tables) -> Drawing | None:
     """The same by WCAG principle, as shares of the assigned criteria."""
-    return _shares(made["by_principle"].query("criteria > 0"), "principle", "criteria_resolved", "criteria")
+    return _shares(tables["by_principle"].query("criteria > 0"), "principle", "criteria_resolved", "criteria")
 
 
 def _shares(table: pd.DataFrame, column: str, part: str, whole: str) -> Drawing | None:
     if table.empty:
         return None
-    table = table.assign(who=named(table), **{column: table[column].astype(str)})
-    said = [
+    table = table.assign(who=model_labels(table), **{column: table[column].astype(str)})
+    entries = [
         (f"{row.who}, {getattr(row, column)}", f"{getattr(row, part)} of {getattr(row, whole)}")
         for row in table.itertuples()
     ]
-    return grids.shares(table, "who", column, part, whole), f"Grid of resolved {whole}. {listed(said)}."
+    return grids.shares(table, "who", column, part, whole), f"Grid of resolved {whole}. {listed(entries)}."
 
 
-def accessibility(_frames: Frames, made: Tables) -> Drawing | None:
+def accessibility(_frames: Frames, tables: Tables) -> Drawing | None:
     """Bars of axe-core violations by model: fixed, remaining, introduced."""
-    table = made["accessibility"].dropna(subset="axe_fixed")
+    table = tables["accessibility"].dropna(subset="axe_fixed")
     if table.empty:
         return None
     names, kinds = who(table), ("fixed", "remaining", "introduced")
@@ -291,8 +291,8 @@ def accessibility(_frames: Frames, made: Tables) -> Drawing | None:
     axes.set_xlabel("violations")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     rows = table[[f"axe_{kind}" for kind in kinds]].to_numpy().tolist()
-    said = [
+    entries = [
         (name, ", ".join(f"{n} {k}" for n, k in zip(row, kinds, strict=True)))
         for name, row in zip(names, rows, strict=True)
     ]
-    return figure, f"Bars in three parts. {listed(said)}."
+    return figure, f"Bars in three parts. {listed(entries)}."

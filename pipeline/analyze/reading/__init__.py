@@ -1,4 +1,4 @@
-"""Read the results of all stages, refuse contradictions, and note what is missing.
+"""Read the results of all stages, reject contradictions, and note what is missing.
 
     rows        what reading collects: rows of frames, texts for the report, notes
     collected   01_raw: funnels, candidates, rejections
@@ -6,7 +6,7 @@
     built       02_dataset: instances and their transitions
     audited     02_dataset: audits of our verdicts
     answered    03_predictions: the newest run of each agent and model, with the agent's own metadata
-    replied     what became of each reply that an agent records
+    replied     the result of each reply that an agent records
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: accessibility assessments of those patches
     spent       costs.csv and the ledger, of the repair track
@@ -57,8 +57,8 @@ class Wanted(NamedTuple):
 def read(store: Store, wanted: Wanted) -> Rows:
     """Read all stages, of one repository or of all.
 
-    Raises UserError for broken, duplicated or contradictory records (with the file), for a repository that is not
-    there, and when there is nothing at all.
+    Raises UserError for broken, duplicate or contradictory records (with the file), for an unknown repository, and if
+    there is nothing to read.
     """
     rows = Rows(_repositories(store, wanted.only))
     runs: dict[tuple[Who, Repo], Run] = {}
@@ -74,8 +74,8 @@ def read(store: Store, wanted: Wanted) -> Rows:
         verdicts |= judged.read(rows, store, repo, answers, known)
         assessments |= assessed.read(store, repo, answers, verdicts, known)
     spending = spent.read(rows, store, runs)
-    said = attempts.Said(verdicts, assessments, spending, rechecked.read(rows, store))
-    attempts.add(rows, runs, said, wanted.cutoffs)
+    findings = attempts.Findings(verdicts, assessments, spending, rechecked.read(rows, store))
+    attempts.add(rows, runs, findings, wanted.cutoffs)
     provenance.read(rows, runs, verdicts)
     sampled.read(rows, store, runs, verdicts, wanted.samples, spending)
     return rows
@@ -93,7 +93,7 @@ def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
 
 
 def _missing(rows: Rows, store: Store, repo: Repo) -> None:
-    places = {"01 collect": store.raw(repo), "00 triage": store.reviews(repo), "02 build": store.dataset(repo)}
-    for stage, path in places.items():
+    paths = {"01 collect": store.raw(repo), "00 triage": store.reviews(repo), "02 build": store.dataset(repo)}
+    for stage, path in paths.items():
         if not path.exists():
             rows.note(f"{stage}: nothing yet for {repo}.")

@@ -8,7 +8,7 @@ from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.matching import holds
-from pipeline.analyze.reading.rows import Known, Who
+from pipeline.analyze.reading.rows import KnownInstance, Who
 from pipeline.core.assessment import Assessment
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, each_record, unique
@@ -18,11 +18,11 @@ Assessments = dict[tuple[str, str, str], Assessment]
 
 
 def read(
-    store: Store, repo: Repo, runs: Mapping[Who, Run], verdicts: Verdicts, known: Mapping[str, Known]
+    store: Store, repo: Repo, runs: Mapping[Who, Run], verdicts: Verdicts, known: Mapping[str, KnownInstance]
 ) -> Assessments:
     """The assessments of a repository that apply to current answers. Raises UserError for an unknown instance and
     for a contradiction to the verdict."""
-    found: Assessments = {}
+    assessments: Assessments = {}
     for path in (folder / "assessments.jsonl" for folder in store.evaluated_in(repo)):
         for assessment in unique(each_record(path, Assessment), path):
             checks.known(assessment, known, path)
@@ -30,5 +30,5 @@ def read(
             key = assessment.agent, assessment.model, assessment.instance_id
             if key in verdicts and holds(assessment, runs.get(key[:2]), known[assessment.instance_id]):
                 checks.keeps(assessment, verdicts[key], path)
-                found[key] = assessment
-    return found
+                assessments[key] = assessment
+    return assessments

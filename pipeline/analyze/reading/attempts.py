@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pipeline.analyze.handcheck.records import patch_key
-from pipeline.analyze.reading.answered import Run, seen
+from pipeline.analyze.reading.answered import Run, gold_seen
 from pipeline.analyze.reading.assessed import Assessments
 from pipeline.analyze.reading.judged import Verdicts
-from pipeline.analyze.reading.rechecked import Hands
-from pipeline.analyze.reading.rows import Known, Rows, Who
+from pipeline.analyze.reading.rechecked import HandRatings
+from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.analyze.reading.spent import Spending
 from pipeline.analyze.structure import changed_files, match, structure
 from pipeline.core.names import Repo
@@ -23,40 +23,40 @@ from pipeline.core.records import Outcome, Prediction, Verdict
 Runs = Mapping[tuple[Who, Repo], Run]
 
 
-class Said(NamedTuple):
-    """What is said of patches: by the tests, the assessment, the ledger, and people."""
+class Findings(NamedTuple):
+    """The findings on patches: by tests, assessments, the ledger and people."""
 
     verdicts: Verdicts
     assessments: Assessments
     spending: Spending
-    hands: Hands
+    hands: HandRatings
 
 
-def add(rows: Rows, runs: Runs, said: Said, cutoffs: Mapping[str, str]) -> None:
+def add(rows: Rows, runs: Runs, findings: Findings, cutoffs: Mapping[str, str]) -> None:
     """Add `predictions`."""
-    whos = {who for who, _ in runs} | {(agent, model) for agent, model, _ in said.verdicts}
-    for who in sorted(whos):
+    names = {who for who, _ in runs} | {(agent, model) for agent, model, _ in findings.verdicts}
+    for who in sorted(names):
         for known in rows.known.values():
             run = runs.get((who, known.repo))
             name = known.instance_id
             if run and not run.is_about(name):
                 continue
             answer = run.predictions.get(name) if run else None
-            verdict = said.verdicts.get((*who, name))
+            verdict = findings.verdicts.get((*who, name))
             rows.add(
                 "predictions",
                 Context=_context(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
-                Seen=seen(run.metadata[name], known.files) if run and answer else {},
+                Seen=gold_seen(run.metadata[name], known.files) if run and answer else {},
                 Verdict=verdict,
-                Assessment=said.assessments.get((*who, name)),
-                Spent=said.spending.of(who, name, answer),
-                Hand=said.hands.get(patch_key(name, answer.model_patch)) if answer else None,
+                Assessment=findings.assessments.get((*who, name)),
+                Spent=findings.spending.of(who, name, answer),
+                Hand=findings.hands.get(patch_key(name, answer.model_patch)) if answer else None,
                 **_patch(answer, known),
             )
 
 
-def _context(who: Who, known: Known, run: Run | None, verdict: Verdict | None) -> dict[str, Any]:
+def _context(who: Who, known: KnownInstance, run: Run | None, verdict: Verdict | None) -> dict[str, Any]:
     answer = run.predictions.get(known.instance_id) if run else None
     outcome = verdict.outcome if verdict else Outcome.NOT_EVALUATED
     return {
@@ -75,12 +75,12 @@ def _context(who: Who, known: Known, run: Run | None, verdict: Verdict | None) -
     }
 
 
-def _dated(known: Known, cutoff: str | None) -> dict[str, bool]:
+def _dated(known: KnownInstance, cutoff: str | None) -> dict[str, bool]:
     return {"after_cutoff": known.merged_at[:10] > cutoff} if cutoff else {}
 
 
-def _patch(answer: Prediction | None, known: Known) -> dict[str, Any]:
-    """The parts that there are only of an answer, and only of one that is not empty."""
+def _patch(answer: Prediction | None, known: KnownInstance) -> dict[str, Any]:
+    """The parts of a row that need an answer; most need one that is not empty."""
     if answer is None:
         return {}
     if not answer.model_patch.strip():

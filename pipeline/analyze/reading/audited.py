@@ -24,7 +24,7 @@ def read(rows: Rows, store: Store, repo: Repo) -> dict[str, float]:
 def _add(rows: Rows, audit: VerdictAudit, repo: Repo) -> None:
     """Add the variants that were judged; none for an instance that gold does not resolve."""
     for variant in audit.variants if audit.gold is Outcome.RESOLVED else ():
-        asked = [judge for judge in JUDGES if judge == "strict" or audit.is_checked]
-        verdicts: dict[str, Any] = {judge: variant.resolved(judge) for judge in asked}
+        judges = [judge for judge in JUDGES if judge == "strict" or audit.is_checked]
+        verdicts: dict[str, Any] = {judge: variant.resolved(judge) for judge in judges}
         if verdicts["strict"] is not None and variant.kind != "gold":
             rows.add("audits", Audit=audit, Variant=variant, Context={"repo": repo, **verdicts})

@@ -8,9 +8,9 @@ from functools import cache
 
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rated import Ratings
-from pipeline.analyze.reading.rows import Known, Rows, Statement
+from pipeline.analyze.reading.rows import KnownInstance, Rows, Statement
 from pipeline.analyze.structure import changed_files, structure
-from pipeline.core import verdict as law
+from pipeline.core import verdict
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
 from pipeline.core.store import Store, each_record, unique
@@ -19,18 +19,20 @@ from pipeline.core.store import Store, each_record, unique
 _SIZES = {2: "2 files", 3: "3 to 5 files", 6: "6 files or more"}
 
 
-def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mapping[str, float]) -> dict[str, Known]:
+def read(
+    rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mapping[str, float]
+) -> dict[str, KnownInstance]:
     """Add `instances`, `transitions` and `rejections` of a repository; returns its instances by name. `strength` is
     the strength of their tests, in percent."""
     path = store.dataset(repo)
     known, stale = {}, Counter[str]()
-    for one in unique(each_record(path, Instance), path):
-        checks.belongs(one, repo, path)
-        known[one.instance_id] = _add(rows, one, ratings, strength)
-        stale.update(filter(None, [one.stale]))
-    for why, count in sorted(stale.items()):
+    for instance in unique(each_record(path, Instance), path):
+        checks.belongs(instance, repo, path)
+        known[instance.instance_id] = _add(rows, instance, ratings, strength)
+        stale.update(filter(None, [instance.stale]))
+    for reason, count in sorted(stale.items()):
         rows.note(
-            f"02 build: {_number(count, 'instance')} of {repo} would be decided anew: {why} (just build-run {repo})."
+            f"02 build: {_number(count, 'instance')} of {repo} would be decided anew: {reason} (just build-run {repo})."
         )
     rejected = store.qualification(repo) / "rejections.jsonl"
     for rejection in unique(each_record(rejected, Rejection), rejected):
@@ -40,7 +42,7 @@ def read(rows: Rows, store: Store, repo: Repo, ratings: Ratings, strength: Mappi
     return known
 
 
-def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str, float]) -> Known:
+def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str, float]) -> KnownInstance:
     name, gold = instance.instance_id, structure(instance.fix_patch)
     context = {"year": instance.merged_at[:4], "size": size(gold.files), "test_strength": strength.get(name)}
     context |= ratings.get(name, {})
@@ -50,7 +52,7 @@ def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str
         instance.task().statement, instance.fix_patch, instance.deviations, tuple(instance.quarantine)
     )
     files = changed_files(instance.fix_patch)
-    return Known(name, instance.repository, instance.merged_at, instance.image, gold, files)
+    return KnownInstance(name, instance.repository, instance.merged_at, instance.image, gold, files)
 
 
 def _number(count: int, noun: str) -> str:
@@ -63,17 +65,17 @@ def size(files: int) -> str:
 
 
 def _transitions(instance: Instance) -> Iterator[tuple[str | bool | None, ...]]:
-    """Every test of an instance, once."""
-    place = instance.instance_id, str(instance.repository)
+    """A row for every test of an instance."""
+    prefix = instance.instance_id, str(instance.repository)
     kinds = (instance.fixed_tests, instance.p2p_tests, instance.f2p_tests, instance.s2p_tests, instance.n2p_tests)
     triples = {name: kind[name] for kind in kinds for name in sorted(kind)}
     for name, triple in triples.items():
         *statuses, kind, must_pass = _lawful(triple.run, triple.test, triple.fix)
-        yield *place, name, *statuses, kind, instance.classes.get(name), must_pass
+        yield *prefix, name, *statuses, kind, instance.classes.get(name), must_pass
 
 
 @cache
 def _lawful(run: Status, test: Status, fix: Status) -> tuple[str | bool, ...]:
     """The statuses of a transition, its class, and whether evaluation expects it to pass."""
-    rule = law.table()[Triple(run=run, test=test, fix=fix)]
+    rule = verdict.table()[Triple(run=run, test=test, fix=fix)]
     return str(run), str(test), str(fix), rule.kind, rule.must_pass

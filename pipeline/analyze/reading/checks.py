@@ -38,10 +38,10 @@ def belongs(instance: Instance, repo: Repo, path: Path) -> None:
         raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
 
 
-def not_kept(rejection: Rejection, kept: Container[str], path: Path, other: Path) -> None:
-    """A stage does not both keep (in the `other` file) and reject the same pull request."""
+def not_kept(rejection: Rejection, kept: Container[str], path: Path, kept_path: Path) -> None:
+    """A stage does not both keep (in `kept_path`) and reject the same pull request."""
     if rejection.instance_id in kept:
-        message = f"{rejection.instance_id} is rejected here and kept in {other}"
+        message = f"{rejection.instance_id} is rejected here and kept in {kept_path}"
         raise UserError(message, path=path, field="instance_id", hint="run that stage again")
 
 
@@ -65,13 +65,12 @@ def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
         raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
 
 
-def agrees(verdict: Verdict, answer: Prediction, path: Path, other: Path) -> None:
-    """A verdict says `empty` exactly if the patch (in the `other` file) is empty, and no empty patch is resolved."""
+def agrees(verdict: Verdict, answer: Prediction, path: Path, answer_path: Path) -> None:
+    """A verdict is `empty` exactly if the patch (in `answer_path`) is empty, and no empty patch is resolved."""
     empty = not answer.model_patch.strip()
     if (verdict.outcome is Outcome.EMPTY) != empty and verdict.outcome in _SAY_WHETHER_EMPTY:
-        message = (
-            f"{verdict.instance_id} is {verdict.outcome}, and its patch in {other} is {'' if empty else 'not '}empty"
-        )
+        state = "empty" if empty else "not empty"
+        message = f"{verdict.instance_id} is {verdict.outcome}, and its patch in {answer_path} is {state}"
         raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
 
 

@@ -16,9 +16,9 @@ def read(rows: Rows, store: Store, repo: Repo) -> None:
         rows.add("funnel", Funnel=checks.valid(Funnel, read_json(path) | {"repo": str(repo)}, path))
     path = folder / "candidates.jsonl"
     candidates = set()
-    for one in unique(each_record(path, Candidate), path):
-        rows.add("candidates", Candidate=one)
-        candidates.add(one.instance_id)
+    for candidate in unique(each_record(path, Candidate), path):
+        rows.add("candidates", Candidate=candidate)
+        candidates.add(candidate.instance_id)
     rejected = folder / "rejections.jsonl"
     for rejection in unique(each_record(rejected, Rejection), rejected):
         checks.not_kept(rejection, candidates, rejected, path)

@@ -9,46 +9,45 @@ from pathlib import Path
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.matching import holds
-from pipeline.analyze.reading.rows import Known, Rows, Who
-from pipeline.core import store as places
+from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.core.names import Repo
 from pipeline.core.records import Verdict
-from pipeline.core.store import Store, attempts_in, each_record, unique
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, unique
 
 #: verdicts by agent, model and instance
 Verdicts = dict[tuple[str, str, str], Verdict]
 
 
-def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: Mapping[str, Known]) -> Verdicts:
+def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: Mapping[str, KnownInstance]) -> Verdicts:
     """Add `results` of a repository and notes on what is not evaluated; returns the current verdicts."""
-    found: Verdicts = {}
+    current: Verdicts = {}
     stale: Counter[Who] = Counter()
     for verdict in verdicts(store, repo, known):
         who = verdict.agent, verdict.model
         if holds(verdict, runs.get(who), known[verdict.instance_id]):
             _agrees(store, repo, verdict, runs.get(who))
-            rows.extend("results", _telling(verdict))
-            found[*who, verdict.instance_id] = verdict
+            rows.extend("results", _decisive(verdict))
+            current[*who, verdict.instance_id] = verdict
         else:
             stale[who] += 1
-    evaluated = {key[:2] for key in found} | set(stale)
-    for note in (*_notes(repo, set(runs), evaluated, stale), *_doubts(repo, list(found.values()))):
+    evaluated = {key[:2] for key in current} | set(stale)
+    for note in (*_notes(repo, set(runs), evaluated, stale), *_doubts(repo, list(current.values()))):
         rows.note(note)
-    return found
+    return current
 
 
 def _doubts(repo: Repo, verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Notes on why verdicts on a repository are not comparable, or not certain."""
     laws: dict[str, set[str]] = {}
-    for one in verdicts:
-        laws.setdefault(one.instance_id, set()).add(one.law)
+    for verdict in verdicts:
+        laws.setdefault(verdict.instance_id, set()).add(verdict.law)
     if mixed := sum(len(several) > 1 for several in laws.values()):
         yield f"04 evaluate: models are judged by different laws on {mixed} instances of {repo} (just eval-report)."
-    if differing := sum(bool(one.differs) for one in verdicts):
+    if differing := sum(bool(verdict.differs) for verdict in verdicts):
         yield f"04 evaluate: {differing} verdicts on {repo} ran differently than at qualification (field `differs`)."
-    if aware := sum(bool(one.test_aware) for one in verdicts):
-        yield f"04 evaluate: {aware} patches on {repo} behave differently outside of tests (`test_aware`)."
-    if lacking := sorted({word for one in verdicts for word in one.lacks}):
+    if test_aware := sum(bool(verdict.test_aware) for verdict in verdicts):
+        yield f"04 evaluate: {test_aware} patches on {repo} behave differently outside of tests (`test_aware`)."
+    if lacking := sorted({safeguard for verdict in verdicts for safeguard in verdict.lacks}):
         yield f"04 evaluate: verdicts on {repo} have lower assurance, since these are missing: {', '.join(lacking)}."
 
 
@@ -59,35 +58,35 @@ def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None
         checks.agrees(verdict, answer, path, run.path)
 
 
-def verdicts(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[Verdict]:
+def verdicts(store: Store, repo: Repo, known: Mapping[str, KnownInstance]) -> Iterator[Verdict]:
     """All verdicts on a repository, of first attempts, checked."""
     for folder in store.evaluated_in(repo):
-        yield from of_attempt(folder, known, 1)
+        yield from attempt_verdicts(folder, known, 1)
 
 
-def further(store: Store, repo: Repo, known: Mapping[str, Known]) -> Iterator[tuple[int, Verdict]]:
+def further(store: Store, repo: Repo, known: Mapping[str, KnownInstance]) -> Iterator[tuple[int, Verdict]]:
     """Verdicts on further attempts, with their numbers, checked."""
     for folder in store.evaluated_in(repo):
         for attempt in attempts_in(folder, "verdicts.jsonl"):
             if attempt > 1:
-                yield from ((attempt, one) for one in of_attempt(folder, known, attempt))
+                yield from ((attempt, verdict) for verdict in attempt_verdicts(folder, known, attempt))
 
 
-def of_attempt(folder: Path, known: Mapping[str, Known], attempt: int) -> Iterator[Verdict]:
+def attempt_verdicts(folder: Path, known: Mapping[str, KnownInstance], attempt: int) -> Iterator[Verdict]:
     """The verdicts on one attempt of an agent and model, checked."""
-    path = places.of_attempt(folder, attempt) / "verdicts.jsonl"
-    for one in unique(each_record(path, Verdict), path):
-        yield _checked(one, known, folder, path)
+    path = of_attempt(folder, attempt) / "verdicts.jsonl"
+    for verdict in unique(each_record(path, Verdict), path):
+        yield _checked(verdict, known, folder, path)
 
 
-def _checked(verdict: Verdict, known: Mapping[str, Known], folder: Path, path: Path) -> Verdict:
+def _checked(verdict: Verdict, known: Mapping[str, KnownInstance], folder: Path, path: Path) -> Verdict:
     checks.known(verdict, known, path)
     checks.of_folder(verdict.agent, verdict.model, folder, path)
     checks.consistent(verdict, path)
     return verdict
 
 
-def _telling(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
+def _decisive(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
     for effect in ("fixed", "unfixed", "broken"):
         for name in getattr(verdict, effect):
             yield verdict.agent, verdict.model, verdict.instance_id, name, effect, verdict.tests[name].value

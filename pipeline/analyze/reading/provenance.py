@@ -26,11 +26,11 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
     laws: dict[tuple[Who, Repo], set[str]] = {}
     for (agent, model, name), verdict in verdicts.items():
         laws.setdefault(((agent, model), rows.known[name].repo), set()).add(verdict.law[:SHOWN])
-    for ((agent, model), repo), run in sorted(runs.items(), key=lambda item: item[0]):
+    for ((agent, model), repo), run in sorted(runs.items(), key=lambda pair: pair[0]):
         path = run.path.with_name("run.json")
-        about: dict[str, Any] = read_json(path) if path.exists() else {}
-        shaped = about.get("shaped_by") or {}
-        info = (shaped.get("model") or {}).get("model_info") or {}
+        record: dict[str, Any] = read_json(path) if path.exists() else {}
+        made_by = record.get("shaped_by") or {}
+        info = (made_by.get("model") or {}).get("model_info") or {}
         rows.add(
             "runs",
             Run={
@@ -38,21 +38,21 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
                 "model": model,
                 "repo": repo,
                 "name": run.name,
-                "started": about.get("started"),
-                "tool": shaped.get("tool"),
-                "agent_version": shaped.get("version"),
-                "settings": (about.get("settings") or "")[:SHOWN] or None,
-                "served_by": _served(about.get("served_by") or []),
-                "attempts": about.get("attempts"),
+                "started": record.get("started"),
+                "tool": made_by.get("tool"),
+                "agent_version": made_by.get("version"),
+                "settings": (record.get("settings") or "")[:SHOWN] or None,
+                "served_by": _served(record.get("served_by") or []),
+                "attempts": record.get("attempts"),
                 "law": ", ".join(sorted(filter(None, laws.get(((agent, model), repo), ())))) or None,
                 **{name: _per_million(info.get(field)) for name, field in _PRICES.items()},
             },
         )
 
 
-def _served(told: list[dict[str, str]]) -> str | None:
+def _served(models: list[dict[str, str]]) -> str | None:
     """The providers' names of the models that answered, with fingerprints."""
-    names = (" ".join(filter(None, (one.get("model"), one.get("fingerprint")))) for one in told)
+    names = (" ".join(filter(None, (model.get("model"), model.get("fingerprint")))) for model in models)
     return ", ".join(dict.fromkeys(names)) or None
 
 

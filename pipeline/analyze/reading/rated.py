@@ -20,20 +20,20 @@ Ratings = dict[str, dict[str, Any]]
 def read(rows: Rows, store: Store, repo: Repo) -> Ratings:
     """Add `reviews`, `criteria` and `agreement` of a repository; returns the combined ratings of each instance."""
     ratings = {}
-    found = standings(store, repo)
-    for name, standing in sorted(found.items()):
-        for one in standing.reviews:
-            rows.add("reviews", Review=one, Context={"repo": repo, "resolved": standing.status})
+    by_instance = standings(store, repo)
+    for name, standing in sorted(by_instance.items()):
+        for review in standing.reviews:
+            rows.add("reviews", Review=review, Context={"repo": repo, "resolved": standing.status})
         assigned = list(assignments([standing.final] if standing.final else standing.reviews))
         rows.extend("criteria", ((name, str(repo), *pair) for pair in assigned))
-        ratings[name] = _together(standing) | _words(assigned)
-    rows.extend("agreement", _agreement(repo, found.values()))
+        ratings[name] = _combined(standing) | _listed(assigned)
+    rows.extend("agreement", _agreement(repo, by_instance.values()))
     return ratings
 
 
-def _agreement(repo: Repo, found: Iterable[Standing]) -> Iterator[tuple[Any, ...]]:
+def _agreement(repo: Repo, all_standings: Iterable[Standing]) -> Iterator[tuple[Any, ...]]:
     """Cohen's kappa of every pair of raters by field, and Fleiss' kappa of all if there are more than two."""
-    for field in agreement_by_field(found):
+    for field in agreement_by_field(all_standings):
         for pair in field.pairs:
             yield str(repo), field.field, " and ".join(pair.raters), pair.candidates, 100 * pair.equal, pair.kappa
         if field.raters > 2:
@@ -41,27 +41,27 @@ def _agreement(repo: Repo, found: Iterable[Standing]) -> Iterator[tuple[Any, ...
 
 
 def assignments(reviews: Iterable[Review]) -> Iterator[tuple[str, str]]:
-    """The principles and criteria of one instance, each criterion once, whoever named it.
+    """The principles and criteria of one instance, each criterion once, even if several raters named it.
 
     A principle has a row of its own if none of its criteria is named.
     """
-    named = sorted({criterion for one in reviews for criterion in one.success_criteria}, key=_place)
-    yield from ((PRINCIPLES[int(criterion[0]) - 1], criterion) for criterion in named)
-    covered = {PRINCIPLES[int(criterion[0]) - 1] for criterion in named}
-    bare = {principle for one in reviews for principle in one.principles} - covered
-    yield from ((principle, "") for principle in PRINCIPLES if principle in bare)
+    criteria = sorted({criterion for review in reviews for criterion in review.success_criteria}, key=_number)
+    yield from ((PRINCIPLES[int(criterion[0]) - 1], criterion) for criterion in criteria)
+    covered = {PRINCIPLES[int(criterion[0]) - 1] for criterion in criteria}
+    unspecified = {principle for review in reviews for principle in review.principles} - covered
+    yield from ((principle, "") for principle in PRINCIPLES if principle in unspecified)
 
 
-def _place(criterion: str) -> tuple[int, ...]:
+def _number(criterion: str) -> tuple[int, ...]:
     return tuple(map(int, criterion.split(".")))
 
 
-def _together(standing: Standing) -> dict[str, str | None]:
-    """The decision if there is one, else what all raters say; None if they disagree."""
+def _combined(standing: Standing) -> dict[str, str | None]:
+    """The final value if there is one, else the value that all raters agree on; None if they disagree."""
     return {"rating": standing.status, "difficulty": standing.value("difficulty")}
 
 
-def _words(assigned: list[tuple[str, str]]) -> dict[str, str | None]:
+def _listed(assigned: list[tuple[str, str]]) -> dict[str, str | None]:
     principles = [name for name in PRINCIPLES if name in {principle for principle, _ in assigned}]
     criteria = [criterion for _, criterion in assigned if criterion]
     return {"principles": " ".join(principles) or None, "criteria": " ".join(criteria) or None}

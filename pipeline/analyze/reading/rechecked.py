@@ -10,27 +10,27 @@ from pipeline.analyze.reading.rows import Rows
 from pipeline.core.store import Store
 
 
-class Hand(NamedTuple):
-    """The ratings of a patch by hand. `fixes` is what the majority says, None without a majority."""
+class HandRating(NamedTuple):
+    """The ratings of a patch by hand. `fixes` is the opinion of the majority, None without a majority."""
 
     checks: int
     fixes: bool | None
 
 
 #: by the patch's key
-Hands = dict[str, Hand]
+HandRatings = dict[str, HandRating]
 
 
-def read(rows: Rows, store: Store) -> Hands:
+def read(rows: Rows, store: Store) -> HandRatings:
     """Add `handchecks`; returns the ratings of each patch."""
-    said: dict[str, list[bool]] = defaultdict(list)
+    by_patch: dict[str, list[bool]] = defaultdict(list)
     for check in newest_checks(store):
         if check.instance_id in rows.known:
             rows.add("handchecks", HandCheck=check)
-            said[check.patch].append(check.rating == "fixes")
-    return {patch: Hand(len(votes), _most(votes)) for patch, votes in said.items()}
+            by_patch[check.patch].append(check.rating == "fixes")
+    return {patch: HandRating(len(votes), _majority(votes)) for patch, votes in by_patch.items()}
 
 
-def _most(votes: list[bool]) -> bool | None:
+def _majority(votes: list[bool]) -> bool | None:
     yes = sum(votes)
     return None if 2 * yes == len(votes) else 2 * yes > len(votes)

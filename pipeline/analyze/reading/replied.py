@@ -1,7 +1,7 @@
 """The result of each of an agent's replies in every attempt: whether it was read, matched, applied and parsed.
 
-Reads `samples` of an agent's `metadata.json`, if there are any: each records how far its replies came, by the stages of
-the agent's own funnel. Does not read trajectories.
+Reads `samples` of an agent's `metadata.json`, if there are any: each records the stage of the agent's funnel that its
+replies reached. Does not read trajectories.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def replies(
             for number, reply in enumerate(sample.get("replies") or [sample], 1):
                 yield sample["number"], number, *_reply(funnel, reply)
     except (KeyError, TypeError, ValueError, AttributeError):
-        hint = "a sample says its number, and of each reply what it reached; correct it, or predict again"
-        raise UserError("samples that do not say how far they came", path=path, field="samples", hint=hint) from None
+        hint = "a sample has a number, and each of its replies the stage it reached; correct it, or predict again"
+        raise UserError("samples without the stages they reached", path=path, field="samples", hint=hint) from None
 
 
 def _reply(funnel: Set[str], reply: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, bool | None, str]:
     reached = reply["reached"]
     if reached not in funnel:
         raise ValueError(reached)
-    came_to = STAGES[: STAGES.index(reached) + 1] if reached in STAGES else ()
-    edited, matched, applied, parses = (stage in came_to for stage in STAGES)
+    passed = STAGES[: STAGES.index(reached) + 1] if reached in STAGES else ()
+    edited, matched, applied, parses = (stage in passed for stage in STAGES)
     verbatim = all(edit["match"] in VERBATIM for edit in reply.get("edits", ())) if matched else None
     return edited, matched, applied, parses, verbatim, reply.get("cause") or ""

@@ -14,8 +14,8 @@ from pipeline.core.records import Issue
 Who = tuple[str, str]
 
 
-class Known(NamedTuple):
-    """What later stages need of an instance. `files` are those that the gold patch changes."""
+class KnownInstance(NamedTuple):
+    """The facts about an instance that later stages need. `files` are those that the gold patch changes."""
 
     instance_id: str
     repo: Repo
@@ -40,7 +40,7 @@ class Rows:
     def __init__(self, repos: tuple[Repo, ...]) -> None:
         self.repos = repos
         self.frames: dict[str, list[tuple[Any, ...]]] = {name: [] for name in columns.frames()}
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, KnownInstance] = {}
         self.statements: dict[str, Statement] = {}
         self.patches: dict[tuple[str, str, str], str] = {}
         self.notes: list[str] = []

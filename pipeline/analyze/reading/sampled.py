@@ -22,7 +22,7 @@ def read(
     store: Store,
     runs: Mapping[tuple[Who, Repo], Run],
     verdicts: Verdicts,
-    others: Iterable[Store],
+    sample_stores: Iterable[Store],
     spending: Spending,
 ) -> None:
     """Add `samples`: the current verdicts, those on further attempts, and those of other data directories.
@@ -31,25 +31,25 @@ def read(
     another image, since those are not the same instances.
     """
 
-    def add(one: Verdict, data: Store, attempt: int = 1) -> None:
-        run = runs.get(((one.agent, one.model), rows.known[one.instance_id].repo)) if data is store else None
-        answer = run.answers.get((one.instance_id, attempt), "") if run else ""
-        rows.add(
-            "samples", Verdict=one, Context=_context(one, attempt, spending.on(answer)), **{"--samples": data.root.name}
-        )
+    def add(verdict: Verdict, data: Store, attempt: int = 1) -> None:
+        instance = rows.known[verdict.instance_id]
+        run = runs.get(((verdict.agent, verdict.model), instance.repo)) if data is store else None
+        answer = run.answers.get((verdict.instance_id, attempt), "") if run else ""
+        context = _context(verdict, attempt, spending.on(answer))
+        rows.add("samples", Verdict=verdict, Context=context, **{"--samples": data.root.name})
 
-    for one in verdicts.values():
-        add(one, store)
+    for verdict in verdicts.values():
+        add(verdict, store)
     for repo in rows.repos:
-        for attempt, one in judged.further(store, repo, rows.known):
-            run, known = runs.get(((one.agent, one.model), repo)), rows.known[one.instance_id]
-            if run and (one.run, one.image) == (run.name, known.image):
-                add(one, store, attempt)
-    for other in others:
+        for attempt, verdict in judged.further(store, repo, rows.known):
+            run, known = runs.get(((verdict.agent, verdict.model), repo)), rows.known[verdict.instance_id]
+            if run and (verdict.run, verdict.image) == (run.name, known.image):
+                add(verdict, store, attempt)
+    for sample_store in sample_stores:
         for repo in rows.repos:
-            for one in judged.verdicts(other, repo, rows.known):
-                _same_image(rows, other, one)
-                add(one, other)
+            for verdict in judged.verdicts(sample_store, repo, rows.known):
+                _require_same_image(rows, sample_store, verdict)
+                add(verdict, sample_store)
 
 
 def _context(verdict: Verdict, attempt: int, cost: Decimal | None) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def _context(verdict: Verdict, attempt: int, cost: Decimal | None) -> dict[str, 
     }
 
 
-def _same_image(rows: Rows, other: Store, verdict: Verdict) -> None:
+def _require_same_image(rows: Rows, sample_store: Store, verdict: Verdict) -> None:
     if verdict.image != rows.known[verdict.instance_id].image:
         message = f"{verdict.instance_id} was evaluated in another image"
         hint = "samples are attempts at the same dataset: build it once, and copy 02_dataset"
-        raise UserError(message, path=other.root / "04_evaluation", field="image", hint=hint)
+        raise UserError(message, path=sample_store.root / "04_evaluation", field="image", hint=hint)

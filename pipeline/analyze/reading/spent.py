@@ -69,7 +69,7 @@ class Spending:
                 self.holders[key] = self.holders[key].plus(request)
 
     def on(self, answer: str) -> Decimal | None:
-        """USD that an answer cost, every try at it; None where nothing is known."""
+        """The cost of an answer in USD, with all tries; None if it is unknown."""
         return self.answers[answer].cost_usd if answer in self.answers else None
 
     def of(self, who: Who, instance: str, prediction: Prediction | None) -> Spent | None:
@@ -83,49 +83,52 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
 
     Raises UserError for a broken row (with line and field), a duplicate experiment, and a broken ledger.
     """
-    is_ours = _of(rows)
+    is_ours = _is_repair_of(rows)
     costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, _requests(store)))
-    paid = {((one.agent, one.model), parse_repo(one.repo)): one for one in costs}
-    for whose in dict.fromkeys([*paid, *(key for key, run in runs.items() if run.experiment and requests)]):
-        if row := _row(whose, paid.get(whose), runs.get(whose), requests):
-            rows.add("costs", **row)
+    booked = {((cost.agent, cost.model), parse_repo(cost.repo)): cost for cost in costs}
+    for key in dict.fromkeys([*booked, *(key for key, run in runs.items() if run.experiment and requests)]):
+        if parts := _row(key, booked.get(key), runs.get(key), requests):
+            rows.add("costs", **parts)
     attempts = {answer: attempt for run in runs.values() for (_, attempt), answer in run.answers.items() if answer}
-    for one in requests:
-        context = {"attempt": attempts.get(one.answer)}
-        rows.add("requests", Request=one._replace(repo=str(parse_repo(one.repo))), Context=context)
+    for request in requests:
+        context = {"attempt": attempts.get(request.answer)}
+        rows.add("requests", Request=request._replace(repo=str(parse_repo(request.repo))), Context=context)
     for note in _notes(costs, requests):
         rows.note(note)
     return Spending(requests)
 
 
 def _row(
-    key: tuple[Who, Repo], paid: CostRow | None, run: Run | None, requests: Sequence[Request]
+    key: tuple[Who, Repo], booked_row: CostRow | None, run: Run | None, requests: Sequence[Request]
 ) -> dict[str, Any] | None:
-    """All that was spent on an agent and model, and the share of the answers that are shown; None if nothing was spent.
+    """Everything spent on an agent and model, and the part for answers that are shown; None if nothing was spent.
 
     The two are equal if a run does not record which answers it shows, or if there is no ledger.
     """
     (agent, model), repo = key
-    row = (paid or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
+    row = (booked_row or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
     if not run or not run.experiment or not requests:
         return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd)}
-    names = {one.answer for one in run.predictions.values()}
-    ours = [one for one in requests if one.answer in names or (one.holder, one.experiment) == (SHARED, run.experiment)]
-    cost = {kind: total(one.cost_usd for one in ours if one.kind == kind) for kind in ("llm", "embedding")}
-    return {"CostRow": row, "Shown": Shown(cost["llm"], cost["embedding"])} if paid or ours else None
+    names = {prediction.answer for prediction in run.predictions.values()}
+    shared = (SHARED, run.experiment)
+    shown = [
+        request for request in requests if request.answer in names or (request.holder, request.experiment) == shared
+    ]
+    cost = {kind: total(request.cost_usd for request in shown if request.kind == kind) for kind in ("llm", "embedding")}
+    return {"CostRow": row, "Shown": Shown(cost["llm"], cost["embedding"])} if booked_row or shown else None
 
 
-def _of(rows: Rows) -> Callable[[CostRow | Request], bool]:
+def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:
     """A filter for money spent on repairing these repositories: other tracks have tables of their own."""
-    return lambda one: one.track == REPAIR and parse_repo(one.repo) in rows.repos
+    return lambda row: row.track == REPAIR and parse_repo(row.repo) in rows.repos
 
 
 def _costs(store: Store) -> list[CostRow]:
     if not store.costs.exists():
         return []
     lines = io.StringIO(read_text(store.costs), newline="")
-    found = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
-    return list(unique(found, store.costs, ("track", "repo", "model", "agent", "embed")))
+    rows = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
+    return list(unique(rows, store.costs, ("track", "repo", "model", "agent", "embed")))
 
 
 def _requests(store: Store) -> list[Request]:

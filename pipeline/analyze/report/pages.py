@@ -30,7 +30,7 @@ class Attempt:
     tests: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def asked(self) -> bool:
+    def has_result(self) -> bool:
         """Whether there is an answer or a verdict to show."""
         return self.row.predicted or self.row.judged
 
@@ -59,10 +59,10 @@ class Page:
 def pages(frames: Frames) -> list[Page]:
     """The pages of all instances in order; on each, models come before references."""
     attempts, unchanged = _attempts(frames), frames.transitions["kind"] == "p2p"
-    telling = _by_instance(frames.transitions[~unchanged])
-    silent = frames.transitions[unchanged].groupby("instance_id").size().to_dict()
+    changing = _by_instance(frames.transitions[~unchanged])
+    unchanged_counts = frames.transitions[unchanged].groupby("instance_id").size().to_dict()
     return [
-        Page(row, frames.statements[name], telling[name], silent.get(name, 0), attempts[name])
+        Page(row, frames.statements[name], changing[name], unchanged_counts.get(name, 0), attempts[name])
         for row in _rows(frames.instances)
         for name in [row.instance_id]
     ]
@@ -70,32 +70,32 @@ def pages(frames: Frames) -> list[Page]:
 
 def _attempts(frames: Frames) -> dict[str, list[Attempt]]:
     stages, tests = _stages(frames), _tests(frames)
-    found: dict[str, list[Attempt]] = defaultdict(list)
+    by_instance: dict[str, list[Attempt]] = defaultdict(list)
     for row in _rows(frames.predictions.sort_values(["kind", "agent", "model"], kind="stable")):
         key = row.agent, row.model, row.instance_id
-        found[row.instance_id].append(Attempt(row, frames.patches.get(key, ""), stages[key], tests[key]))
-    return found
+        by_instance[row.instance_id].append(Attempt(row, frames.patches.get(key, ""), stages[key], tests[key]))
+    return by_instance
 
 
 def _stages(frames: Frames) -> dict[Key, list[tuple[str, int]]]:
-    found: dict[Key, list[tuple[str, int]]] = defaultdict(list)
+    by_attempt: dict[Key, list[tuple[str, int]]] = defaultdict(list)
     for row in _rows(frames.stages):
-        found[row.agent, row.model, row.instance_id].append((row.stage, row.count))
-    return found
+        by_attempt[row.agent, row.model, row.instance_id].append((row.stage, row.count))
+    return by_attempt
 
 
 def _tests(frames: Frames) -> dict[Key, dict[str, list[str]]]:
-    found: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    by_attempt: dict[Key, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for row in _rows(frames.results):
-        found[row.agent, row.model, row.instance_id][row.effect].append(row.name)
-    return found
+        by_attempt[row.agent, row.model, row.instance_id][row.effect].append(row.name)
+    return by_attempt
 
 
 def _by_instance(frame: pd.DataFrame) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = defaultdict(list)
+    by_instance: dict[str, list[Any]] = defaultdict(list)
     for row in _rows(frame):
-        found[row.instance_id].append(row)
-    return found
+        by_instance[row.instance_id].append(row)
+    return by_instance
 
 
 def _rows(frame: pd.DataFrame) -> Iterable[Any]:

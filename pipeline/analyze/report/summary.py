@@ -16,38 +16,39 @@ from pipeline.llm.prices import total
 REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
 
 
-def facts(frames: Frames, made: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
+def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
     """Label and value of each count, without zeros."""
     models = frames.predictions[frames.predictions["kind"] == "model"]
-    found = {
+    counts = {
         "repository": len(frames.repos),
         "candidate": len(frames.candidates),
         "instance": len(frames.instances),
         "model": len(models[WHO].drop_duplicates()),
         "answer": int(models["predicted"].sum()),
     }
-    shown = [(plural(value, noun), f"{value:,}") for noun, value in found.items() if value]
-    if "together" in made:
-        last = made["together"].iloc[-1]
-        shown.append(("resolved by any model", f"{last['by_any']} of {last['instances']}"))
+    rows = [(plural(value, noun), f"{value:,}") for noun, value in counts.items() if value]
+    if "together" in tables:
+        last = tables["together"].iloc[-1]
+        rows.append(("resolved by any model", f"{last['by_any']} of {last['instances']}"))
     if len(frames.costs):
         spent = total(frames.costs["cost_llm_usd"]) + total(frames.costs["cost_emb_usd"])
-        shown.append(("cost", f"{spent:.2f} USD"))
-    return shown
+        rows.append(("cost", f"{spent:.2f} USD"))
+    return rows
 
 
 class Check(NamedTuple):
-    """What the references show: the dataset holds if oracle resolves every instance and nop none."""
+    """The result of the references: the dataset is valid if oracle resolves every instance and nop none."""
 
     holds: bool
-    said: list[str]
+    sentences: list[str]
 
 
-def check(made: Mapping[str, pd.DataFrame]) -> Check | None:
+def check(tables: Mapping[str, pd.DataFrame]) -> Check | None:
     """The check, None if no reference was evaluated."""
-    table = made["resolution"].set_index("model") if "resolution" in made else pd.DataFrame()
-    there = [(table.loc[name], name, *rest) for name, rest in REFERENCES.items() if name in table.index]
-    said = [
-        f"{name} ({what}) resolves {row['resolved']} of {row['instances']} instances" for row, name, what, _ in there
+    table = tables["resolution"].set_index("model") if "resolution" in tables else pd.DataFrame()
+    references = [(table.loc[name], name, *expected) for name, expected in REFERENCES.items() if name in table.index]
+    sentences = [
+        f"{name} ({answers}) resolves {row['resolved']} of {row['instances']} instances"
+        for row, name, answers, _ in references
     ]
-    return Check(all(row["resolved_pct"] == share for row, *_, share in there), said) if there else None
+    return Check(all(row["resolved_pct"] == share for row, *_, share in references), sentences) if references else None

@@ -113,7 +113,7 @@ def test_a_patch_that_is_no_prediction_any_more_is_refused(store, exported):
 def test_a_check_that_stands_there_twice_is_refused(store, exported):
     with exported.open("a", encoding="utf-8") as lines:
         lines.write(f"{FIRST},acme__ui-1,no,\n{FIRST},acme__ui-1,fixes,\n")
-    assert "is there twice" in refusal(store, exported).message
+    assert "occurs twice" in refusal(store, exported).message
 
 
 def test_a_sheet_that_was_begun_is_not_overwritten(store, exported):

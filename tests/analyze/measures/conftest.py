@@ -7,7 +7,7 @@ import pytest
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.measures.shown import shown
+from pipeline.analyze.measures.shown import as_text
 from tests.analyze.conftest import fill_ledger, make_data
 
 
@@ -26,5 +26,5 @@ def tables(frames):
 
 def rows(tables: dict[str, pd.DataFrame], name: str, *columns: str) -> list[str]:
     """A table's rows as people see them, cells parted by blanks."""
-    text = shown(tables[name], definition(name).dictionary)
+    text = as_text(tables[name], definition(name).dictionary)
     return [" ".join(cells) for cells in text[list(columns or text.columns)].itertuples(index=False)]

@@ -11,7 +11,7 @@ from pipeline.analyze.columns import Column
 from pipeline.analyze.measures import MAKERS
 from pipeline.analyze.measures.definition import definition, definitions
 from pipeline.analyze.measures.metrics import METRICS
-from pipeline.analyze.measures.shown import shown
+from pipeline.analyze.measures.shown import as_text
 from pipeline.analyze.report import CHAPTERS
 
 
@@ -51,4 +51,4 @@ def test_every_table_that_the_data_allow_has_the_columns_of_the_dictionary(table
 def test_numbers_as_people_see_them(kind, unit, value, text):
     column = Column("a_pct", kind, unit, "", "")
     table = pd.DataFrame({"a_pct": pd.Series([value, None], dtype={"decimal": object}.get(kind, kind))})
-    assert shown(table, [column])["a %"].tolist() == [text, "–"]
+    assert as_text(table, [column])["a %"].tolist() == [text, "–"]

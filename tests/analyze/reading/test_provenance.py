@@ -6,7 +6,7 @@ import pytest
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.report import tells
+from pipeline.analyze.report import is_informative
 from pipeline.core.store import Store, write_json
 from tests.analyze.conftest import UI, make_data
 
@@ -64,6 +64,6 @@ def test_a_table_by_classes_with_one_class_is_left_out(store):
     for name in ("repositories", "by_size"):
         table, about = made[name], definition(name)
         column = next(one for one in about.by if one not in ("model", "agent", "kind"))
-        assert tells(about, table) == (table[column].nunique() > 1)
-        assert not tells(about, table[table[column] == table[column].iloc[0]])
-    assert tells(definition("leaderboard"), made["leaderboard"])
+        assert is_informative(about, table) == (table[column].nunique() > 1)
+        assert not is_informative(about, table[table[column] == table[column].iloc[0]])
+    assert is_informative(definition("leaderboard"), made["leaderboard"])
