@@ -26,7 +26,7 @@ def as_installed(sandbox: Sandbox, image: str, environment: Environment) -> Envi
     if not found or found == environment.runner_version:
         return environment
     evidence = environment.evidence | {"runner_version": "the package.json of the one that is installed"}
-    return own.respoken(environment, found).model_copy(update={"evidence": evidence})
+    return own.adapted(environment, found).model_copy(update={"evidence": evidence})
 
 
 def _is_locked(environment: Environment) -> bool:

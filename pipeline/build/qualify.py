@@ -38,7 +38,7 @@ from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
-from pipeline.ecosystems.registry import Looked, Registry
+from pipeline.ecosystems.registry import LookUp, Registry
 from pipeline.execution import counter, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
@@ -257,13 +257,13 @@ class _Qualification:
     def _situation(self, inferred: images.Recipe) -> Situation:
         """What repair can look at. What the registry does not say of the locked versions is told, and no more."""
 
-        def look_up(packages: Iterable[Locked]) -> Looked:
+        def look_up(packages: Iterable[Locked]) -> LookUp:
             wanted = [one for one in packages if one.version[:1].isdigit()]
-            looked = Registry(node.registry(), cache_root()).look_up(wanted) if wanted else Looked()
-            if looked.gone:
-                self.say(f"gone from the registry: {', '.join(' '.join(one) for one in looked.gone)}")
+            looked = Registry(node.registry(), cache_root()).look_up(wanted) if wanted else LookUp()
+            if looked.missing:
+                self.say(f"gone from the registry: {', '.join(' '.join(one) for one in looked.missing)}")
             if looked.unknown:
-                self.say(f"{looked.unknown} locked versions could not be looked up: {looked.why or 'no answer'}")
+                self.say(f"{looked.unknown} locked versions could not be looked up: {looked.reason or 'no answer'}")
             return looked
 
         files, base = images.manifests_of(self.clone, inferred.manifests), inferred.base

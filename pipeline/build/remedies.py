@@ -17,7 +17,7 @@ from pipeline.core.records import Edit, Environment
 from pipeline.ecosystems import edits, locks, runner, versions
 from pipeline.ecosystems.graph import Ask, Graph
 from pipeline.ecosystems.manager_folder import manager
-from pipeline.ecosystems.registry import Looked, elsewhere
+from pipeline.ecosystems.registry import LookUp, elsewhere
 
 #: Node's long-term lines
 LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)
@@ -37,8 +37,8 @@ PLATFORM_PARENTS = (
 )
 
 
-def _unasked(packages: Iterable[locks.Locked]) -> Looked:
-    return Looked()
+def _unasked(packages: Iterable[locks.Locked]) -> LookUp:
+    return LookUp()
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Situation:
 
     files: Mapping[str, bytes]
     releases: Callable[[str], list[str]]
-    look_up: Callable[[Iterable[locks.Locked]], Looked] = _unasked
+    look_up: Callable[[Iterable[locks.Locked]], LookUp] = _unasked
     tests: tuple[str, ...] = ()
     day: str = ""
     _known: dict[tuple[Edit, ...], Situation] = field(init=False, default_factory=dict, compare=False, repr=False)
@@ -86,7 +86,7 @@ class Situation:
         """The locked packages that an install asks the registry for, of those that it cannot do without."""
         graph = self.graph(focus.installed(self.members(), environment.focus))
         others = elsewhere(self.files)
-        return [one for one in graph.reached(graph.asked) if not others(one.name)]
+        return [one for one in graph.reached(graph.requested) if not others(one.name)]
 
     def needed(self, there: Mapping[str, Manifest], environment: Environment) -> set[str]:
         """The folders of the packages that the tests need: all, where what they touch does not say it."""
@@ -102,13 +102,13 @@ class Situation:
     def asked(self) -> Iterator[tuple[str, str, str]]:
         """What the package.json files ask for: table, name, and version, range or address."""
         for _, data in edits.packages(self.files):
-            for table, wanted in edits.asked(data):
+            for table, wanted in edits.dependency_tables(data):
                 yield from ((table, name, version) for name, version in wanted.items() if isinstance(version, str))
 
     def has(self, name: str, version: str = "") -> bool:
         """Whether a package is asked for or locked, in this version or by this range where one is given."""
         known = [(n, (v,)) for _, n, v in self.asked()] + [
-            (one.name, (one.version, *one.asked)) for one in self.locked()
+            (one.name, (one.version, *one.requested)) for one in self.locked()
         ]
         return any(n == name and (not version or version in versions) for n, versions in known)
 
@@ -351,7 +351,7 @@ def _order(version: str) -> list[int]:
 
 def _at_host(there: Situation, host: str) -> Iterator[tuple[str, str, str]]:
     """Packages that are asked for at a host: name, address, and the version that was locked."""
-    locked = {(one.name, address): one.version for one in there.locked() for address in one.asked}
+    locked = {(one.name, address): one.version for one in there.locked() for address in one.requested}
     wanted = {(name, address): "" for _, name, address in there.asked()}
     for (name, address), version in (wanted | locked).items():
         if FOREIGN.match(address) and "/-/" not in address and _is_at(address, host):

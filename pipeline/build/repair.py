@@ -84,7 +84,7 @@ def foreseen(state: Repair, there: Situation) -> Repair:
     """
     fault = next(one for one in faults.table() if one.name == GONE)
     now = there.after(state.environment)
-    gone = now.look_up(now.fetched(state.environment)).gone
+    gone = now.look_up(now.fetched(state.environment)).missing
     left, after, fetched = [], state, set(gone)
     for name, version in gone:
         pinned = any((edit.name, edit.old) == (name, version) for edit in after.environment.edits)

@@ -1,7 +1,7 @@
-"""Changes to a repository's manifests before an install: what is gone, refused or of another time is not asked for.
+"""Changes to a repository's manifests before an install, so that it does not request packages that no longer work.
 
-Pure functions on a commit's manifests (path -> content). They follow from `Environment.edits` alone, so that an image
-that was removed is made again with the same. Does not cover which changes are needed (stage 02's repair).
+Pure functions on a commit's manifests (path -> content). They depend on `Environment.edits` alone, so that an image
+that was removed can be made again. Does not cover which changes are needed (stage 02's repair).
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
 
 Files = dict[str, bytes]
-#: tables of a package.json that ask for packages
+#: tables of a package.json that request packages
 TABLES = ("dependencies", "devDependencies", "optionalDependencies")
 
 
 def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[[], str]) -> Files:
-    """The files after all edits, in their order. `registry` tells the npm registry that the host is set up for."""
+    """The files after all edits, in their order. `registry` returns the npm registry that the host is set up for."""
     edited = dict(files)
     for edit in edits:
         edited |= {path: text.encode() for path, text in _EDITORS[edit.kind](edit, edited, registry)}
     return edited
 
 
-def only(folders: Sequence[str], files: Mapping[str, bytes]) -> Files:
-    """The root's package.json with these folders as the only packages of its workspace."""
+def restrict_workspace(folders: Sequence[str], files: Mapping[str, bytes]) -> Files:
+    """The root's package.json, with these folders as the only packages of its workspace."""
     root = next((data for path, data in packages(files) if path == "package.json"), {})
-    named = root.get("workspaces")
-    root["workspaces"] = {**named, "packages": list(folders)} if isinstance(named, dict) else list(folders)
+    workspaces = root.get("workspaces")
+    root["workspaces"] = {**workspaces, "packages": list(folders)} if isinstance(workspaces, dict) else list(folders)
     return {"package.json": _text(root).encode()}
 
 
 def is_settings(path: str) -> bool:
     """Whether a path holds settings of a package manager."""
-    return any(path.rpartition("/")[2] in one.settings for one in all_managers().values())
+    return any(path.rpartition("/")[2] in manager.settings for manager in all_managers().values())
 
 
 def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every package.json that is one, by its path."""
+    """Path and data of every package.json that is valid."""
     for path, content in files.items():
         if path.rpartition("/")[2] == "package.json":
             try:
@@ -53,8 +53,8 @@ def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]
                 yield path, data
 
 
-def asked(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The tables of a package.json that ask for packages, by name."""
+def dependency_tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Name and content of each table of a package.json that requests packages."""
     return ((table, data[table]) for table in TABLES if isinstance(data.get(table), dict))
 
 
@@ -70,34 +70,34 @@ def _drop(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tup
     for path, data in packages(files):
         if edit.folders and (path.rpartition("/")[0] or ".") not in edit.folders:
             continue
-        removed = [table.pop(edit.name) for _, table in asked(data) if edit.name in table]
+        removed = [table.pop(edit.name) for _, table in dependency_tables(data) if edit.name in table]
         if removed:
             yield path, _text(data)
 
 
 def _pin(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
-    found = False
+    is_locked = False
     for path in filter(locks.is_lock, files):
         text = _read(files[path])
-        found = found or any(_is_meant(edit, one) for one in locks.locked(path, text))
+        is_locked = is_locked or any(_is_meant(edit, package) for package in locks.locked(path, text))
         yield path, locks.pin(path, text, edit.name, edit.old, edit.new, registry())
     for path, data in packages(files):
-        tables = [table for _, table in asked(data) if table.get(edit.name) == edit.old]
+        tables = [table for _, table in dependency_tables(data) if table.get(edit.name) == edit.old]
         for table in tables:
             table[edit.name] = edit.new
         if path == "package.json":
-            yield from _manager(files).lock.overrule(edit, data, files, found or bool(tables))
+            yield from _manager(files).lock.overrule(edit, data, files, is_locked or bool(tables))
         if path == "package.json" or tables:
             yield path, _text(data)
 
 
 def _manager(files: Files) -> Manager:
-    """The manager of the lock file at the root, or the one that needs none."""
-    return next((one for one in all_managers().values() if one.lock_of(files)), without_lock())
+    """The manager of the lock file at the root, or the one that does not need a lock file."""
+    return next((manager for manager in all_managers().values() if manager.lock_of(files)), without_lock())
 
 
-def _is_meant(edit: Edit, one: locks.Locked) -> bool:
-    return one.name == edit.name and edit.old in (one.version, *one.asked)
+def _is_meant(edit: Edit, package: locks.Locked) -> bool:
+    return package.name == edit.name and edit.old in (package.version, *package.requested)
 
 
 def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Folders that are found, not listed: every folder below `runners/` and `managers/` that holds its table is one."""
+"""Discovering the folders of runners and managers: every folder in `runners/` or `managers/` that has a table."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from pipeline.core.errors import UserError, fault, unknown
 
 
 class Table(BaseModel):
-    """A part of a folder's table. A key that is not known is refused: it would say nothing, and nobody would see it."""
+    """A part of a folder's table. Unknown keys are rejected, since they would be ignored without notice."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Folder(Table):
-    """All that is known of one runner or manager: its table, `<kind>.toml`; `name` is the folder's."""
+    """A runner or manager, described by its table `<kind>.toml`; `name` is the folder's name."""
 
     name: str
     rank: int
-    """Those of a lower rank go first, where nothing else decides."""
+    """Lower ranks come first if nothing else decides."""
 
 
 F = TypeVar("F", bound=Folder)
 
 
 @cache
-def found(kind: type[F], word: str) -> dict[str, F]:
+def all_of(kind: type[F], kind_name: str) -> dict[str, F]:
     """The folders of a kind (`runner`, `manager`) by name, the lowest rank first. Raises UserError for a bad table."""
-    tables = [(one.name, table) for one in _place(word).iterdir() if (table := one.joinpath(f"{word}.toml")).is_file()]
-    read = [_read(kind, name, table) for name, table in tables]
-    return {one.name: one for one in sorted(read, key=lambda one: (one.rank, one.name))}
+    tables = {path.name: path.joinpath(f"{kind_name}.toml") for path in _parent(kind_name).iterdir()}
+    loaded = [_read(kind, name, table) for name, table in tables.items() if table.is_file()]
+    return {folder.name: folder for folder in sorted(loaded, key=lambda folder: (folder.rank, folder.name))}
 
 
-def one(kind: type[F], word: str, name: str) -> F:
-    """The folder of that name. Raises UserError, which lists those that there are."""
-    folders = found(kind, word)
+def by_name(kind: type[F], kind_name: str, name: str) -> F:
+    """The folder of this name. Raises UserError, with the names that exist."""
+    folders = all_of(kind, kind_name)
     if name not in folders:
-        raise unknown(word, name, list(folders))
+        raise unknown(kind_name, name, list(folders))
     return folders[name]
 
 
-def file(word: str, name: str, path: str) -> Traversable:
+def file(kind_name: str, name: str, path: str) -> Traversable:
     """A file of a folder."""
-    return _place(word).joinpath(name, path)
+    return _parent(kind_name).joinpath(name, path)
 
 
-def module(word: str, name: str, path: str) -> str:
-    """What a module of a folder is imported as."""
-    return f"{__package__}.{word}s.{name}.{path}"
+def module(kind_name: str, name: str, path: str) -> str:
+    """The import name of a folder's module."""
+    return f"{__package__}.{kind_name}s.{name}.{path}"
 
 
-def _place(word: str) -> Traversable:
-    return files(__package__).joinpath(f"{word}s")
+def _parent(kind_name: str) -> Traversable:
+    return files(__package__).joinpath(f"{kind_name}s")
 
 
 def _read(kind: type[F], name: str, table: Traversable) -> F:

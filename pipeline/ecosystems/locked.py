@@ -1,4 +1,4 @@
-"""A package as a lock file holds it: what all readers of lock files give, and what their writers share."""
+"""A package in a lock file: the result of all readers of lock files, and helpers that their writers share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 
 class Locked(NamedTuple):
-    """A package as it is locked: its version, and the ranges or addresses by which it is asked for."""
+    """A locked package: its version, and the ranges or addresses by which it is requested."""
 
     name: str
     version: str
-    asked: tuple[str, ...] = ()
+    requested: tuple[str, ...] = ()
 
 
 def archive(name: str, version: str, registry: str) -> str:
@@ -21,18 +21,18 @@ def archive(name: str, version: str, registry: str) -> str:
 
 
 def is_archive(address: str) -> bool:
-    """Whether an address is that of an archive in a registry, of whichever kind."""
+    """Whether an address is that of an archive in a registry of any kind."""
     return "/-/" in address or "/download/" in address
 
 
 def entries(data: Any, key: str) -> dict[str, dict[str, Any]]:
-    """The objects under a key of JSON data, by name: what has another form than it should is not there."""
-    found = data.get(key) if isinstance(data, dict) else None
-    return {name: one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
+    """The objects under a key of JSON data, by name; values of another form are left out."""
+    table = data.get(key) if isinstance(data, dict) else None
+    return {name: value for name, value in table.items() if isinstance(value, dict)} if isinstance(table, dict) else {}
 
 
 def edited_json(text: str, edit: Callable[[Any], None]) -> str:
-    """A JSON text after an edit of its data; what is no JSON stays as it is."""
+    """A JSON text after an edit of its data; invalid JSON is returned unchanged."""
     try:
         data = json.loads(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""What is known of a package manager: its folder's table, `managers/<name>/manager.toml`, and its `lock.py`.
+"""A package manager, described by its folder: the table `managers/<name>/manager.toml`, and `lock.py`.
 
     manager.toml   lock files, formats and versions, the exact install, settings, manifests, variables, faults
-    lock.py        its lock files: `read(text)`, `graph(text, manifests)` (who asks for whom, `graph.py`),
-                   `version(text, package, wanted)`, and how an entry is changed:
-                   `pin(text, name, old, new, registry)`, `overrule(edit, manifest, files, found)`
+    lock.py        reads lock files (`read(text)`, `graph(text, manifests)`, `version(text, package, wanted)`) and
+                   changes entries (`pin(text, name, old, new, registry)`,
+                   `overrule(edit, manifest, files, found)`)
 
 Reads tables and writes nothing.
 """
@@ -26,7 +26,7 @@ from pipeline.ecosystems.locked import Locked
 class Package(Table):
     """The npm package that brings the manager, for a range of its versions, or for one architecture (`x64`, `arm64`).
 
-    `programs` are those that the package itself does not name: what they are called, and where they lie in it.
+    `programs` are those that the package itself does not declare: their names, and their paths in it.
     """
 
     name: str
@@ -36,16 +36,16 @@ class Package(Table):
 
 
 class Format(Table):
-    """What the beginning of a lock file says of the version that wrote it; the first row that fits decides."""
+    """The version that wrote a lock file, recognized by the file's beginning; the first matching row decides."""
 
     pattern: str
     version: str
 
 
 class RunsOn(Table):
-    """The lines of Node that the writer of a lock file ran on: on another one there would have been another manager.
+    """The major versions of Node on which a lock file was written: others come with another version of the manager.
 
-    Without a path: those on which an install without a lock file can be held to a day.
+    Without a path: those on which an install without a lock file can be limited to a date.
     """
 
     path: str = ""
@@ -55,7 +55,7 @@ class RunsOn(Table):
 
 
 class Install(Table):
-    """The words of an exact install. `{release}` is the manager's own program in the repository, `{date}` the day."""
+    """The command of an exact install. `{release}` is the manager's program in the repository, `{date}` the day."""
 
     words: tuple[str, ...]
     lock: bool = True
@@ -65,11 +65,11 @@ class Install(Table):
 
 
 class Focus(Table):
-    """How the install of a workspace is held to some of its packages and the root.
+    """How the install of a workspace is restricted to the root and some of its packages.
 
-    `words` go in place of `install` and all behind it; `root` and, for each package, `each` come behind them, where
-    `{package}` is what `by` says: a folder, or a name (then the root's is one of them). Where it `hides` the others,
-    the root's package.json names the folders, for a manager that knows no other way.
+    `words` replace `install` and everything after it. `root` and, for each package, `each` follow; `{package}` is a
+    folder or a name, as `by` says (with names, the root's is one of them). With `hides`, the root's package.json lists
+    the folders, for managers without another way.
     """
 
     versions: str = ""
@@ -88,14 +88,14 @@ class Variables(Table):
 
 
 class Blame(Table):
-    """What a log says when the machine or the registry is to blame (`{codes}`, `{status}`), and the cause."""
+    """A log message of faults of the machine or the registry (`{codes}`, `{status}`), and the cause."""
 
     pattern: str
     cause: str
 
 
 class FaultPatterns(Table):
-    """How this manager's logs show a fault that the build stage knows, and the settings that may help."""
+    """How this manager's logs show a known fault of the build stage, and settings that may help."""
 
     patterns: tuple[str, ...]
     set: dict[str, str] = {}
@@ -114,7 +114,7 @@ class LockModule(Protocol):
 
 
 class Manager(Folder):
-    """A package manager. The lock file of the lowest rank decides, where package.json names no manager."""
+    """A package manager. If package.json names no manager, the lock file of the lowest rank decides."""
 
     locks: tuple[str, ...]
     settings: tuple[str, ...] = Field(default=(), description="names of files with its settings")
@@ -141,30 +141,30 @@ class Manager(Folder):
         return import_module(folders.module("manager", self.name, "lock"))
 
     def lock_of(self, paths: Iterable[str]) -> str:
-        """Its first lock file at the root; empty where there is none."""
-        there = set(paths)
-        return next((path for path in self.locks if path in there), "")
+        """Its first lock file at the root; empty if there is none."""
+        present = set(paths)
+        return next((path for path in self.locks if path in present), "")
 
     def with_node(self, node: str) -> str:
-        """The version that comes with a Node; empty for a manager that does not."""
+        """The version that is bundled with a Node; empty if none is."""
         return next((version for wanted, version in self.by_node.items() if _in(wanted, node)), "")
 
     def package_for(self, version: str, architecture: str) -> Package | None:
-        """The npm package that brings a version, None where there is none for the architecture."""
-        fitting = (one for one in self.package if one.architecture in ("", architecture))
-        return next((one for one in fitting if _in(one.versions, version)), None)
+        """The npm package that brings a version, or None if there is none for the architecture."""
+        fitting = (package for package in self.package if package.architecture in ("", architecture))
+        return next((package for package in fitting if _in(package.versions, version)), None)
 
     def install_for(self, version: str, *, lock: bool, release: bool) -> Install | None:
-        """The exact install of a version, with or without a lock file and a program of the repository's own."""
-        fitting = (one for one in self.install if one.lock == lock and (release or not one.release))
-        return next((one for one in fitting if _in(one.versions, version)), None)
+        """The exact install of a version, with or without a lock file or a program of the repository's own."""
+        fitting = (row for row in self.install if row.lock == lock and (release or not row.release))
+        return next((row for row in fitting if _in(row.versions, version)), None)
 
     def focus_for(self, version: str) -> Focus | None:
-        """How it is held to some packages of a workspace; None where it cannot be."""
+        """How an install is restricted to some packages of a workspace; None if it cannot be."""
         return next((row for row in self.focus if _in(row.versions, version)), None)
 
     def variables_for(self, version: str) -> dict[str, str]:
-        """The variables of its installs at a version, unfilled."""
+        """The variables of its installs at a version, with their placeholders."""
         return {name: value for row in self.variables if _in(row.versions, version) for name, value in row.set.items()}
 
 
@@ -175,20 +175,20 @@ def _in(wanted: str, version: str) -> bool:
 
 
 def all_managers() -> dict[str, Manager]:
-    """Every manager by name, those first whose lock file decides where there are several."""
-    return folders.found(Manager, "manager")
+    """Every manager by name, in the order in which their lock files decide."""
+    return folders.all_of(Manager, "manager")
 
 
 def manager(name: str) -> Manager:
-    """The manager of that name. Raises UserError."""
-    return folders.one(Manager, "manager", name)
+    """The manager of this name. Raises UserError."""
+    return folders.by_name(Manager, "manager", name)
 
 
 def with_node() -> Manager:
-    """The manager that comes with Node."""
-    return next(one for one in all_managers().values() if one.by_node)
+    """The manager that is bundled with Node."""
+    return next(candidate for candidate in all_managers().values() if candidate.by_node)
 
 
 def without_lock() -> Manager:
     """The manager that installs without a lock file, where no file names one."""
-    return next(one for one in all_managers().values() if any(not row.lock for row in one.install))
+    return next(candidate for candidate in all_managers().values() if any(not row.lock for row in candidate.install))

@@ -1,9 +1,8 @@
-"""Which files of a repository are manifests, and which decide how tests run: those a patch must not decide.
+"""Which files of a repository are manifests, and which decide how tests run: a patch must not decide these.
 
-By their names: every folder of a runner or manager says which are its own, and what belongs to none of them stands
-here. And by what the runner read when an instance was qualified (`Instance.protected`), whatever it is called. Looks at
-paths and nothing else; which files are tests is the mining patterns' (core.patches), what a runner reads is found by
-`execution.reads`.
+Files are recognized by name: every folder of a runner or manager lists its own, and the general ones are listed here.
+Files that the runner read when an instance was qualified (`Instance.protected`) count whatever their names. Looks at
+paths only. Which files are tests is decided by `core.patches`; what a runner reads is observed by `execution.reads`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pipeline.ecosystems.runner_folder import all_runners
 
 #: manifests that several managers read
 _MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/")
-#: what decides for several runners how tests run: Node's version, compilers, set-up files, folders of tools
+#: files that decide for several runners how tests run: Node's version, compilers, set-up files, folders of tools
 _CONFIGURATION = (
     r"(?:^|/)\.(?:nvmrc|node-version)$",
     r"(?:^|/)babel[.-][^/]*\.(?:[cm]?[jt]sx?|json)$",
@@ -33,49 +32,49 @@ _CONFIGURATION = (
     r"(?:^|/)(?:postcss\.config\.[^/]+|\.postcssrc[^/]*)$",
     r"(?:^|/)(?:\.git|node_modules)/",
 )
-#: what a program finds in the place of a file that is asked for without its extension
+#: extensions that an import may leave out
 _LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|node|es6?|coffee)$")
 
 
 def is_manifest(path: str) -> bool:
-    """Whether an install needs to see this file: a manifest, a lock file, a manager's settings or patches."""
+    """Whether an install needs this file: a manifest, a lock file, a manager's settings or patches."""
     return bool(_manifests().search(path)) and "node_modules" not in path.split("/")
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a path is a manifest, or configuration or set-up of a test runner."""
+    """Whether a path is a manifest, or a configuration or set-up file of a test runner."""
     return bool(is_manifest(path) or _configuration().search(path))
 
 
 def is_protected(path: str) -> bool:
-    """Whether a patch must not decide this file: it is as gold has it when tests run."""
+    """Whether a patch must not decide this file: tests run with gold's version of it."""
     return is_test_file(path) or is_configuration(path)
 
 
 def protected(instance: Instance) -> Callable[[str], bool]:
-    """`is_protected` for one instance: by name, and what its runner reads. Of an older instance, by name alone."""
+    """`is_protected` for one instance: by name, and files that its runner reads. For older instances, by name alone."""
     return protection(instance.protected)
 
 
-def protection(read: Iterable[str]) -> Callable[[str], bool]:
-    """`is_protected`, of the files `read` by the runner, too, and of what would be loaded in their place.
+def protection(files_read: Iterable[str]) -> Callable[[str], bool]:
+    """`is_protected`, extended to files that the runner reads and to files that would be loaded in their place.
 
-    A path with a slash at its end is a folder: whether a file `read` is in it.
+    A path that ends in a slash is a folder: it is protected if it contains a file that the runner reads.
     """
-    files = frozenset(read)
+    files = frozenset(files_read)
     folders = {folder for file in files for folder in _folders(file)}
-    taken = {place for file in files for place in places(file)}
+    names = {name for file in files for name in module_names(file)}
 
-    def is_one(path: str) -> bool:
+    def is_included(path: str) -> bool:
         if is_protected(path) or path in files:
             return True
-        return path.rstrip("/") in folders if path.endswith("/") else not taken.isdisjoint(places(path))
+        return path.rstrip("/") in folders if path.endswith("/") else not names.isdisjoint(module_names(path))
 
-    return is_one
+    return is_included
 
 
-def places(path: str) -> set[str]:
-    """How a program may ask for a file, beside its own name: `tools/preset` for `tools/preset.js` and its index."""
+def module_names(path: str) -> set[str]:
+    """Further names by which a program may import a file: `tools/preset` for `tools/preset.js` and its index."""
     name = _LOADED.sub("", path)
     if name == path and "." in posixpath.basename(path):
         return set()
@@ -84,7 +83,7 @@ def places(path: str) -> set[str]:
 
 
 def patterns() -> tuple[str, ...]:
-    """All patterns by which a path is protected, beside the tests': what a verdict follows from."""
+    """All patterns of protected paths, except those of tests; a verdict depends on them."""
     return (_manifests().pattern, _configuration().pattern)
 
 
@@ -95,14 +94,14 @@ def _folders(path: str) -> Iterable[str]:
 
 @cache
 def _manifests() -> re.Pattern[str]:
-    return _any([*_MANIFESTS, *(pattern for one in all_managers().values() for pattern in one.manifests)])
+    return _any([*_MANIFESTS, *(pattern for manager in all_managers().values() for pattern in manager.manifests)])
 
 
 @cache
 def _configuration() -> re.Pattern[str]:
-    runners = [pattern for one in all_runners().values() for pattern in one.protected]
-    named = runners + [pattern for one in all_managers().values() for pattern in one.protected]
-    return _any([*_CONFIGURATION, *named])
+    runners = [pattern for runner in all_runners().values() for pattern in runner.protected]
+    tools = runners + [pattern for manager in all_managers().values() for pattern in manager.protected]
+    return _any([*_CONFIGURATION, *tools])
 
 
 def _any(patterns: Iterable[str]) -> re.Pattern[str]:

@@ -1,7 +1,7 @@
-"""What the tests of a run said, whatever the runner: the record that all readers give, and what they share.
+"""The results of the tests of a run, for every runner: the result of all readers, and helpers that they share.
 
-A test is `file > group > title`: its name holds no duration, two files never share one, and the second of two equal
-names in a file is `… [2]`. Every reader audits itself: what it read must add up to the runner's own totals.
+A test is named `file > group > title`. Names contain no durations, two files never share one, and the second of two
+equal names in a file gets ` [2]`. Every reader checks itself: what it reads must add up to the runner's own totals.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pipeline.core.records import Status
 from pipeline.core.store import digest
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: colours, and where the message of an error ends and its stack begins
+#: colour codes, and the stack after the message of an error
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
-#: how runners in JavaScript call what became of a test
+#: how runners in JavaScript name the result of a test -> its status
 STATUSES = {
     "passed": Status.PASSED,
     "failed": Status.FAILED,
@@ -36,14 +36,14 @@ STATUSES = {
 }
 
 
-#: how a failure by a screenshot reads: jest-image-snapshot, Playwright, Vitest 4, what counts pixels
+#: messages of a failure by screenshot: jest-image-snapshot, Playwright, Vitest 4, tools that count pixels
 SCREENSHOT = re.compile(
     r"to(?:MatchImageSnapshot|HaveScreenshot|MatchScreenshot)\b|Screenshot comparison failed"
     r"|Expected image to (?:match|be the same size)|\bDifference: \d+ ?px\b|\d+ pixels? (?:\(ratio|are different)"
 )
 
 
-#: what failed in no file of its own: a hook of all files
+#: the name of failures outside any file: a hook of all files
 EVERYWHERE = "(all files)"
 
 
@@ -52,90 +52,90 @@ class ReportError(A11yBenchError):
 
 
 class ForgedReport(ReportError):
-    """A report that is whole and contradicts itself: its tests are not those that its totals count."""
+    """A report that is complete but contradicts itself: its tests do not match its totals."""
 
 
 class Reported(NamedTuple):
-    """One test as the runner reported it; `file` is empty where the runner knows of none. `said` is the digest of why
-    it failed (`why`), empty where the report does not tell."""
+    """One test as the runner reported it; `file` is empty if the runner does not report it. `reason` is the digest of
+    the failure messages (`reason_digest`), empty if the report has none."""
 
     file: str
     path: tuple[str, ...]
     status: Status
     by_snapshot: bool = False
     by_screenshot: bool = False
-    said: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """One run: `tests` by name, `suites` by file, tests that failed by snapshot only, and those that failed by a
-    screenshot, which is no test: it says what another machine drew. `said` is why tests failed, as a digest by name.
+    """One run: `tests` by name, `suites` by file, tests that failed by snapshot alone, and tests that failed by
+    screenshot, which decide nothing: they compare with another machine. `reasons` has digests of failure messages.
 
-    A suite is FAILED when the file could not run at all, and with every runner alike when a hook of a group or of the
-    file (`beforeAll`, `afterAll`) failed; its tests then stay what the runner calls them."""
+    A suite is FAILED if the file could not run at all or, for every runner, if a hook of a group or of the file
+    (`beforeAll`, `afterAll`) failed; its tests then keep the status that the runner reports."""
 
     tests: dict[str, Status]
     suites: dict[str, Status]
     by_snapshot: frozenset[str] = field(default=frozenset())
     success: bool = True
     by_screenshot: frozenset[str] = field(default=frozenset())
-    said: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
 
 
 def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bool) -> Report:
-    """Name the tests and put a report together."""
+    """Name the tests and build a report."""
     tests: dict[str, Status] = {}
-    said: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     by_snapshot, by_screenshot = set(), set()
-    for file, path, status, alone, drawn, why_so in reported:
-        name = free(" > ".join((file, *path) if file else path), tests)
+    for file, path, status, is_snapshot, is_screenshot, reason in reported:
+        name = unique_name(" > ".join((file, *path) if file else path), tests)
         tests[name] = status
-        if alone:
+        if is_snapshot:
             by_snapshot.add(name)
-        if drawn:
+        if is_screenshot:
             by_screenshot.add(name)
-        if why_so:
-            said[name] = why_so
-    return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot), said)
+        if reason:
+            reasons[name] = reason
+    return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot), reasons)
 
 
-def why(messages: Iterable[str]) -> str:
-    """The digest of why a test failed: its messages without colours and stacks; empty for none."""
+def reason_digest(messages: Iterable[str]) -> str:
+    """The digest of a test's failure messages, without colours and stacks; empty if there are none."""
     plain = [_STACK.sub("", _COLOUR.sub("", message)).strip() for message in messages]
     return digest(plain)[:16] if plain else ""
 
 
-def free(name: str, taken: Collection[str]) -> str:
-    """The name, or with the first number that is not taken; a title may itself end in `[2]`."""
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """The name, with the first free number if it is taken; a title may itself end in `[2]`."""
     if name not in taken:
         return name
-    return next(one for one in (f"{name} [{number}]" for number in count(2)) if one not in taken)
+    return next(candidate for candidate in (f"{name} [{number}]" for number in count(2)) if candidate not in taken)
 
 
 def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:
     """Raise ForgedReport unless the tests' statuses add up to the runner's own totals."""
     counted = Counter(statuses)
-    wrong = [f"{s}: {counted[s]} read, {n} reported" for s, n in totals.items() if counted[s] != n]
-    if wrong:
-        raise ForgedReport("the report does not add up: " + "; ".join(wrong))
+    mismatches = [f"{s}: {counted[s]} read, {n} reported" for s, n in totals.items() if counted[s] != n]
+    if mismatches:
+        raise ForgedReport("the report does not add up: " + "; ".join(mismatches))
 
 
 def load(text: bytes) -> dict[str, Any]:
-    """Parse the JSON. Raises ReportError; ForgedReport where there is more behind it: the runner writes once."""
+    """Parse JSON. Raises ReportError, or ForgedReport if more text follows, since the runner writes only one report."""
     try:
         data = _parsed(text)
     except (ValueError, RecursionError) as error:
         if _ends_early(text):
             raise ForgedReport("there is more than one report") from error
-        raise ReportError(f"the report is no JSON: {error}") from error
+        raise ReportError(f"the report is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise ReportError("the report is no JSON object")
+        raise ReportError("the report is not a JSON object")
     return data
 
 
 def _ends_early(text: bytes) -> bool:
-    """Whether a text begins with a whole object, and goes on."""
+    """Whether a text begins with a complete object that other text follows."""
     try:
         return isinstance(json.JSONDecoder().raw_decode(text.decode().lstrip())[0], dict)
     except (ValueError, RecursionError):
@@ -143,7 +143,7 @@ def _ends_early(text: bytes) -> bool:
 
 
 def _parsed(text: bytes) -> Any:
-    """By a fast reader, which refuses half an emoji (a lone surrogate): no record could hold one, so U+FFFD does."""
+    """Parse JSON with a fast reader. It rejects lone surrogates, which no record can hold: they become U+FFFD."""
     try:
         return from_json(text)
     except ValueError:

@@ -1,15 +1,15 @@
-"""What is known of a test runner: its folder's table, `runners/<name>/runner.toml`, and what stands beside it.
+"""A test runner, described by its folder: the table `runners/<name>/runner.toml`, and the files next to it.
 
-    runner.toml    how it is recognized, its words by version, the files that configure it, its parsers
+    runner.toml    how it is recognized, its arguments by version, its configuration files, its parsers
     report.py      the reader of its report: `read(text, root) -> Report` (a parser may name another module)
-    reporter.*     a reporter that it is handed, where its own do not say enough; nothing is installed for it
-    hooks.cjs      what Node loads before the runner, so that its report tells of hooks that failed
-    control.js     its negative control, where the common one does not suit it
-    snapshots.py   the form of its snapshot files: `read(text)`, `of_test(name, keys)`
-    reads.*        what tells which files of the repository it reads (execution.reads)
+    reporter.*     a reporter passed to the runner if its own says too little; nothing is installed for it
+    hooks.cjs      loaded by Node before the runner, so that its report includes hooks that failed
+    control.js     its negative control, if the common one does not suit it
+    snapshots.py   the format of its snapshot files: `read(text)`, `of_test(name, keys)`
+    reads.*        reports which files of the repository the runner reads (execution.reads)
     others         hooks that keep the documents of its tests
 
-Reads tables and writes nothing. What a folder lacks lowers the assurance of its verdicts: `Parser.lacks`.
+Reads tables and writes nothing. Whatever a folder lacks lowers the assurance of its verdicts: `Parser.lacks`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from pipeline.ecosystems import folders
 from pipeline.ecosystems.folders import Folder, Table
 from pipeline.ecosystems.reports import Report, ReportError
 
-#: how a project is named in a configuration
+#: the name of a project in a configuration
 _NAMED = re.compile(r"\bname:\s*['\"`]([^'\"`$]+)['\"`]")
-#: a module that exports what a runner without configuration has
+#: a module that exports an empty configuration
 _NO_CONFIGURATION = "data:text/javascript,export default {}"
 
 
 class Words(Table):
-    """Words of a command line for a range of versions. The rows that fit are put together; one does not fit where the
+    """Words of a command line for a range of versions. All matching rows are combined; a row does not match if the
     repository's own call has an option of `unless`."""
 
     versions: str = ""
@@ -49,7 +49,7 @@ class Words(Table):
 
 
 class Wrapper(Table):
-    """A program that brings the runner along; `through` is its own file and words, where it is called itself."""
+    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself."""
 
     program: str
     package: str
@@ -59,7 +59,7 @@ class Wrapper(Table):
 
 
 class Control(Table):
-    """How a test file gets at the runner's `it` and `expect`; `$title` is a word that no file holds."""
+    """How a test file refers to the runner's `it` and `expect`; `$title` is a word that occurs in no file."""
 
     it: str = '(typeof it === "function" ? it : test)'
     expect: str = "expect"
@@ -67,21 +67,21 @@ class Control(Table):
 
 
 class Snapshots(Table):
-    """The flag that writes snapshots anew, and the runner in whose form (`snapshots.py`) its files are: its own."""
+    """The flag that updates snapshots, and the runner whose format (`snapshots.py`) its files have; empty: its own."""
 
     update: str
     form: str = ""
 
 
 class Documents(Table):
-    """Files that make the runner keep what its tests render, and how it is told of them in `{folder}`."""
+    """Files that make the runner keep what its tests render, and the options that load them from `{folder}`."""
 
     files: tuple[str, ...]
     node_options: str = ""
     words: tuple[str, ...] = ()
 
-    def told(self, environment: Environment, folder: str) -> Environment:
-        """The environment in which the runner knows of the files in `folder`."""
+    def apply_to(self, environment: Environment, folder: str) -> Environment:
+        """The environment, with options that load the files from `folder`."""
         variables = dict(environment.test_env)
         if self.node_options:
             options = (variables.get("NODE_OPTIONS", ""), self.node_options.replace("{folder}", folder))
@@ -91,8 +91,8 @@ class Documents(Table):
 
 
 class Reads(Table):
-    """How a runner tells what it reads, beside what Node loads for it: a `file` that is loaded into its processes, or
-    handed over by `words` in which `{reads}` is its place. `apart` is a pattern of programs that only run tests.
+    """How a runner reports what it reads, beyond what Node loads for it: by a `file` that is loaded into its processes,
+    or passed by `words`, in which `{reads}` is its path. `apart` is a pattern of programs that only run tests.
     """
 
     file: str
@@ -108,9 +108,9 @@ class SnapshotForm(Protocol):
 
 
 class Parser(Table):
-    """One way of reading what a runner says; its name stands in `Environment.parser`.
+    """One way of reading a runner's results, named in `Environment.parser`.
 
-    `announcement` begins the line with which the runner says, at its end, that it wrote its report.
+    `announcement` begins the line that the runner prints at its end, when it has written its report.
     """
 
     name: str = ""
@@ -129,7 +129,7 @@ class Parser(Table):
     def read(self, text: bytes, root: str) -> Report:
         """Read a report; `root` is the repository's folder as the runner saw it.
 
-        Raises ReportError, whatever a reader stumbles on: who wrote the report could else choose how our program fails.
+        Raises ReportError whatever is wrong; otherwise the author of a report could choose how our program fails.
         """
         reader = import_module(folders.module("runner", self.runner, self.reader))
         try:
@@ -138,54 +138,54 @@ class Parser(Table):
             raise ReportError(f"the report is not what the runner writes: {error!r}") from error
 
     def announced(self, output: bytes, report: str) -> bool:
-        """Whether the runner itself said, at its end, that it wrote the report (some name it relative to their folder).
+        """Whether the runner announced at its end that it wrote the report (some print a path relative to a folder).
 
-        Of one that says nothing, and of a log, the totals alone must do.
+        True for runners that announce nothing, and for logs: there, only the totals can be checked.
         """
         name, lines = report.rpartition("/")[2], output.decode(errors="replace").splitlines()
-        said = (line for line in lines if line.startswith(self.announcement))
-        return not self.announcement or any(line.rstrip().endswith(name) for line in said)
+        announcements = (line for line in lines if line.startswith(self.announcement))
+        return not self.announcement or any(line.rstrip().endswith(name) for line in announcements)
 
     def reporter_file(self) -> Traversable | None:
-        """The reporter that the runner is given, None where its own is read."""
+        """The reporter that is passed to the runner, or None if its own is used."""
         return self.file(self.reporter) if self.reporter else None
 
     def preload_file(self) -> Traversable | None:
-        """What Node loads before the runner, None where nothing is."""
+        """The file that Node loads before the runner, or None."""
         return self.file(self.preload) if self.preload else None
 
     def control_text(self) -> str:
         """The template of the negative control: the runner's own, else the common one."""
-        own = self.file("control.js")
-        template = own if own.is_file() else files(__package__).joinpath("control.js")
+        bundled = self.file("control.js")
+        template = bundled if bundled.is_file() else files(__package__).joinpath("control.js")
         return template.read_text(encoding="utf-8")
 
     def snapshot_form(self) -> SnapshotForm:
-        """The reader of the runner's snapshot files. Of a parser that has `snapshots`."""
+        """The reader of the runner's snapshot files, for a parser that has `snapshots`."""
         form = self.snapshots.form if self.snapshots else ""
         return import_module(folders.module("runner", form or self.runner, "snapshots"))
 
     def hook_files(self, configuration: str) -> Iterator[tuple[str, bytes]]:
-        """The files that keep documents, by name. They stand on the runner's own `configuration` (a path, if any)."""
+        """Names and contents of the files that keep documents. They extend the runner's `configuration` (a path)."""
         for name in self.documents.files if self.documents else ():
             text = self.file(name).read_text(encoding="utf-8")
             yield name, text.replace("CONFIGURATION", configuration or _NO_CONFIGURATION).encode()
 
     def lacks(self) -> tuple[str, ...]:
-        """What verdicts do without where this parser reads them, in short words that stay: lower assurance."""
-        return tuple(word for word, there in self._assurances().items() if not there)
+        """The safeguards that verdicts lack with this parser, as fixed identifiers: lower assurance."""
+        return tuple(word for word, present in self._assurances().items() if not present)
 
     def decides_run(self) -> tuple[Any, ...]:
-        """All that decides, beside the instance's own command, what a run leaves: reporter, hooks and control, and how
-        the runner was asked what it reads."""
-        own = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
+        """Everything except the instance's own command that decides what a run leaves: reporter, hooks, control, and
+        how the runner reports what it reads."""
+        code = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
         control = (self.control, self.control_text()) if self.control else ()
-        asked = runner(self.runner).reads
-        reads = (str(asked), self.file(asked.file).read_bytes()) if asked else ()
-        return (*own, *map(str, control), *reads)
+        reads_setup = runner(self.runner).reads
+        reads = (str(reads_setup), self.file(reads_setup.file).read_bytes()) if reads_setup else ()
+        return (*code, *map(str, control), *reads)
 
     def decides_reading(self) -> tuple[str, ...]:
-        """The modules that decide how what a run left is read, and the words by which it is believed."""
+        """What decides how the results of a run are read: the module, whether it reads the log, the announcement."""
         return folders.module("runner", self.runner, self.reader), str(self.log), self.announcement
 
     def file(self, name: str) -> Traversable:
@@ -203,31 +203,31 @@ class Parser(Table):
 
 
 class Projects(Table):
-    """How a configuration's projects for other browsers than the image's are left out: `others` is a pattern of what
-    names one of these, `word` the word that asks for the project `{name}`."""
+    """How a configuration's projects for browsers that the image lacks are left out: `others` is a pattern of such
+    projects, `word` the argument that selects the project `{name}`."""
 
     others: str
     word: str
 
     def words(self, text: str) -> tuple[str, ...]:
-        """The words that ask for the other projects of a configuration; none where it has none for other browsers.
+        """The arguments that select the remaining projects of a configuration; empty if no project is left out.
 
-        A project is what stands from one `name` to the next. Does not cover names that are computed.
+        A project is the text from one `name` to the next. Does not cover computed names.
         """
         parts = _NAMED.split(text)[1:]
-        found = list(zip(parts[::2], parts[1::2], strict=True))
-        kept = [name for name, rest in found if not re.search(self.others, name + rest)]
-        return tuple(self.word.format(name=name) for name in kept) if kept and len(kept) < len(found) else ()
+        projects = list(zip(parts[::2], parts[1::2], strict=True))
+        kept = [name for name, options in projects if not re.search(self.others, name + options)]
+        return tuple(self.word.format(name=name) for name in kept) if kept and len(kept) < len(projects) else ()
 
 
 class Logged(Table):
-    """What the runner's logs say of a known fault of the table (`build/faults.toml`)."""
+    """How the runner's logs show a known fault of the table (`build/faults.toml`)."""
 
     patterns: tuple[str, ...]
 
 
 class Runner(Folder):
-    """A test runner. `parser` is the one that reads it, where no row of its `words` names another."""
+    """A test runner. `parser` is its usual parser; rows of its `words` may name another."""
 
     programs: tuple[str, ...] = Field(description="what scripts call")
     packages: tuple[str, ...] = Field(description="what package.json depends on")
@@ -255,68 +255,69 @@ class Runner(Folder):
     wrapper: tuple[Wrapper, ...] = ()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Parsers know their own names: they go around alone."""
-        named = {name: one.model_copy(update={"name": name, "runner": self.name}) for name, one in self.parsers.items()}
-        object.__setattr__(self, "parsers", named)
+        """Add their names to parsers, since they are used without their runner."""
+        names = {name: {"name": name, "runner": self.name} for name in self.parsers}
+        parsers = {name: self.parsers[name].model_copy(update=update) for name, update in names.items()}
+        object.__setattr__(self, "parsers", parsers)
 
     def merged(self, version: str, call: Iterable[str] = ()) -> Words:
-        """The rows that fit a version and the words of a call, put together; the later win. An unknown version is a
-        new one."""
+        """The rows that match a version and the words of a call, combined; later rows win. An empty version counts as
+        the newest."""
         from pipeline.ecosystems import versions
 
         exact = versions.full(version) if version else "99.0.0"
-        all_of_it, given = Words(parser=self.parser), {word.partition("=")[0] for word in call}
+        merged, call_options = Words(parser=self.parser), {word.partition("=")[0] for word in call}
         for row in self.words:
-            if not given & set(row.unless) and (not row.versions or versions.satisfies(exact, row.versions)):
-                selection = all_of_it.selection if row.selection is None else row.selection
-                words, env = all_of_it.words + row.words, all_of_it.env | row.env
-                all_of_it = Words(words=words, selection=selection, env=env, parser=row.parser or all_of_it.parser)
-        return all_of_it
+            if not call_options & set(row.unless) and (not row.versions or versions.satisfies(exact, row.versions)):
+                selection = merged.selection if row.selection is None else row.selection
+                words, env = merged.words + row.words, merged.env | row.env
+                merged = Words(words=words, selection=selection, env=env, parser=row.parser or merged.parser)
+        return merged
 
-    def respoken(self, environment: Environment, version: str) -> Environment:
-        """An environment whose command was made for another version, in the words of this one.
+    def adapted(self, environment: Environment, version: str) -> Environment:
+        """The environment, with its command adapted from another version to this one.
 
-        What else is in its command stays, and so does all of a command that holds no words of the version before.
+        Other words of the command stay. A command without the words of the previous version is not changed at all.
         """
         before, after = self.merged(environment.runner_version), self.merged(version)
-        start = _place(environment.test, before.words)
-        known = environment.model_copy(update={"runner_version": version})
+        start = _position(environment.test, before.words)
+        unchanged = environment.model_copy(update={"runner_version": version})
         if start is None or before == after:
-            return known
+            return unchanged
         test = (*environment.test[:start], *after.words, *environment.test[start + len(before.words) :])
         kept = {name: value for name, value in environment.test_env.items() if name not in before.env}
-        said = {"test": test, "selection": after.selection or (), "test_env": kept | after.env, "parser": after.parser}
-        return known.model_copy(update=said)
+        changes = {"test": test, "selection": after.selection or (), "test_env": kept | after.env}
+        return unchanged.model_copy(update=changes | {"parser": after.parser})
 
     def lacks(self, parser: str = "") -> tuple[str, ...]:
-        """What its verdicts do without, as read by `parser`: its usual one, unless one is named."""
+        """The safeguards that verdicts lack with a parser, by default the usual one."""
         return self.parsers[parser or self.parser].lacks()
 
 
-def _place(words: tuple[str, ...], wanted: tuple[str, ...]) -> int | None:
-    """Where the wanted words stand among the others, one after the other."""
-    starts = range(len(words) - len(wanted) + 1)
-    return next((start for start in starts if words[start : start + len(wanted)] == wanted), None)
+def _position(words: tuple[str, ...], sought: tuple[str, ...]) -> int | None:
+    """The position of a sequence of words in another one; None if it does not occur."""
+    starts = range(len(words) - len(sought) + 1)
+    return next((start for start in starts if words[start : start + len(sought)] == sought), None)
 
 
 def all_runners() -> dict[str, Runner]:
-    """Every runner by name, those first that are likelier where a package has several."""
-    return folders.found(Runner, "runner")
+    """Every runner by name, the likelier ones first for packages with several."""
+    return folders.all_of(Runner, "runner")
 
 
 def runner(name: str) -> Runner:
-    """The runner of that name. Raises UserError."""
-    return folders.one(Runner, "runner", name)
+    """The runner of this name. Raises UserError."""
+    return folders.by_name(Runner, "runner", name)
 
 
 @cache
 def all_parsers() -> dict[str, Parser]:
     """Every parser of every runner by name."""
-    return {name: parser for one in all_runners().values() for name, parser in one.parsers.items()}
+    return {name: parser for candidate in all_runners().values() for name, parser in candidate.parsers.items()}
 
 
 def parser(name: str) -> Parser:
-    """The parser of that name. Raises UserError."""
+    """The parser of this name. Raises UserError."""
     if name not in all_parsers():
         raise unknown("parser", name, list(all_parsers()))
     return all_parsers()[name]

@@ -1,4 +1,4 @@
-"""Ranges of versions, as npm reads them. What is no version or range satisfies nothing."""
+"""Ranges of versions, as npm reads them. Invalid versions and ranges satisfy nothing."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def satisfies(version: str, wanted: str) -> bool:
 
 
 def exact(text: str) -> str:
-    """`v18`, `18.x` or `18.2.0` without what is around the numbers; empty for anything else."""
+    """The numbers of `v18`, `18.x` or `18.2.0`; empty for anything else."""
     match = _EXACT.fullmatch(text.strip())
     return match[1] if match else ""
 
 
 def lower_bounds(wanted: str) -> list[str]:
-    """The versions that a range names, in its order: some are its own lower bounds."""
+    """The versions that a range names, in its order: its lower bounds are among them."""
     return re.findall(r"\d+(?:\.\d+){0,2}", wanted)
 
 
 def full(version: str) -> str:
-    """With all three numbers, as ranges compare them."""
+    """A version with all three numbers, for comparison with ranges."""
     numbers = re.findall(r"\d+", version)[:3]
     return ".".join([*numbers, "0", "0", "0"][:3])
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from pipeline.ecosystems.protection import is_protected, places
+from pipeline.ecosystems.protection import is_protected, module_names
 
 #: what programs append to a requested path to find a file
 _ENDINGS = (".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".json", ".vue", ".svelte", ".es6", ".coffee")
@@ -67,10 +67,9 @@ def closure(
     while above := {file for file in reached - seen.named - seen.loaded - library if whole.is_above(file, library)}:
         library |= whole.reached(above, without=seen.named)
     kept = {*tests, *sources, *(library - seen.named)}
-    excluded = {folder for file in kept if not is_protected(file) for folder in places(file)}
-    return tuple(
-        sorted(file for file in reached - kept if not is_protected(file) and excluded.isdisjoint(places(file)))
-    )
+    taken = {place for file in kept if not is_protected(file) for place in module_names(file)}
+    loose = (file for file in reached - kept if not is_protected(file))
+    return tuple(sorted(file for file in loose if taken.isdisjoint(module_names(file))))
 
 
 def targets(request: str, folder: str, files: Collection[str]) -> list[str]:

@@ -74,7 +74,7 @@ def test_it_is_looked_for_where_its_entry_is() -> None:
 def test_what_a_person_wrote_stays(name: str) -> None:
     """A command that an override gives holds none of our words: its version is known, and nothing else changes."""
     own = read(tree(devDependencies=WANTED), test=("node", "their.js", "{report}"), runner=name)
-    assert runner(name).respoken(own, "1.2.3").test == own.test
+    assert runner(name).adapted(own, "1.2.3").test == own.test
 
 
 def test_nothing_is_opened_for_a_runner_that_speaks_one_way() -> None:

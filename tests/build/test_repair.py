@@ -14,7 +14,7 @@ from pipeline.build.repair import MOST, Repair, reason_of, repaired
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.store import digest
 from pipeline.ecosystems.locks import Locked
-from pipeline.ecosystems.registry import Looked
+from pipeline.ecosystems.registry import LookUp
 from tests.build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
 
 FILES = {"package.json": b'{"devDependencies": {"is-number": "7.0.99", "@no/body": "^1.0.0", "tool": "acme/tool"}}'}
@@ -136,9 +136,9 @@ LOCK = b'# yarn lockfile v1\n\n\nis-number@7.0.99:\n  version "7.0.99"\n\n"@no/b
 def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> Situation:
     """The situation with a lock file, of which the registry says what is gone."""
 
-    def look_up(wanted: Iterable[Locked]) -> Looked:
+    def look_up(wanted: Iterable[Locked]) -> LookUp:
         there = {(one.name, one.version) for one in wanted}
-        return Looked(tuple(one for one in gone if one in there))
+        return LookUp(tuple(one for one in gone if one in there))
 
     return Situation({"package.json": packages, "yarn.lock": LOCK}, THERE.releases, look_up)
 
@@ -191,8 +191,8 @@ def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
     lock += "".join(f'\n{name}@1.0.0:\n  version "1.0.0"\n' for name in names)
     files = {"package.json": b'{"devDependencies": {"bundler": "1.0.0"}}', "yarn.lock": lock.encode()}
 
-    def look_up(wanted: Iterable[Locked]) -> Looked:
-        return Looked(tuple((one.name, one.version) for one in wanted if one.name in names))
+    def look_up(wanted: Iterable[Locked]) -> LookUp:
+        return LookUp(tuple((one.name, one.version) for one in wanted if one.name in names))
 
     attempts = Attempts()
     there = Situation(files, lambda name: ["1.1.0"], look_up)

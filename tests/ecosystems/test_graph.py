@@ -25,21 +25,21 @@ def test_every_manager_says_who_asks_for_whom(path: Path) -> None:
     made = graph(path.name, path.read_text(), PROJECT)
     assert made.chains("is-number", "6.0.0") == {Ask("", "devDependencies", "is-odd"): ("is-odd", "is-number")}
     assert made.chains("is-number", "7.0.0") == {Ask("", "dependencies", "is-number"): ("is-number",)}
-    fetched = {(one.name, one.version) for one in made.reached(made.asked)}
+    fetched = {(one.name, one.version) for one in made.reached(made.requested)}
     assert fetched == {("is-number", "6.0.0"), ("is-number", "7.0.0"), ("is-odd", "3.0.1"), ("@types/estree", "1.0.5")}
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
 def test_what_no_manifest_asks_for_is_not_fetched(path: Path) -> None:
     made = graph(path.name, path.read_text(), {"dependencies": {"is-number": "^7.0.0"}})
-    assert [(one.name, one.version) for one in made.reached(made.asked)] == [("is-number", "7.0.0")]
+    assert [(one.name, one.version) for one in made.reached(made.requested)] == [("is-number", "7.0.0")]
 
 
 @pytest.mark.parametrize("path", ["yarn.lock", "package-lock.json", "pnpm-lock.yaml", "bun.lock", "README.md"])
 @pytest.mark.parametrize("text", ["", "[]", "{", "a: [", "packages: 3"])
 def test_a_lock_file_that_nobody_can_read_holds_nothing(path: str, text: str) -> None:
     made = graph(path, text)
-    assert (list(made.packages), made.chains("a"), made.reached(made.asked)) == ([], {}, [])
+    assert (list(made.packages), made.chains("a"), made.reached(made.requested)) == ([], {}, [])
 
 
 YARN = """\
@@ -125,7 +125,7 @@ NPM = json.dumps({
 def test_the_registry_is_asked_for_what_it_has(path: str, text: str) -> None:
     """Else an alias, or an archive from elsewhere, would be taken for a package that is gone."""
     made = graph(path, text)
-    assert {(one.name, one.version) for one in made.reached(made.asked)} == {
+    assert {(one.name, one.version) for one in made.reached(made.requested)} == {
         ("a", "1.2.0"),
         ("@x/b", ""),
         ("real", "3.1.0"),
@@ -190,7 +190,7 @@ def test_pnpm_names_entries_by_what_they_are_resolved_with() -> None:
         {"devDependencies": {"tool": "^2.0.0"}},
         **{"packages/ui": {"dependencies": {"other": "npm:real@^3"}}},
     )
-    fetched = {(one.name, one.version) for one in made.reached(made.asked)}
+    fetched = {(one.name, one.version) for one in made.reached(made.requested)}
     assert fetched == {("tool", "2.0.0"), ("peer", "1.0.0"), ("real", "3.1.0")}
 
 

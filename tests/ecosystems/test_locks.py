@@ -87,7 +87,7 @@ def test_packages_are_read(path: str, text: str) -> None:
 
 
 def test_how_a_package_is_asked_for_is_read() -> None:
-    assert locked("yarn.lock", YARN)[0].asked == locked("yarn.lock", BERRY)[0].asked == ("^1.0.0", "~1.2.0")
+    assert locked("yarn.lock", YARN)[0].requested == locked("yarn.lock", BERRY)[0].requested == ("^1.0.0", "~1.2.0")
     assert locked("yarn.lock", YARN)[2] == Locked("d", "4.5.0", ("https://github.com/acme/d/tarball/stable",))
     assert [one.name for one in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
 

@@ -8,12 +8,12 @@ import pytest
 from registry_double import Registry as Double
 
 from pipeline.ecosystems.locked import Locked
-from pipeline.ecosystems.registry import Looked, Registry, elsewhere
+from pipeline.ecosystems.registry import LookUp, Registry, elsewhere
 
 THERE, GONE, NOBODY = Locked("kept", "1.0.0"), Locked("kept", "1.9.9"), Locked("@no/body", "2.0.0")
 
 
-def look_up(address: str, cache: Path, *packages: Locked) -> Looked:
+def look_up(address: str, cache: Path, *packages: Locked) -> LookUp:
     return Registry(address, cache).look_up(packages)
 
 
@@ -21,16 +21,16 @@ def test_what_is_gone_is_told_from_what_is_there(tmp_path: Path) -> None:
     """The archives of this registry are where only its documents say: what does not answer is asked for once more."""
     with Double(host="127.0.0.1", packages={"kept": "1.0.0", "-": "0.0.1"}) as double:
         found = look_up(double.address, tmp_path, THERE, GONE, NOBODY, Locked("-", "0.0.1"), Locked("own", ""))
-    assert found == Looked((("@no/body", "2.0.0"), ("kept", "1.9.9")))
+    assert found == LookUp((("@no/body", "2.0.0"), ("kept", "1.9.9")))
 
 
 def test_what_was_there_is_not_asked_for_again(tmp_path: Path) -> None:
     with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double:
         look_up(double.address, tmp_path, THERE)
         before = len(double.asked)
-        assert look_up(double.address, tmp_path, THERE) == Looked()
+        assert look_up(double.address, tmp_path, THERE) == LookUp()
         assert len(double.asked) == before
-        assert look_up(double.address, tmp_path, THERE, GONE).gone == (("kept", "1.9.9"),)
+        assert look_up(double.address, tmp_path, THERE, GONE).missing == (("kept", "1.9.9"),)
 
 
 @pytest.mark.invariant(4)
@@ -38,7 +38,7 @@ def test_what_was_there_is_not_asked_for_again(tmp_path: Path) -> None:
 def test_a_registry_that_does_not_say_takes_nothing_away(tmp_path: Path, status: int) -> None:
     with Double(status, for_ever=True, host="127.0.0.1") as double:
         found = look_up(double.address, tmp_path, THERE, GONE)
-    assert (found.gone, found.unknown) == ((), 2)
+    assert (found.missing, found.unknown) == ((), 2)
 
 
 @pytest.mark.invariant(4)
@@ -46,8 +46,8 @@ def test_without_a_registry_nothing_is_known(tmp_path: Path) -> None:
     with Double(host="127.0.0.1") as double:
         address = double.address
     found = look_up(address, tmp_path, THERE, GONE)
-    assert (found.gone, found.unknown) == ((), 2)
-    assert found.why.startswith("it is not reached")
+    assert (found.missing, found.unknown) == ((), 2)
+    assert found.reason.startswith("it cannot be reached")
 
 
 def test_a_look_up_takes_no_longer_than_it_may(tmp_path: Path) -> None:

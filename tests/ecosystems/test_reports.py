@@ -286,7 +286,7 @@ def test_why_a_test_failed(runner: str) -> None:
 
     def said(*parts: str) -> dict[str, str]:
         failed = {"status": "failed", "failureMessages": [message.format(*parts)]}
-        return parse(runner, small(failed, {"title": "u"}, numTotalTests=2, success=False)).said
+        return parse(runner, small(failed, {"title": "u"}, numTotalTests=2, success=False)).reasons
 
     assert said("", "", "/repo/a.js") == said("\x1b[31m", "\x1b[39m", "/other/b.js")
     assert said("", "", "/repo/a.js") != said("", "c", "/repo/a.js") and set(said("", "", "")) == {"a.test.js > t"}

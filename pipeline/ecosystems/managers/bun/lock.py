@@ -1,6 +1,6 @@
-"""bun.lock: JSON with a comma behind every last entry, `place: [name@version, registry, {dependencies}, checksum]`.
+"""bun.lock: JSON with trailing commas, `location: [name@version, registry, {dependencies}, checksum]`.
 
-A place is the way to a package: `a/b` is the `b` that `a` has for itself. Does not cover `bun.lockb`, the binary form.
+A location is the path to a package: `a/b` is the `b` that only `a` uses. Does not cover `bun.lockb`, the binary form.
 """
 
 from __future__ import annotations
@@ -15,46 +15,50 @@ from pipeline.core.records import Edit
 from pipeline.ecosystems.graph import Graph, asks
 from pipeline.ecosystems.locked import Locked, entries
 
-#: a string, or a comma that JSON does not know
+#: a string, or a trailing comma, which JSON does not allow
 _COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
 def read(text: str) -> Iterator[Locked]:
-    """The packages that it holds, without those of the repository itself. Raises ValueError for what is no JSON."""
+    """The packages that it holds, without those of the repository itself. Raises ValueError for invalid JSON."""
     data = _load(text)
-    packages, asked = _packages(data), _asked(data)
-    for place, (name, version, *_) in packages.items():
+    packages, requested = _packages(data), _requests(data)
+    for location, (name, version, *_) in packages.items():
         if version.startswith("workspace:"):
             continue
-        ranges = asked[place]
+        ranges = requested[location]
         yield Locked(name, version, ranges) if version[:1].isdigit() else Locked(name, "", (version, *ranges))
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
-    """Who asks for whom, by place. Raises ValueError for what is no JSON."""
-    held = _packages(_load(text))
-    packages = {place: Locked(name, version) for place, (name, version, *_) in held.items() if version[:1].isdigit()}
+    """The dependency graph, by location. Raises ValueError for invalid JSON."""
+    locked = _packages(_load(text))
+    released = {location: entry for location, entry in locked.items() if entry[1][:1].isdigit()}
+    packages = {location: Locked(name, version) for location, (name, version, *_) in released.items()}
 
-    def found(place: str, name: str) -> tuple[str, ...]:
-        there = _place(place, name, held)
-        return (there,) if there in packages else ()
+    def resolved(location: str, name: str) -> tuple[str, ...]:
+        target = _resolve(location, name, locked)
+        return (target,) if target in packages else ()
 
-    needs = {place: tuple(one for name in _needed(held[place][2]) for one in found(place, name)) for place in packages}
+    needs = {
+        location: tuple(key for name in _required(info) for key in resolved(location, name))
+        for location, (_, _, info, _) in released.items()
+    }
     names = {folder: str(data.get("name", "")) for folder, data in manifests.items()}
-    asked = {ask: found(names[ask.folder] if ask.folder else "", ask.name) for ask, _ in asks(manifests)}
-    return Graph(packages, needs, asked)
+    requested = {ask: resolved(names[ask.folder] if ask.folder else "", ask.name) for ask, _ in asks(manifests)}
+    return Graph(packages, needs, requested)
 
 
-def _needed(info: Mapping[str, Any]) -> Iterator[str]:
-    """The names that an install cannot do without."""
+def _required(info: Mapping[str, Any]) -> Iterator[str]:
+    """The names of dependencies that an install requires."""
     optional = info.get("optionalPeers") or ()
     tables = (info.get(table) for table in ("dependencies", "peerDependencies"))
     return (name for table in tables if isinstance(table, dict) for name in table if name not in optional)
 
 
 def version(text: str, package: str, wanted: str) -> str:
-    """The version of a package at the top, else of any; empty where there is none."""
+    """The version of a package at the top level, else of any; empty if there is none."""
     try:
         packages = _packages(_load(text))
     except ValueError:
@@ -65,25 +69,26 @@ def version(text: str, package: str, wanted: str) -> str:
 
 
 def pin(text: str, name: str, old: str, new: str, registry: str) -> str:
-    """With `new` in place of each entry of `name` whose version is `old`, or that is asked for by it."""
+    """With `new` in place of each entry of `name` whose version is `old`, or that is requested by it."""
     try:
         data = _load(text)
     except ValueError:
         return text
-    asked = _asked(data)
-    for place, (found, version, info, _) in _packages(data).items():
-        if found == name and old in (version, *asked[place]):
-            data["packages"][place] = [f"{name}@{new}", "", info, ""]
-    for table in (table for one in entries(data, "workspaces").values() for table in _wanted(one)):
-        if table.get(name) == old:
-            table[name] = new
+    requested = _requests(data)
+    for location, (entry_name, version, info, _) in _packages(data).items():
+        if entry_name == name and old in (version, *requested[location]):
+            data["packages"][location] = [f"{name}@{new}", "", info, ""]
+    for workspace in entries(data, "workspaces").values():
+        for table in _dependency_tables(workspace):
+            if table.get(name) == old:
+                table[name] = new
     return json.dumps(data, indent=2) + "\n"
 
 
 def overrule(
     edit: Edit, manifest: dict[str, Any], files: Mapping[str, bytes], found: bool
 ) -> Iterator[tuple[str, str]]:
-    """Tell bun in the root's package.json of a version that no entry and no manifest held."""
+    """Override a version in the root's package.json if neither an entry nor a manifest has it."""
     if not found:
         manifest.setdefault("overrides", {})[edit.name] = edit.new
     yield from ()
@@ -94,38 +99,38 @@ def _load(text: str) -> Any:
 
 
 def _packages(data: Any) -> dict[str, tuple[str, str, dict[str, Any], str]]:
-    """By place: name, version (or address), what it depends on, checksum. What is no entry is not there."""
-    held = data.get("packages") if isinstance(data, dict) else None
-    found: dict[str, tuple[str, str, dict[str, Any], str]] = {}
-    for place, entry in held.items() if isinstance(held, dict) else ():
+    """By location: name, version (or address), dependencies, checksum. Invalid entries are left out."""
+    table = data.get("packages") if isinstance(data, dict) else None
+    packages: dict[str, tuple[str, str, dict[str, Any], str]] = {}
+    for location, entry in table.items() if isinstance(table, dict) else ():
         if isinstance(entry, list) and entry and isinstance(entry[0], str) and "@" in entry[0][1:]:
             name, _, version = entry[0][1:].partition("@")
             info = next((part for part in entry if isinstance(part, dict)), {})
             checksum = entry[-1] if len(entry) > 1 and isinstance(entry[-1], str) else ""
-            found[place] = (entry[0][0] + name, version, info, checksum)
-    return found
+            packages[location] = (entry[0][0] + name, version, info, checksum)
+    return packages
 
 
-def _asked(data: Any) -> dict[str, tuple[str, ...]]:
-    """By place: the ranges by which the repository's packages and the others ask for what is there."""
+def _requests(data: Any) -> dict[str, tuple[str, ...]]:
+    """By location: the ranges by which packages, including the repository's own, request the package there."""
     packages = _packages(data)
-    wanted = [(name, one) for name, one in (("", one) for one in entries(data, "workspaces").values())]
-    wanted += [(place, info) for place, (_, _, info, _) in packages.items()]
-    found: dict[str, tuple[str, ...]] = defaultdict(tuple)
-    for place, tables in wanted:
-        for name, asked in (row for table in _wanted(tables) for row in table.items()):
-            there = _place(place, name, packages)
-            if isinstance(asked, str) and asked not in found[there]:
-                found[there] += (asked,)
-    return found
+    requesters = [("", workspace) for workspace in entries(data, "workspaces").values()]
+    requesters += [(location, info) for location, (_, _, info, _) in packages.items()]
+    requests: dict[str, tuple[str, ...]] = defaultdict(tuple)
+    for location, tables in requesters:
+        for name, requested in (row for table in _dependency_tables(tables) for row in table.items()):
+            target = _resolve(location, name, packages)
+            if isinstance(requested, str) and requested not in requests[target]:
+                requests[target] += (requested,)
+    return requests
 
 
-def _wanted(tables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _dependency_tables(tables: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     return (tables[table] for table in _TABLES if isinstance(tables.get(table), dict))
 
 
-def _place(place: str, name: str, packages: Mapping[str, Any]) -> str:
-    """Where a package finds another one: its own, else that of a package on the way, else the one at the top."""
-    parts = place.split("/") if place else []
-    ways = ("/".join([*parts[:count], name]) for count in range(len(parts), -1, -1))
-    return next((way for way in ways if way in packages), name)
+def _resolve(location: str, name: str, packages: Mapping[str, Any]) -> str:
+    """The location at which a package finds another one: the nearest one above it, else the top level."""
+    parts = location.split("/") if location else []
+    candidates = ("/".join([*parts[:count], name]) for count in range(len(parts), -1, -1))
+    return next((candidate for candidate in candidates if candidate in packages), name)

@@ -10,116 +10,117 @@ from pipeline.core.records import Edit
 from pipeline.ecosystems.graph import Graph, asks, upwards
 from pipeline.ecosystems.locked import Locked, archive, edited_json, entries, is_archive
 
-#: the names on the way to a package; one of the repository's own folders begins with `./`
-Place = tuple[str, ...]
+#: the names on the path to a package; a folder of the repository begins with `./`
+Location = tuple[str, ...]
 _OWN = "./"
-#: tables of an entry whose packages are installed with it, optional ones aside
+#: tables of an entry whose packages are installed with it, apart from optional ones
 _TABLES = ("dependencies", "peerDependencies")
 
 
 def read(text: str) -> Iterator[Locked]:
-    """The packages that it holds. Raises ValueError for what is no JSON."""
+    """The packages that it holds. Raises ValueError for invalid JSON."""
     data = json.loads(text)
-    for place, entry in entries(data, "packages").items():
-        if "version" in entry and "node_modules/" in place:
-            yield Locked(_name_of(place), entry["version"], tuple(filter(None, [entry.get("resolved")])))
+    for path, entry in entries(data, "packages").items():
+        if "version" in entry and "node_modules/" in path:
+            yield Locked(_name_of(path), entry["version"], tuple(filter(None, [entry.get("resolved")])))
     for name, entry in _npm_1(data):
         yield Locked(name, entry.get("version", ""), tuple(filter(None, [entry.get("resolved"), entry.get("from")])))
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
-    """Who asks for whom: a package is found as Node finds it, in the nearest node_modules above. Raises ValueError."""
+    """The dependency graph. A package is resolved as by Node, in the nearest node_modules above. Raises ValueError."""
     data = json.loads(text)
-    held: dict[Place, tuple[dict[str, Any], tuple[str, ...]]] = {
-        _place(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()
+    current_form: dict[Location, tuple[dict[str, Any], tuple[str, ...]]] = {
+        _location(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()
     }
-    places = held or {place: (entry, ("requires",)) for place, entry in _nested(data, ())}
+    by_location = current_form or {location: (entry, ("requires",)) for location, entry in _nested(data, ())}
 
-    def found(place: Place, name: str) -> tuple[str, ...]:
-        at = upwards(place, name, places.__contains__)
-        return (_key(at),) if at and not places[at][0].get("link") else ()
+    def resolved(location: Location, name: str) -> tuple[str, ...]:
+        target = upwards(location, name, by_location.__contains__)
+        return (_key(target),) if target and not by_location[target][0].get("link") else ()
 
     packages, needs = dict[str, Locked](), dict[str, tuple[str, ...]]()
-    for place, (entry, tables) in places.items():
-        if place and not place[-1].startswith(_OWN) and isinstance(entry.get("version"), str):
-            packages[_key(place)] = Locked(str(entry.get("name") or place[-1]), _fetched(entry))
-            needs[_key(place)] = tuple(one for name in _wanted(entry, tables) for one in found(place, name))
-    asked = {ask: found((_OWN + ask.folder,) if ask.folder else (), ask.name) for ask, _ in asks(manifests)}
-    return Graph(packages, needs, asked)
+    for location, (entry, tables) in by_location.items():
+        if location and not location[-1].startswith(_OWN) and isinstance(entry.get("version"), str):
+            packages[_key(location)] = Locked(str(entry.get("name") or location[-1]), _fetched(entry))
+            required = _required(entry, tables)
+            needs[_key(location)] = tuple(key for name in required for key in resolved(location, name))
+    requested = {ask: resolved((_OWN + ask.folder,) if ask.folder else (), ask.name) for ask, _ in asks(manifests)}
+    return Graph(packages, needs, requested)
 
 
 def version(text: str, package: str, wanted: str) -> str:
-    """The version of a package at the top; empty where there is none."""
+    """The version of a package at the top level; empty if there is none."""
     try:
         data = json.loads(text)
     except ValueError:
         return ""
-    found = entries(data, "packages").get(f"node_modules/{package}") or entries(data, "dependencies").get(package)
-    return str(found.get("version", "")) if found else ""
+    entry = entries(data, "packages").get(f"node_modules/{package}") or entries(data, "dependencies").get(package)
+    return str(entry.get("version", "")) if entry else ""
 
 
 def pin(text: str, name: str, old: str, new: str, registry: str) -> str:
-    """With `new` in place of each entry of `name` whose version or address is `old`; it loses its checksum."""
+    """With `new` in place of each entry of `name` whose version or address is `old`, without its checksum."""
     return edited_json(text, lambda data: _pin(data, name, old, new, registry))
 
 
 def overrule(
     edit: Edit, manifest: dict[str, Any], files: Mapping[str, bytes], found: bool
 ) -> Iterator[tuple[str, str]]:
-    """Tell npm in the root's package.json of a version that no entry and no manifest held."""
+    """Override a version in the root's package.json if neither an entry nor a manifest has it."""
     if not found:
         manifest.setdefault("overrides", {})[edit.name] = edit.new
     yield from ()
 
 
 def _npm_1(data: Any) -> Iterator[tuple[str, Any]]:
-    """npm's first form: dependencies in dependencies."""
+    """The entries of npm's first form, which nests dependencies."""
     for name, entry in entries(data, "dependencies").items():
         yield name, entry
         yield from _npm_1(entry)
 
 
-def _nested(data: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """The entries of npm's first form by the names on the way to them."""
+def _nested(data: Any, location: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The entries of npm's first form by the names on the path to them."""
     for name, entry in entries(data, "dependencies").items():
-        yield (*place, name), entry
-        yield from _nested(entry, (*place, name))
+        yield (*location, name), entry
+        yield from _nested(entry, (*location, name))
 
 
-def _place(path: str) -> Place:
-    """`a/node_modules/b/node_modules/c` as `./a`, `b`, `c`: the repository's own folders are told from packages."""
-    own, *names = path.split("node_modules/")
-    return tuple(filter(None, (own and _OWN + own.rstrip("/"), *(name.rstrip("/") for name in names))))
+def _location(path: str) -> Location:
+    """`a/node_modules/b/node_modules/c` as `./a`, `b`, `c`, where `./` marks a folder of the repository."""
+    folder, *names = path.split("node_modules/")
+    return tuple(filter(None, (folder and _OWN + folder.rstrip("/"), *(name.rstrip("/") for name in names))))
 
 
-def _key(place: Place) -> str:
-    return " > ".join(place)
+def _key(location: Location) -> str:
+    return " > ".join(location)
 
 
 def _fetched(entry: Mapping[str, Any]) -> str:
-    """The version that the registry is asked for; empty for what comes from elsewhere, or within another package."""
+    """The version requested from the registry; empty for a package from elsewhere or bundled in another one."""
     address = entry.get("resolved") or ""
     elsewhere = isinstance(address, str) and address and not is_archive(address)
     return "" if elsewhere or entry.get("inBundle") or entry.get("bundled") else str(entry["version"])
 
 
-def _wanted(entry: Mapping[str, Any], tables: Iterable[str]) -> Iterator[str]:
-    """The names of what an entry depends on and cannot do without."""
-    optional = {name for name, one in entries(entry, "peerDependenciesMeta").items() if one.get("optional")}
+def _required(entry: Mapping[str, Any], tables: Iterable[str]) -> Iterator[str]:
+    """The names of an entry's required dependencies."""
+    optional = {name for name, meta in entries(entry, "peerDependenciesMeta").items() if meta.get("optional")}
     for table in tables:
-        wanted = entry.get(table)
-        yield from (name for name in wanted if name not in optional) if isinstance(wanted, dict) else ()
+        dependencies = entry.get(table)
+        yield from (name for name in dependencies if name not in optional) if isinstance(dependencies, dict) else ()
 
 
 def _pin(data: Any, name: str, old: str, new: str, registry: str) -> None:
-    packages = [(_name_of(place), entry) for place, entry in entries(data, "packages").items() if place]
-    for found, entry in (*packages, *_npm_1(data)):
-        known = (entry.get("version"), entry.get("resolved"), entry.get("from"))
-        if found == name and old in known:
+    packages = [(_name_of(path), entry) for path, entry in entries(data, "packages").items() if path]
+    for entry_name, entry in (*packages, *_npm_1(data)):
+        versions = (entry.get("version"), entry.get("resolved"), entry.get("from"))
+        if entry_name == name and old in versions:
             entry.update(version=new, resolved=archive(name, new, registry))
             entry.pop("integrity", None)
             entry.pop("from", None)
 
 
-def _name_of(place: str) -> str:
-    return place.rpartition("node_modules/")[2]
+def _name_of(path: str) -> str:
+    return path.rpartition("node_modules/")[2]

@@ -1,7 +1,7 @@
 """Jasmine's tests (Jasmine 3 and later, by `reporter.cjs`).
 
-A hook of a group that fails is no test: its file could not run as a whole, like one that cannot be loaded. A hook
-outside every group is one of all files.
+If a hook of a group fails, its file counts as one that could not run, like a file that cannot be loaded. A hook outside
+every group belongs to all files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _EXCLUDED = "excluded"
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     data = load(text)
     try:
         tests = data["tests"]
@@ -36,7 +36,7 @@ def read(text: bytes, root: str) -> Report:
         lost = [test["file"] for test in tests if test["lost"]]
         failed = {relative(file, root) or EVERYWHERE: Status.FAILED for file in (*lost, *data["hooks"])}
         reported = list(_reported(tests, root))
-        return collect(reported, dict.fromkeys((one.file for one in reported), Status.PASSED) | failed, success)
+        return collect(reported, dict.fromkeys((test.file for test in reported), Status.PASSED) | failed, success)
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
 
@@ -52,7 +52,7 @@ def _status(test: Mapping[str, Any]) -> Status:
 
 
 def _audit(tests: Sequence[Mapping[str, Any]], defined: int, clean: bool, success: bool) -> None:
-    """As many specs ended as were declared, and Jasmine's own verdict on all of them is theirs."""
+    """Check that all declared specs ended, and that Jasmine's overall status agrees with them."""
     failed = sum(_status(test) is Status.FAILED for test in tests)
     if len(tests) != defined:
         raise ForgedReport(f"the report does not add up: {len(tests)} read, {defined} reported")

@@ -1,7 +1,7 @@
 """Jest's `--json` report (Jest 19 and later; before 21 by `reporter20.cjs`).
 
-A file whose `beforeAll` or `afterAll` failed could not run as a whole: `hooks.cjs` says so in its message, since the
-report does not, or not of every kind (Jest 21 and later; before, only a file's own `afterAll` is seen).
+A file whose `beforeAll` or `afterAll` failed counts as one that could not run: `hooks.cjs` adds this to its message,
+since the report lacks some kinds of hooks (Jest 21 and later; before, only a file's own `afterAll` is seen).
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from pipeline.ecosystems.reports import (
     audit,
     collect,
     load,
+    reason_digest,
     relative,
-    why,
 )
 
-#: the runner's own totals; skipped ones stand in two
+#: the runner's own totals; skipped tests are in two of them
 _TOTALS = {
     Status.PASSED: ("numPassedTests",),
     Status.FAILED: ("numFailedTests",),
     Status.SKIPPED: ("numPendingTests", "numTodoTests"),
 }
-#: from a report and its tests to what these must add up to
+#: from a report and its tests to the totals that these must add up to
 Totals = Callable[[Mapping[str, Any], Sequence[Reported]], dict[Status, int]]
-#: whether the report says of a file, by what it says of it, that it could not run as a whole
+#: whether a file could not run as a whole, from its part of the report
 Broken = Callable[[Mapping[str, Any]], bool]
 
-#: what stands in the message of a file that could not run as a whole: Jest's own words, and those of `hooks.cjs`
+#: the message of a file that could not run as a whole, by Jest itself or by `hooks.cjs`
 _BROKEN = re.compile(
     r"^\W*\u25cf(?:\x1b\[\d+m|\s)*(?:Test suite failed to run|A hook of this file failed)", re.MULTILINE
 )
@@ -43,7 +43,7 @@ _SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatchin
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     return read_as(text, root, _SNAPSHOT, lambda data, _: totals(data), _is_broken)
 
 
@@ -52,14 +52,14 @@ def _is_broken(suite: Mapping[str, Any]) -> bool:
 
 
 def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals, broken: Broken) -> Report:
-    """Read a report in Jest's form; `snapshot` is how a failure by snapshot reads. Raises ReportError.
+    """Read a report in Jest's form; `snapshot` matches the message of a failure by snapshot. Raises ReportError.
 
     A file without tests could not run at all (Vitest 0 calls such a file passed).
     """
     data = load(text)
     try:
         reported = list(reported_tests(data, root, snapshot))
-        audit((one.status for one in reported), totals(data, reported))
+        audit((test.status for test in reported), totals(data, reported))
         suites = {
             relative(suite["name"], root): Status.FAILED
             if not suite["assertionResults"] or broken(suite)
@@ -88,5 +88,5 @@ def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -
                 STATUSES[test["status"]],
                 bool(messages) and all(map(snapshot.search, messages)),
                 any(map(SCREENSHOT.search, messages or ())),
-                why(messages or ()),
+                reason_digest(messages or ()),
             )

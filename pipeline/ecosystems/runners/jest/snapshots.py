@@ -1,7 +1,7 @@
 """Snapshot files of jest and vitest: `exports[`KEY`] = `TEXT`;`, and which snapshots belong to which test.
 
 A key is the test's full name and a number (in jest with blanks between group and title, in vitest with ` > `, in both
-`: HINT` before the number where the test gives one). Does not cover inline snapshots, which stand in the test's file.
+with `: HINT` before the number if the test gives one). Does not cover inline snapshots, which are in the test's file.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable
 #: what both runners write: everything between back-ticks, with back-ticks, backslashes and `${` escaped
 _ENTRY = re.compile(r"^exports\[`((?:\\.|[^`\\])*)`\] = `((?:\\.|[^`\\])*)`;$", re.MULTILINE | re.DOTALL)
 _ESCAPE = re.compile(r"\\([`\\]|\$\{)")
-#: what follows a test's name in a key
+#: the text after a test's name in a key
 _NUMBER = re.compile(r"(?:: .*)? \d+", re.DOTALL)
-#: the second test of a name, as `reports` calls it
+#: the suffix that `reports` adds to tests of the same name
 _REPEATED = re.compile(r" \[\d+\]$")
 
 
@@ -24,14 +24,14 @@ def read(text: str) -> dict[str, str]:
 
 
 def entries(text: str) -> list[tuple[int, int]]:
-    """Where the snapshots of a file stand in it, without their keys."""
-    return [found.span(2) for found in _ENTRY.finditer(text)]
+    """The spans of a file's snapshots, without their keys."""
+    return [match.span(2) for match in _ENTRY.finditer(text)]
 
 
 def of_test(name: str, keys: Iterable[str]) -> list[str]:
     """The keys of one test, whose name is `file > group > title` (ecosystems.reports)."""
-    wanted = _plain(_REPEATED.sub("", name.partition(" > ")[2]))
-    return [key for key in keys if _plain(key).startswith(wanted) and _NUMBER.fullmatch(_plain(key)[len(wanted) :])]
+    test = _plain(_REPEATED.sub("", name.partition(" > ")[2]))
+    return [key for key in keys if _plain(key).startswith(test) and _NUMBER.fullmatch(_plain(key)[len(test) :])]
 
 
 def _plain(name: str) -> str:

@@ -1,12 +1,12 @@
-"""What Jest prints with `--verbose` (Jest 20 and later), where it writes no report: a tree of tests for each file.
+"""The output of Jest with `--verbose` (Jest 20 and later), if there is no report: a tree of tests for each file.
 
     FAIL src/Menu.test.js (5.1 s)
       Menu
         ✓ opens (12 ms)
         ○ skipped later
 
-What tests print themselves stands between the trees and is passed over. Before Jest 24 skipped tests have a number and
-no names. Does not cover titles of several lines, and titles that end like a duration: that is taken off.
+Output of the tests themselves, between the trees, is skipped. Before Jest 24, skipped tests have a number and no names.
+Does not cover titles of several lines, and titles that end like a duration, which is removed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from functools import lru_cache
 
 from pipeline.core.records import Status
-from pipeline.ecosystems.reports import Report, ReportError, audit, free
+from pipeline.ecosystems.reports import Report, ReportError, audit, unique_name
 
 MARKS = {
     "✓": Status.PASSED,
@@ -25,12 +25,12 @@ MARKS = {
     "○": Status.SKIPPED,
     "✎": Status.SKIPPED,
 }
-#: a time of a test or file behind it: `(5.1 s)`, `(12ms)`, `(1 m 2 s)`, `(43 MB heap size)`
+#: the duration or memory after a test or file: `(5.1 s)`, `(12ms)`, `(1 m 2 s)`, `(43 MB heap size)`
 _DURATION = re.compile(r" \((?:[\d.,]+ ?(?:ms|s|m|h)(?: [\d.]+ s)?|[\d.]+ [kMG]?B heap size)\)")
 
-#: a file's line, after the one before it; old versions put blanks around the word
+#: a file's line, with the preceding line break; old versions put blanks around the word
 _HEADER = re.compile(rb"\n ?(PASS|FAIL) +([^\n]*)")
-#: the first line of a tree: a title or a mark at the first level, no failure message and no output of a test
+#: the first line of a tree: a title or a mark at the first level, but not a failure message or output of a test
 _TREE = re.compile("  (?! |●|console\\.)")
 _UNNAMED = re.compile(r"skipped (\d+) tests?$")
 _WORD = re.compile(r"^(?:skipped|todo) ")
@@ -38,21 +38,21 @@ _TOTALS = {Status.PASSED: ("passed",), Status.FAILED: ("failed",), Status.SKIPPE
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read a log. Raises ReportError when it has no totals, or does not add up to them."""
+    """Read a log. Raises ReportError if it has no totals or does not add up to them."""
     end = text.rfind(b"\nTests: ")
     if end < 0:
         raise ReportError("the log ends without Jest's totals")
     summary = text.rfind(b"\nSummary of all failing tests\n", 0, end)
     tests, suites = _files(b"\n" + text[: summary if summary >= 0 else end])
-    said = _numbers(text, b"\nTests: ")
-    audit(tests.values(), {status: sum(said.get(word, 0) for word in words) for status, words in _TOTALS.items()})
-    failed = said.get("failed", 0) + _numbers(text, b"\nTest Suites: ").get("failed", 0)
+    counts = _numbers(text, b"\nTests: ")
+    audit(tests.values(), {status: sum(counts.get(word, 0) for word in words) for status, words in _TOTALS.items()})
+    failed = counts.get("failed", 0) + _numbers(text, b"\nTest Suites: ").get("failed", 0)
     return Report(tests, suites, success=failed == 0)
 
 
-def _numbers(text: bytes, words: bytes) -> dict[str, int]:
+def _numbers(text: bytes, label: bytes) -> dict[str, int]:
     """The counts of one of the last lines: `Tests: 1 failed, 7 passed, 8 total`."""
-    line = text[text.rfind(words) + len(words) :].partition(b"\n")[0].decode(errors="replace")
+    line = text[text.rfind(label) + len(label) :].partition(b"\n")[0].decode(errors="replace")
     return {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
 
 
@@ -69,22 +69,22 @@ def _files(text: bytes) -> tuple[dict[str, Status], dict[str, Status]]:
         try:
             _read_tree(file, lines, tests)
         except IndexError:
-            raise ReportError(f"the tests of {file} are no tree") from None
+            raise ReportError(f"the tests of {file} are not a tree") from None
     return tests, suites
 
 
 def _tree(text: bytes, start: int, end: int) -> list[str]:
-    """The lines of a file's tree: the first paragraph below its line, or (before Jest 22) the last that looks so."""
+    """The lines of a file's tree: the first paragraph below its line, or (before Jest 22) the last one that matches."""
     first = text.find(b"\n\n", start, end)
     paragraph = text[start : first if first >= 0 else end].decode(errors="replace")
     if _TREE.match(paragraph):
         return paragraph.splitlines()
-    others = text[start:end].decode(errors="replace").split("\n\n") if b"\n\n  " in text[start:end] else []
-    return next((one.splitlines() for one in reversed(others) if _TREE.match(one)), [])
+    paragraphs = text[start:end].decode(errors="replace").split("\n\n") if b"\n\n  " in text[start:end] else []
+    return next((block.splitlines() for block in reversed(paragraphs) if _TREE.match(block)), [])
 
 
 def _read_tree(file: str, lines: list[str], tests: dict[str, Status]) -> None:
-    """Add the tests of a file. `names[n]` begins the name of what is n levels deep; a level is an indent of two."""
+    """Add the tests of a file. `names[n]` is the prefix of names at level n; a level is indented by two blanks."""
     names = [f"{file} > "]
     for line in lines:
         title = line.lstrip(" ")
@@ -96,19 +96,19 @@ def _read_tree(file: str, lines: list[str], tests: dict[str, Status]) -> None:
             _add_skipped(names[depth], title[2:], tests)
         else:
             name = names[depth] + without_durations(title[2:])
-            tests[name if name not in tests else free(name, tests)] = status
+            tests[name if name not in tests else unique_name(name, tests)] = status
 
 
 def _add_skipped(group: str, title: str, tests: dict[str, Status]) -> None:
-    """One test, or before Jest 24 as many as it says."""
+    """Add one skipped test, or before Jest 24 as many as the title says."""
     unnamed = _UNNAMED.match(title)
     name = "(skipped)" if unnamed else without_durations(_WORD.sub("", title))
     for _ in range(int(unnamed[1]) if unnamed else 1):
-        tests[free(group + name, tests)] = Status.SKIPPED
+        tests[unique_name(group + name, tests)] = Status.SKIPPED
 
 
 def without_durations(title: str) -> str:
-    """A title without the times behind it."""
+    """A title without the durations after it."""
     while title.endswith(")") and _is_duration(title[(start := title.rfind(" (")) :]):
         title = title[:start]
     return title

@@ -1,8 +1,8 @@
-"""Karma's tests (Karma 1 and later, by `reporter.cjs`), whatever framework runs in the browser.
+"""Karma's tests (Karma 1 and later, by `reporter.cjs`), with any framework in the browser.
 
-The browser gets all files as one bundle and names none: a test is `group > title`, and cannot be run by its file. A
-bundle that fails (a file that cannot be loaded, an error outside every test) is one file that could not run, named by
-the configuration.
+The browser gets all files as one bundle, without their names: a test is `group > title` and cannot be run by its file.
+A bundle that fails (a file that cannot be loaded, an error outside every test) counts as one file that could not run,
+named after the configuration.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _TOTALS = {Status.PASSED: "success", Status.FAILED: "failed", Status.SKIPPED: "s
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     data = load(text)
     try:
         stats = data["stats"]
         reported = [_reported(test) for test in data["tests"]]
-        audit((one.status for one in reported), {status: stats[key] or 0 for status, key in _TOTALS.items()})
+        audit((test.status for test in reported), {status: stats[key] or 0 for status, key in _TOTALS.items()})
         bundle = relative(data["bundle"], root)
         suites = {bundle: Status.FAILED if stats["error"] else Status.PASSED}
         return collect(reported, suites, stats["exitCode"] == 0)
@@ -40,5 +40,5 @@ def read(text: bytes, root: str) -> Report:
 
 
 def _reported(test: dict[str, Any]) -> Reported:
-    drawn = bool(SCREENSHOT.search(test["said"]))
-    return Reported("", tuple(test["path"]), STATUSES[test["status"]], by_screenshot=drawn)
+    by_screenshot = bool(SCREENSHOT.search(test["said"]))
+    return Reported("", tuple(test["path"]), STATUSES[test["status"]], by_screenshot=by_screenshot)

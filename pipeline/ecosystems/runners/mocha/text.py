@@ -1,7 +1,7 @@
-"""What Mocha's `spec` reporter prints (its default), where nothing else is to be had. It names no files.
+"""The output of Mocha's `spec` reporter (its default), if there is nothing better. It names no files.
 
-A line's groups are the lines above it that are indented less. Output of tests that looks like a test's own line cannot
-be told from one: the totals say that something is wrong. Titles that end like a duration lose it.
+A line's groups are the lines above it that are indented less. Output that looks like the line of a test cannot be
+distinguished from one; then the totals do not match. Titles that end like a duration lose it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STATUSES = {"passing": Status.PASSED, "pending": Status.SKIPPED, "failing": Sta
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read a log. Raises ReportError when it has no totals, or does not add up to them."""
+    """Read a log. Raises ReportError if it has no totals or does not add up to them."""
     log = text.decode(errors="replace")
     last = log.rfind(" passing (")
     if last < 0:
@@ -27,7 +27,7 @@ def read(text: bytes, root: str) -> Report:
     start = log.rfind("\n", 0, last) + 1
     totals = {_STATUSES[word]: int(number) for number, word in _TOTALS.findall(log, start)}
     reported = list(_reported(log[:start].splitlines()))
-    audit((one.status for one in reported), dict.fromkeys(_STATUSES.values(), 0) | totals)
+    audit((test.status for test in reported), dict.fromkeys(_STATUSES.values(), 0) | totals)
     return collect(reported, {}, not totals.get(Status.FAILED))
 
 
@@ -38,9 +38,9 @@ def _reported(lines: list[str]) -> Iterator[Reported]:
         indent = len(line) - len(title)
         while groups and groups[-1][0] >= indent:
             groups.pop()
-        if indent and (found := _CASE.match(title)):
+        if indent and (match := _CASE.match(title)):
             path = [group for _, group in groups]
-            yield Reported("", (*path, without_durations(found[2])), _status(found[1]))
+            yield Reported("", (*path, without_durations(match[2])), _status(match[1]))
         elif indent:
             groups.append((indent, title))
 

@@ -1,7 +1,7 @@
 """The JUnit report of `node --test` (Node 18 and later, by `reporter.mjs`): a suite for each file around its own.
 
-A test with sub-tests is a suite there: what it says of itself is in the totals alone. Of a group's hook that failed the
-reporter tells in a comment.
+A test with sub-tests is a suite there; its own result is in the totals only. The reporter writes failed hooks of groups
+as comments.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _HOOK = re.compile(rb"^<!-- hook (\S+) -->$", re.MULTILINE)
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     try:
         files = list(ElementTree.fromstring(text))
     except (ElementTree.ParseError, ValueError) as error:
-        raise ReportError(f"the report is no XML: {error}") from error
+        raise ReportError(f"the report is not XML: {error}") from error
     totals = {name.decode(): int(number) for name, number in _TOTAL.findall(text)}
-    reported = [one for file in files for one in _reported(file, relative(file.get("name", ""), root), ())]
-    broken = {one.file for one in reported if _is_file(one)}
+    reported = [test for file in files for test in _reported(file, relative(file.get("name", ""), root), ())]
+    broken = {test.file for test in reported if _is_file(test)}
     broken |= {relative(unquote(name.decode()), root) for name in _HOOK.findall(text)}
-    tests = [one for one in reported if not _is_file(one)]
+    tests = [test for test in reported if not _is_file(test)]
     groups = sum(1 for file in files for _ in file.iter("testsuite")) - len(files)
     _audit(reported, groups, totals)
-    suites = {one.file: Status.FAILED if one.file in broken else Status.PASSED for one in reported}
+    suites = {test.file: Status.FAILED if test.file in broken else Status.PASSED for test in reported}
     return collect(tests, suites, totals["fail"] + totals["cancelled"] == 0)
 
 
@@ -52,24 +52,25 @@ def _status(test: Element) -> Status:
     return Status.PASSED if test.find("failure") is None else Status.FAILED
 
 
-def _is_file(one: Reported) -> bool:
-    """Whether this is no test but its file, which could not run."""
-    return len(one.path) == 1 and one.path[0].endswith(one.file) and one.status is Status.FAILED
+def _is_file(test: Reported) -> bool:
+    """Whether this is not a test but a file that could not run."""
+    return len(test.path) == 1 and test.path[0].endswith(test.file) and test.status is Status.FAILED
 
 
 def _audit(reported: list[Reported], groups: int, totals: dict[str, int]) -> None:
-    """Parents count as tests, and pass or fail by themselves."""
+    """Compare with the totals, in which parents also count as tests that pass or fail."""
     if not {"tests", "suites", "pass", "fail", "cancelled", "skipped", "todo"} <= totals.keys():
         raise ReportError("the report has no totals")
-    counted, parents = Counter(one.status for one in reported), groups - totals["suites"]
+    counted, parents = Counter(test.status for test in reported), groups - totals["suites"]
     failed = totals["fail"] + totals["cancelled"]
     sums = {
         "tests": (len(reported) + parents, totals["tests"]),
         "skipped": (counted[Status.SKIPPED], totals["skipped"] + totals["todo"]),
         "passed or failed": (counted[Status.PASSED] + counted[Status.FAILED] + parents, totals["pass"] + failed),
     }
-    wrong = [f"{name}: {read} read, {said} reported" for name, (read, said) in sums.items() if read != said]
+    differing = {name: pair for name, pair in sums.items() if pair[0] != pair[1]}
+    mismatches = [f"{name}: {actual} read, {expected} reported" for name, (actual, expected) in differing.items()]
     if counted[Status.FAILED] > failed or counted[Status.PASSED] > totals["pass"]:
-        wrong.append(f"failed: {counted[Status.FAILED]} read, {failed} reported")
-    if wrong:
-        raise ForgedReport("the report does not add up: " + "; ".join(wrong))
+        mismatches.append(f"failed: {counted[Status.FAILED]} read, {failed} reported")
+    if mismatches:
+        raise ForgedReport("the report does not add up: " + "; ".join(mismatches))

@@ -1,8 +1,8 @@
-"""Playwright's JSON report, of tests and of component tests alike; a test of several projects is one of each.
+"""Playwright's JSON report, of tests and component tests; a test in several projects counts once for each.
 
-A file whose `beforeAll` or `afterAll` failed could not run as a whole (`reporter.cjs`).
+A file whose `beforeAll` or `afterAll` failed counts as one that could not run (`reporter.cjs`).
 
-A test's name holds its project where there is one. A test that passes only when it is tried again (`flaky`) passed.
+A test's name begins with its project, if any. A test that passes only when it is retried (`flaky`) has passed.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ STATUSES = {
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     data = load(text)
     try:
         folder = relative(data["config"]["rootDir"] + "/", root)
-        reported = [one for suite in data["suites"] for one in _reported(suite, folder, ())]
+        reported = [test for suite in data["suites"] for test in _reported(suite, folder, ())]
         stats = data["stats"]
         totals = dict.fromkeys(STATUSES.values(), 0)
         for word, status in STATUSES.items():
             totals[status] += stats[word]
-        audit((one.status for one in reported), totals)
+        audit((test.status for test in reported), totals)
         broken = {relative(error["location"]["file"], root) for error in data["errors"] if "location" in error}
         broken |= {relative(file, root) for file in data.get("hooks", ())}
-        suites = dict.fromkeys((one.file for one in reported), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
+        suites = dict.fromkeys((test.file for test in reported), Status.PASSED) | dict.fromkeys(broken, Status.FAILED)
         return collect(reported, suites, not stats["unexpected"] and not data["errors"])
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
@@ -44,9 +44,9 @@ def _reported(suite: dict[str, Any], folder: str, path: tuple[str, ...]) -> Iter
     for spec in suite.get("specs", ()):
         for test in spec["tests"]:
             project = (test["projectName"],) if test.get("projectName") else ()
-            said = [error.get("message", "") for one in test["results"] for error in one.get("errors", ())]
-            drawn = any(map(SCREENSHOT.search, said))
+            messages = [error.get("message", "") for result in test["results"] for error in result.get("errors", ())]
+            by_screenshot = any(map(SCREENSHOT.search, messages))
             name = (*project, *path, spec["title"])
-            yield Reported(folder + spec["file"], name, STATUSES[test["status"]], by_screenshot=drawn)
-    for below in suite.get("suites", ()):
-        yield from _reported(below, folder, (*path, below["title"]))
+            yield Reported(folder + spec["file"], name, STATUSES[test["status"]], by_screenshot=by_screenshot)
+    for child in suite.get("suites", ()):
+        yield from _reported(child, folder, (*path, child["title"]))

@@ -1,7 +1,7 @@
-"""Vitest's JSON report: Jest's form with words of its own.
+"""Vitest's JSON report: Jest's format with other messages.
 
-A file that failed though none of its tests did could not run as a whole: a hook of a group or of the file failed. Does
-not see a hook that fails beside tests that fail in the same file. Vitest 0 tells that hooks failed, and not where.
+A file that failed although none of its tests did counts as one that could not run: a hook of a group or of the file
+failed. Does not see a hook that fails alongside tests of the same file. Vitest 0 does not report which hooks failed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _SNAPSHOT = re.compile(r"Snapshot [`'\"].*[`'\"] mismatched|toMatch(?:Inline)?Sn
 
 
 def read(text: bytes, root: str) -> Report:
-    """Read the report. Raises ReportError when it is broken or does not add up."""
+    """Read the report. Raises ReportError if it is broken or does not add up."""
     report = jest.read_as(text, root, _SNAPSHOT, _totals, _broken)
-    unsaid = Status.FAILED not in (*report.tests.values(), *report.suites.values()) and not report.success
-    return replace(report, suites={**report.suites, EVERYWHERE: Status.FAILED}) if unsaid else report
+    is_hidden = Status.FAILED not in (*report.tests.values(), *report.suites.values()) and not report.success
+    return replace(report, suites={**report.suites, EVERYWHERE: Status.FAILED}) if is_hidden else report
 
 
 def _broken(suite: Mapping[str, Any]) -> bool:
@@ -30,9 +30,9 @@ def _broken(suite: Mapping[str, Any]) -> bool:
 
 
 def _totals(data: Mapping[str, Any], reported: Sequence[Reported]) -> dict[Status, int]:
-    """Before version 2 everything that did not fail is counted as passed."""
-    said = jest.totals(data)
-    if said[Status.PASSED] + said[Status.FAILED] != data.get("numTotalTests"):
-        return said
-    skipped = sum(one.status is Status.SKIPPED for one in reported)
-    return {**said, Status.PASSED: said[Status.PASSED] - skipped, Status.SKIPPED: skipped}
+    """The totals; before version 2, Vitest counts all tests that did not fail as passed."""
+    totals = jest.totals(data)
+    if totals[Status.PASSED] + totals[Status.FAILED] != data.get("numTotalTests"):
+        return totals
+    skipped = sum(test.status is Status.SKIPPED for test in reported)
+    return {**totals, Status.PASSED: totals[Status.PASSED] - skipped, Status.SKIPPED: skipped}

@@ -58,7 +58,7 @@ def render(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Rende
         )
         for name, text in test_parser.hook_files(configuration):
             workspace.write(f"{folder}/{name}", text)
-        run = runs.run_tests(workspace, replace(plan, environment=hook.told(environment, folder)))
+        run = runs.run_tests(workspace, replace(plan, environment=hook.apply_to(environment, folder)))
         return _read(workspace, folder, run)
 
 

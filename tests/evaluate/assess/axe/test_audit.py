@@ -119,7 +119,7 @@ def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
 
 def test_hooks_leave_the_rest_of_a_command_as_it_is():
     environment = factories.make_environment(test_env={"NODE_OPTIONS": "--no-warnings", "A": "b"})
-    jest, vitest = (parser(name).documents.told(environment, "/hook") for name in ("jest-json", "vitest-json"))
+    jest, vitest = (parser(name).documents.apply_to(environment, "/hook") for name in ("jest-json", "vitest-json"))
     assert jest.test_env == {"NODE_OPTIONS": "--no-warnings --require /hook/documents.cjs", "A": "b"}
     assert vitest.test == (*environment.test, "--config=/hook/vitest.config.mjs")
 
