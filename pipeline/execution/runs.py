@@ -134,7 +134,7 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     )
     if completed.limit:
         return replace(run, end=_ENDS[completed.limit])
-    report = completed.output if parser.log else outlet.taken() if outlet else workspace.read(run.place)
+    report = completed.output if parser.log else outlet.drain() if outlet else workspace.read(run.place)
     return replace(run, end="no_report") if report is None else replace(run, report=report)
 
 

@@ -1,16 +1,16 @@
 """Where code of repositories runs: the protocols, then three implementations.
 
     base                      `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends
-    images                    `Images`: layers and agents' tools, made, kept and removed; whom they serve; what runs
+    images                    `Images`: layers and agents' tools, made, kept and removed; the data that they serve
     handle                    a sandbox as plain data, for requests
     docker/                   containers without network: for untrusted code, and for agents that run code
     local/                    folders and processes of this machine: for trusted code only
-    scripted                  nothing runs: for tests of what uses a sandbox
-    installation, install     what an install is told, and what it takes in any sandbox
+    scripted                  nothing runs: for tests of code that uses a sandbox
+    installation, install     the request of an install, and what it needs in any sandbox
     node, progress            Node and tools as npm packages; progress for a waiting person
 
 To add a sandbox, write a module with a class that takes its cache folder, and a row in SANDBOXES. The contract suite,
-`tests/sandbox/test_contract.py`, says when it is right. What it cannot do is missing from `can`, and is refused.
+`tests/sandbox/test_contract.py`, says when it is right. Abilities that it lacks are missing from `can`, and refused.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SANDBOXES = {
 
 
 def open_sandbox(name: str, cache: Path) -> Sandbox:
-    """The sandbox of that name, checked. Raises UserError for an unknown one, or one that cannot work here."""
+    """The sandbox of this name, checked. Raises UserError if it is unknown or cannot work here."""
     if name not in SANDBOXES:
-        raise unknown("sandbox", name, [one for one in SANDBOXES if one != "scripted"])
+        raise unknown("sandbox", name, [known for known in SANDBOXES if known != "scripted"])
     sandbox = _sandbox_class(name)(cache)
     sandbox.check()
     return sandbox

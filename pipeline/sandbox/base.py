@@ -17,14 +17,14 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.sandbox.images import Images
 
 #: `none`: the runner starts cold; `use`: a private copy of the instance's cache, which is empty at first; `fill`: the
-#: run adds to it. Only code of the repository's own history may (a patch could poison it), and such a run may start
-#: with what other instances of the environment left.
+#: run adds to that cache. Only code of the repository's own history may do so (a patch could poison it), and such a run
+#: may start with entries of the environment's other instances.
 Cache = Literal["none", "use", "fill"]
 
-#: what a command can have too much of: wall-clock time, memory, output, written files, processes at a time
+#: what a command can exceed: wall-clock time, memory, output, written files, simultaneous processes
 Limit = Literal["time", "memory", "output", "disk", "processes"]
 
-#: what a sandbox may be able to do, and how that is said: what it lacks is refused, never done in part
+#: abilities of a sandbox -> their description: what a sandbox lacks is refused, never done in part
 Ability = Literal["contain", "reach", "browse"]
 ABILITIES: dict[Ability, str] = {
     "contain": "contain untrusted code",
@@ -32,13 +32,13 @@ ABILITIES: dict[Ability, str] = {
     "browse": "give tests a browser",
 }
 
-#: what every command sees beside its own PATH, HOME and TMPDIR: nothing of the host's environment
+#: the variables of every command besides its own PATH, HOME and TMPDIR: nothing of the host's environment
 COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a workspace may use: wall-clock seconds per command, bytes of memory, output and disk, CPUs, processes."""
+    """Limits of a workspace: wall-clock seconds per command, bytes of memory, output and disk, CPUs, processes."""
 
     seconds: float = 1800
     memory: int = 4 * 2**30
@@ -55,7 +55,7 @@ DEFAULT = Limits()
 class Completed:
     """A command that ended: exit code (negative: killed by a signal), merged output up to the limit, seconds.
 
-    `limit` is the one that ended it, or that made it fail.
+    `limit` is the limit that ended it or made it fail.
     """
 
     code: int
@@ -65,41 +65,41 @@ class Completed:
 
 
 def exit_code(code: int) -> int:
-    """One form for all sandboxes: a death by signal n is -n, also where a shell or an engine reports it as 128 + n."""
+    """One form for all sandboxes: death by signal n is -n, even if a shell or an engine reports it as 128 + n."""
     return 128 - code if 128 < code < 192 else code
 
 
 class InstallFailed(A11yBenchError):
-    """The dependencies of an environment could not be installed; `log` is the end of what the manager said."""
+    """The dependencies of an environment could not be installed; `log` is the end of the manager's output."""
 
     def __init__(self, message: str, log: str) -> None:
         self.log = log
         super().__init__(message)
 
 
-def gone() -> InfrastructureError:
+def workspace_gone() -> InfrastructureError:
     """The error of a command in a workspace that a limit has ended."""
     return InfrastructureError("a limit has ended this workspace: open another", cause="workspace_gone")
 
 
 def stopped() -> InfrastructureError:
-    """The error of whatever is asked of a sandbox after `abort`: nothing is tried again for it, and nothing decided."""
-    return InfrastructureError("stopped at once, as it was asked for", cause="stopped")
+    """The error of every call to a sandbox after `abort`. It is not retried, and decides nothing."""
+    return InfrastructureError("stopped at once, as requested", cause="stopped")
 
 
 class Outlet(Protocol):
-    """A way out of a workspace: what is written to `path` leaves at once, and nobody in there can take it back."""
+    """A pipe out of a workspace: what is written to `path` leaves at once and cannot be withdrawn from inside."""
 
     path: str
 
-    def taken(self) -> bytes | None:
-        """All that was written, in its order; None for nothing, and for more than the limit on output. Once."""
+    def drain(self) -> bytes | None:
+        """Everything that was written, in order; None if that is nothing or exceeds the output limit. Call it once."""
 
 
 class Workspace(Protocol):
-    """A fresh copy of an instance's image. Nothing in it outlives it, the filled cache excepted.
+    """A fresh copy of an instance's image. Nothing in it outlives it, except a filled cache.
 
-    A command that reaches a limit ends the workspace: what it left can still be read, but the next command raises
+    A command that reaches a limit ends the workspace: its files can still be read, but the next command raises
     InfrastructureError(cause="workspace_gone").
     """
 
@@ -110,37 +110,37 @@ class Workspace(Protocol):
     cache: str
     """The runner's transform cache, as commands see it."""
     tools: str
-    """The folder of the tools that it was opened with, as commands see it; they may read them and no more."""
+    """The folder of the tools that it was opened with, as commands see it; read-only for them."""
     url: str
-    """Where commands reach the address that it was opened with, empty without one."""
+    """The URL at which commands reach the address that it was opened with; empty without one."""
 
     def run(
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
     ) -> Completed:
-        """Run one command in the repository's root, or a folder below it, without a shell, within the limits."""
+        """Run one command in the repository's root or a folder below it, without a shell, within the limits."""
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file; `path` is absolute, as commands see it."""
 
     def read(self, path: str) -> bytes | None:
-        """A file's bytes, None where there is none (or no regular file, or one above the output limit)."""
+        """A file's bytes; None if it is missing, not a regular file, or larger than the output limit."""
 
     def outlet(self, name: str) -> Outlet | None:
-        """A way out by this name, which is no secret; None where there is none."""
+        """A pipe out of the workspace by this name, which is not secret; None if the sandbox has none."""
 
     def peak(self) -> int:
-        """The most memory that it has held so far, in bytes, as the kernel counted; 0 where nobody counts, or it is
-        gone."""
+        """The peak memory so far, in bytes, as counted by the kernel; 0 if nothing counts it or the workspace has
+        ended."""
 
     def fetch(self, folder: str, target: Path) -> None:
-        """Copy the regular files of a folder to the host, up to the limit on output; links stay behind."""
+        """Copy the regular files of a folder to the host, up to the limit on output, without links."""
 
 
 class Sandbox(Protocol):
-    """A place where code of repositories runs: it opens workspaces of the images that it keeps.
+    """Runs code of repositories: it opens workspaces from the images that it keeps.
 
-    `name` is its row in the table of `sandbox/__init__.py`, `images` are made and kept apart (images.py), and `can`
-    says what code it may be trusted with.
+    `name` is its row in the table of `sandbox/__init__.py`, `images` makes and keeps its images (images.py), and `can`
+    lists its abilities.
     """
 
     name: str
@@ -148,21 +148,21 @@ class Sandbox(Protocol):
     images: Images
 
     def check(self) -> None:
-        """Raise UserError, with what to do, when this sandbox cannot work here."""
+        """Raise UserError, with what to do, if this sandbox cannot work here."""
 
     def open(
         self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""
     ) -> AbstractContextManager[Workspace]:
-        """A fresh workspace of an instance's image: unprivileged, limited, gone when it is closed.
+        """A fresh workspace of an instance's image: unprivileged, limited, and removed when it is closed.
 
-        It reaches the address `reach` (a URL) and nothing else, nothing at all without one. `tools` are what
-        `images.tools` made. Raises UserError where the sandbox does not say that it can do that.
+        It reaches only the address `reach` (a URL), or nothing without one. `tools` is the result of `images.tools`.
+        Raises UserError for a request that needs an ability which the sandbox lacks.
         """
 
     def abort(self) -> None:
-        """End every command, for an end at once. What is asked of this sandbox from then on raises `stopped`."""
+        """End every command at once. Every later call to this sandbox raises `stopped`."""
 
 
 def refused(sandbox: str, ability: Ability) -> UserError:
-    """The error of a sandbox for what it does not say that it can."""
+    """The error of a sandbox for an ability that it lacks."""
     return UserError(f"the sandbox '{sandbox}' cannot {ABILITIES[ability]}", hint="use another one: --sandbox docker")

@@ -1,8 +1,8 @@
-"""The protocol of what a sandbox keeps on its disk: images in layers, agents' tools, and who uses them.
+"""The protocol of what a sandbox keeps on its disk: images in layers, agents' tools, and the data that uses them.
 
 An image has two layers (dependencies, sources), named by digests of their contents. Anything can be removed and is made
-again when needed. Data directories that refer to images are known here, since one sandbox may serve several of them, of
-several people.
+again when needed. Data directories that refer to images are recorded, since one sandbox may serve several directories
+of several people.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline.sandbox.installation import Installation
 
 
 class Machine(NamedTuple):
-    """Where commands run: its processors, bytes of memory, and bytes that are free on the disk of the layers."""
+    """The machine that runs commands: processors, bytes of memory, and free bytes on the disk of the layers."""
 
     processors: int
     memory: int
@@ -25,9 +25,9 @@ class Machine(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What really ran, as it stands in records: the sandbox, the architecture (`amd64`, `arm64`), the base image's id.
+    """What really runs, for records: the sandbox, the architecture (`amd64`, `arm64`), the base image's id.
 
-    `base_image` is empty where there is none.
+    `base_image` is empty if there is none.
     """
 
     sandbox: str
@@ -37,8 +37,8 @@ class Identity(NamedTuple):
 
 class Installed(NamedTuple):
     """What a layer of dependencies was made with: the exact Node, the tools as `name@version` (the manager last), the
-    base image's id, deviations from what was asked for (a Node of another version, ...), and the browser as
-    `name@version`, empty for none."""
+    base image's id, deviations from the request (such as another version of Node), and the browser as `name@version`,
+    empty for none."""
 
     node: str
     tools: tuple[str, ...]
@@ -47,15 +47,15 @@ class Installed(NamedTuple):
     browser: str = ""
 
 
-#: what something kept is
+#: kinds of kept objects
 Kind = Literal["tools", "environment", "instance", "cache", "container", "leftover"]
 
 
 class Kept(NamedTuple):
-    """Something that a sandbox keeps on its disk: `size` are the bytes of its own, without those of what it stands on.
+    """Something that a sandbox keeps on its disk. `size` are its own bytes, without those of the layer below.
 
-    `digest` is an environment's or an instance's, `on` the name of what it stands on, `created` are seconds since the
-    epoch. What is `busy` is in use by somebody.
+    `digest` is an environment's or an instance's, `on` the name of the layer below, `created` are seconds since the
+    epoch. `busy` is true while it is in use.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ class Kept(NamedTuple):
 
 
 class Kit(NamedTuple):
-    """An agent's own files with their digest, and the script (sh, as root, in their folder) that adds what it needs."""
+    """An agent's own files with their digest, and the install script (sh, run as root in their folder)."""
 
     files: Path
     digest: str
@@ -76,24 +76,24 @@ class Kit(NamedTuple):
 
 
 class Directory(NamedTuple):
-    """A data directory that refers to images, on the host that it is known from."""
+    """A data directory that refers to images, and its host."""
 
     host: str
     path: str
 
     @classmethod
     def here(cls, path: Path) -> Directory:
-        """One of this host."""
+        """A data directory of this host."""
         return cls(socket.gethostname(), str(path.absolute()))
 
     @property
     def is_here(self) -> bool:
-        """Whether it is one of this host: what is on others cannot be seen."""
+        """Whether it is on this host: directories on other hosts cannot be seen."""
         return self.host == socket.gethostname()
 
     @property
     def is_gone(self) -> bool:
-        """Whether it was on this host and is no more."""
+        """Whether it was on this host and no longer exists."""
         return self.is_here and not os.path.lexists(self.path)
 
     def __str__(self) -> str:
@@ -101,41 +101,42 @@ class Directory(NamedTuple):
 
 
 class Images(Protocol):
-    """Makes layers and keeps them. Raises InfrastructureError, in every method, where the machine fails."""
+    """Makes layers and keeps them. Every method raises InfrastructureError if the machine fails."""
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
-        """Make the layer of dependencies, once per `digest`, from a folder that holds the manifests and lock files.
+        """Make the layer of dependencies, once per `digest`, from a folder with the manifests and lock files.
 
-        `say` takes progress lines. Returns what it was made with, which it remembers. Raises InstallFailed or
+        `say` takes progress lines. Returns what it was made with, also if it exists already. Raises InstallFailed or
         InfrastructureError.
         """
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        """Make the layer of sources on the environment's: `checkout` holds one commit, no history, no patch."""
+        """Make the layer of sources on the environment's: `checkout` has one commit, without history or patch."""
 
     def has(self, digest: str) -> bool:
-        """Whether the instance's image is there."""
+        """Whether the instance's image exists."""
 
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
-        """Make an agent's tools, once, for `open`. Raises UserError when its script fails, or where none can work."""
+        """Make an agent's tools, once, for `open`. Raises UserError if its script fails or tools cannot work here."""
 
     def machine(self) -> Machine:
-        """What there is to share among all who work here."""
+        """The machine that all workspaces share."""
 
     def identity(self) -> Identity:
-        """What runs here."""
+        """What runs commands here."""
 
     def kept(self) -> list[Kept]:
-        """All that is on the disk beside open workspaces and what they start from; no byte is counted twice."""
+        """Everything on the disk, except open workspaces and the base image; no byte is counted twice."""
 
     def remove(self, kept: Kept) -> bool:
-        """Remove one; False when somebody uses it. What stands on it must be gone. It is made again when asked for."""
+        """Remove a kept object; False if it is in use. Layers on top of it must be removed first. It is made again when
+        needed."""
 
     def serve(self, directory: Directory) -> None:
-        """Know from now on that a data directory refers to what is kept here."""
+        """Record that a data directory refers to what is kept here."""
 
     def served(self) -> list[Directory]:
         """The data directories that were served and not forgotten."""
 
     def forget(self, directory: Directory) -> None:
-        """Serve it no more."""
+        """Serve a data directory no longer."""

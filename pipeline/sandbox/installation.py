@@ -1,16 +1,16 @@
-"""What a sandbox is told of an install: tools, commands, variables and faults, as plain data."""
+"""The request for an install: tools, commands, variables and known faults, as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-#: patterns of a log that says that the machine or the registry is to blame, each with the cause
+#: patterns of log messages when the machine or the registry is at fault, each with the cause
 Faults = tuple[tuple[str, str], ...]
 
 
 class Package(NamedTuple):
-    """An npm package at a version, or at a range of them; `programs` are those that it does not name itself."""
+    """An npm package with a version or a range; `programs` are those that it does not declare itself."""
 
     name: str
     version: str
@@ -23,11 +23,11 @@ class Package(NamedTuple):
 class Installation(NamedTuple):
     """How the dependencies of an environment are installed.
 
-    `node` is a version of Node, or a range. `tools` are the npm packages on the PATH, for the Node that is there and an
-    architecture (`x64`, `arm64`). `commands` run in order. `variables` may hold `{scratch}`, `{registry}`, `{patience}`
-    and `{ca}`: one with `{ca}` is set where the host names a bundle. In `faults`, `{codes}` stands for
-    those of a lost connection and `{status}` for those of a busy registry. `browser` is one that the tests must find
-    (`chromium`), empty for none.
+    `node` is a version of Node, or a range. `tools` returns the npm packages on the PATH, for an exact Node and an
+    architecture (`x64`, `arm64`). `commands` run in order. `variables` may contain `{scratch}`, `{registry}`,
+    `{patience}` and `{ca}`; a variable with `{ca}` is set only if the host names a bundle. In `faults`, `{codes}` means
+    the error codes of a lost connection and `{status}` the status codes of a busy registry. `browser` is the browser
+    that the tests need (`chromium`), empty for none.
     """
 
     node: str

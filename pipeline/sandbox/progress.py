@@ -1,4 +1,4 @@
-"""Telling a waiting person what is going on."""
+"""Progress messages for a waiting person."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def telling(say: Callable[[str], None], what: str, every: float = 15) -> Iterator[None]:
-    """Say `what` at the start, again with the time so far `every` so many seconds, and how long it took at the end."""
+def reporting(say: Callable[[str], None], activity: str, every: float = 15) -> Iterator[None]:
+    """Report an activity at its start, every `every` seconds with the time so far, and at its end with its duration."""
     started, over = time.monotonic(), threading.Event()
 
     def tick() -> None:
         while not over.wait(every):
-            say(f"{what}: {time.monotonic() - started:.0f} s")
+            say(f"{activity}: {time.monotonic() - started:.0f} s")
 
-    say(what)
+    say(activity)
     ticker = threading.Thread(target=tick, daemon=True)
     ticker.start()
     try:
@@ -25,4 +25,4 @@ def telling(say: Callable[[str], None], what: str, every: float = 15) -> Iterato
     finally:
         over.set()
         ticker.join()
-    say(f"{what}: done in {time.monotonic() - started:.0f} s")
+    say(f"{activity}: done in {time.monotonic() - started:.0f} s")

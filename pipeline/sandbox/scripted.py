@@ -1,4 +1,4 @@
-"""ScriptedSandbox, for tests of what uses a sandbox. Nothing runs; a function says how each command ends.
+"""ScriptedSandbox, for tests of code that uses a sandbox. Nothing runs; a function decides how each command ends.
 
 It writes nothing to disk. `images.environments`, `images.instances` and `commands` record the requests; `opened` are
 the images of open workspaces.
@@ -57,9 +57,9 @@ class ScriptedImages:
     def kept(self) -> list[Kept]:
         """Every layer takes one byte."""
         used = {*self.opened, *(self.instances[digest] for digest in self.opened)}
-        made: list[tuple[Kind, str, str]] = [("environment", digest, "") for digest in self.environments]
-        made += [("instance", digest, environment) for digest, environment in self.instances.items()]
-        return [Kept(kind, digest, digest, 1, on, busy=digest in used) for kind, digest, on in made]
+        layers: list[tuple[Kind, str, str]] = [("environment", digest, "") for digest in self.environments]
+        layers += [("instance", digest, environment) for digest, environment in self.instances.items()]
+        return [Kept(kind, digest, digest, 1, on, busy=digest in used) for kind, digest, on in layers]
 
     def remove(self, kept: Kept) -> bool:
         if kept.digest in self.opened:
@@ -128,7 +128,7 @@ class ScriptedWorkspace:
         return self.files.get(path)
 
     def outlet(self, name: str) -> None:
-        """What a function says leaves in no such way."""
+        """There is none: reports are read from `files`."""
 
     def peak(self) -> int:
         return 0
@@ -136,6 +136,6 @@ class ScriptedWorkspace:
     def fetch(self, folder: str, target: Path) -> None:
         for path, data in self.files.items():
             if path.startswith(f"{folder}/"):
-                kept = target / path.removeprefix(f"{folder}/")
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_bytes(data)
+                destination = target / path.removeprefix(f"{folder}/")
+                destination.parent.mkdir(parents=True, exist_ok=True)
+                destination.write_bytes(data)

@@ -23,12 +23,12 @@ from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, start
 from pipeline.sandbox.docker.names import BROWSER, DIGEST, LAYER, PARENT, base_image, browser_image
 from pipeline.sandbox.docker.tools import INSTALLING, run_script
-from pipeline.sandbox.progress import telling
+from pipeline.sandbox.progress import reporting
 
 PROGRAM = "/usr/bin/chromium"
 #: where Playwright's packages look for browsers, and the script that makes Chromium look like theirs. It runs after an
 #: install, since each version of Playwright looks for another revision
-PLACE = "/opt/browsers"
+FOLDER = "/opt/browsers"
 LINKS = Path(__file__).with_name("links.cjs")
 
 SCRIPT = Path(__file__).with_name("browser.sh")
@@ -39,7 +39,7 @@ ENV = {
     **dict.fromkeys(("CHROMEDRIVER_PATH", "SE_CHROMEDRIVER"), "/usr/bin/chromedriver"),
     **dict.fromkeys(("PUPPETEER_SKIP_DOWNLOAD", "PUPPETEER_SKIP_CHROMIUM_DOWNLOAD"), "true"),
     **dict.fromkeys(("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS"), "1"),
-    "PLAYWRIGHT_BROWSERS_PATH": PLACE,
+    "PLAYWRIGHT_BROWSERS_PATH": FOLDER,
 }
 
 
@@ -55,10 +55,10 @@ def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
         return name
     labels = {LAYER: "browser", DIGEST: digest(base.id if base else "", script, ENV)}
     with lock(cache / "locks" / folder_name(name)):
-        found = engine.image(name)
-        if not found or not labels.items() <= found.labels.items():
+        existing = engine.image(name)
+        if not existing or not labels.items() <= existing.labels.items():
             with (
-                telling(say, "installing Chromium"),
+                reporting(say, "installing Chromium"),
                 engine.container(base_image(), "build", install.LIMITS, **INSTALLING) as container,
             ):
                 start(container)
@@ -68,15 +68,15 @@ def image(engine: Engine, cache: Path, say: Callable[[str], None]) -> str:
 
 
 def _install(container: Container, script: str) -> None:
-    code, said = run_script(container, script, PARENT)
+    code, output = run_script(container, script, PARENT)
     if code:
-        raise InfrastructureError(f"Chromium could not be installed: {said}", cause="registry")
+        raise InfrastructureError(f"Chromium could not be installed: {output}", cause="registry")
 
 
 def _version(container: Container) -> str:
     """`chromium@140.0.7339.80`. Raises InfrastructureError for a browser that does not start."""
-    done = execute(container, [PROGRAM, "--version"], folder=PARENT, env={}, limits=Limits(seconds=60))
-    output = done.output.decode(errors="replace")
-    if done.code or not output.startswith("Chromium "):
+    completed = execute(container, [PROGRAM, "--version"], folder=PARENT, env={}, limits=Limits(seconds=60))
+    output = completed.output.decode(errors="replace")
+    if completed.code or not output.startswith("Chromium "):
         raise InfrastructureError(f"Chromium does not start: {output}", cause="engine")
     return f"chromium@{output.split()[1]}"

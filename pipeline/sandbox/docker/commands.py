@@ -50,31 +50,31 @@ def execute(
     return Completed(code, output, seconds, reached(container, limits, code) if code else None)
 
 
-def _read(chunks: Iterator[bytes], most: int) -> bytes:
+def _read(chunks: Iterator[bytes], limit: int) -> bytes:
     """Read all chunks, up to one byte above the limit."""
-    kept = bytearray()
+    data = bytearray()
     for chunk in chunks:
-        kept += chunk
-        if len(kept) > most:
+        data += chunk
+        if len(data) > limit:
             break
-    return bytes(kept[: most + 1])
+    return bytes(data[: limit + 1])
 
 
 @faults()
-def read(container: Container, path: str, most: int) -> bytes | None:
+def read(container: Container, path: str, limit: int) -> bytes | None:
     """The bytes of a regular file; None if there is none, or if it has more than `most` bytes."""
     with suppress(NotFound):
-        chunks, found = container.get_archive(path)
-        if found and found["size"] <= most and not found["mode"] & NOT_REGULAR:
-            return tar.only_file(_read(chunks, most + ARCHIVE_OVERHEAD))
+        chunks, stat = container.get_archive(path)
+        if stat and stat["size"] <= limit and not stat["mode"] & NOT_REGULAR:
+            return tar.only_file(_read(chunks, limit + ARCHIVE_OVERHEAD))
     return None
 
 
 @faults()
-def fetch(container: Container, folder: str, target: IO[bytes], most: int | None = None) -> None:
+def fetch(container: Container, folder: str, target: IO[bytes], limit: int | None = None) -> None:
     """Write a folder, if it exists, to `target` as an archive that begins with its name, up to about `most` bytes."""
     with suppress(NotFound):
         for chunk in container.get_archive(folder)[0]:
             target.write(chunk)
-            if most is not None and target.tell() > most:
+            if limit is not None and target.tell() > limit:
                 break

@@ -45,16 +45,16 @@ def owner() -> str:
     return f"{socket.gethostname()}/{os.getpid()}"
 
 
-def is_alive(who: str) -> bool:
+def is_alive(owner_name: str) -> bool:
     """Whether an owner may still be running; owners on other hosts always may."""
-    host, _, process = who.rpartition("/")
+    host, _, process = owner_name.rpartition("/")
     return host != socket.gethostname() or Path(f"/proc/{process}").exists()
 
 
 def is_ours(row: Mapping[str, Any]) -> bool:
     """Whether a container in the engine's list was created here, and did not only inherit our labels."""
-    named = (row["Labels"] or {}).get(NAME)
-    return bool(named) and f"/{named}" in row["Names"]
+    name = (row["Labels"] or {}).get(NAME)
+    return bool(name) and f"/{name}" in row["Names"]
 
 
 class Containers:
@@ -62,24 +62,24 @@ class Containers:
 
     def __init__(self, client: docker.DockerClient) -> None:
         self._client, self._remover = client, Aside()
-        self._there, self._coming = set[str](), 0
+        self._names, self._pending = set[str](), 0
         self._ended, self._changed = False, threading.Condition()
-        atexit.register(self._leave_none)
+        atexit.register(self._remove_all)
 
-    def create(self, image: str, words: Sequence[str], purpose: str, **options: Any) -> Container:
+    def create(self, image: str, command: Sequence[str], purpose: str, **options: Any) -> Container:
         """Create a container without starting it."""
         name = f"a11y-bench-{uuid.uuid4().hex[:16]}"
         labels = {LABEL: purpose, OWNER: owner(), NAME: name}
-        with self._arriving(name):
-            return self._client.containers.create(image, list(words), name=name, labels=labels, **options)
+        with self._creating(name):
+            return self._client.containers.create(image, list(command), name=name, labels=labels, **options)
 
     @contextmanager
-    def _arriving(self, name: str) -> Iterator[None]:
+    def _creating(self, name: str) -> Iterator[None]:
         """Count a creation, so that `end` waits for it; nothing is created after that."""
         with self._changed:
             self.check()
-            self._there.add(name)
-            self._coming += 1
+            self._names.add(name)
+            self._pending += 1
         try:
             yield
         except BaseException:  # the engine may have created it nevertheless
@@ -88,7 +88,7 @@ class Containers:
             raise
         finally:
             with self._changed:
-                self._coming -= 1
+                self._pending -= 1
                 self._changed.notify_all()
 
     def check(self) -> None:
@@ -108,30 +108,30 @@ class Containers:
         """Remove all our containers at once and create no more. Commands that run in them fail."""
         with self._changed:
             self._ended = True
-            self._changed.wait_for(lambda: not self._coming, LAST_WAIT)
-        removers = {name: Aside() for name in tuple(self._there)}
+            self._changed.wait_for(lambda: not self._pending, LAST_WAIT)
+        removers = {name: Aside() for name in tuple(self._names)}
         wait([remover.submit(self._remove, name) for name, remover in removers.items()], LAST_WAIT)
         for remover in removers.values():
             remover.close()
 
-    def _leave_none(self) -> None:
+    def _remove_all(self) -> None:
         """Remove all containers when Python exits."""
         if not self._ended:
             self.settle()
-            for name in tuple(self._there):
+            for name in tuple(self._names):
                 self._remove(name)
 
     def _remove(self, name: str) -> None:
         """Remove a container; if the engine fails, a later sweep does it."""
         try:
-            self._removed(name)
+            self._remove_now(name)
         except NotFound:
             pass
         except FAULTS as error:
             log.warning("a container was not removed: %s", error)
-        self._there.discard(name)
+        self._names.discard(name)
 
-    def _removed(self, name: str) -> None:
+    def _remove_now(self, name: str) -> None:
         try:
             self._client.api.remove_container(name, v=True, force=True)
         except APIError as error:

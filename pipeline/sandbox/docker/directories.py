@@ -29,8 +29,8 @@ class Directories:
 
     @faults()
     def served(self) -> list[Directory]:
-        found = self._api.volumes(filters={"label": PATH})["Volumes"] or ()
-        return sorted(Directory(one["Labels"][HOST], one["Labels"][PATH]) for one in found)
+        volumes = self._api.volumes(filters={"label": PATH})["Volumes"] or ()
+        return sorted(Directory(volume["Labels"][HOST], volume["Labels"][PATH]) for volume in volumes)
 
     @faults()
     def forget(self, directory: Directory) -> None:

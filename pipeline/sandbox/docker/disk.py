@@ -59,15 +59,15 @@ class Disk:
     def _images(self, rows: Sequence[Row], used: set[str]) -> Iterator[Kept]:
         inspected = {row["Id"]: image for row in rows if (image := self._inspect(row["Id"]))}
         ours = [row for row in rows if row["Id"] in inspected and (_tag(row) or _made_here(inspected[row["Id"]]))]
-        standing = filter(None, (self._inspect(base_image()), *(inspected[row["Id"]] for row in ours)))
-        chains = {tuple(image["RootFS"]["Layers"]): image for image in standing}
+        present = filter(None, (self._inspect(base_image()), *(inspected[row["Id"]] for row in ours)))
+        chains = {tuple(image["RootFS"]["Layers"]): image for image in present}
         for row in ours:
             chain = tuple(inspected[row["Id"]]["RootFS"]["Layers"])
-            below = next((chains[part] for n in range(len(chain) - 1, 0, -1) if (part := chain[:n]) in chains), {})
+            parent = next((chains[prefix] for n in range(len(chain) - 1, 0, -1) if (prefix := chain[:n]) in chains), {})
             tag, digest = _tag(row), row["Labels"].get(DIGEST, "")
             kind: Kind = KINDS[row["Labels"][LAYER]] if tag else "leftover"
-            size = row["Size"] - below.get("Size", 0)
-            yield Kept(kind, tag or row["Id"], digest, size, _tag(below), row["Created"], row["Id"] in used)
+            size = row["Size"] - parent.get("Size", 0)
+            yield Kept(kind, tag or row["Id"], digest, size, _tag(parent), row["Created"], row["Id"] in used)
 
     def _inspect(self, image: str) -> Row | None:
         """An image; None if it has been removed since it was listed."""

@@ -55,11 +55,11 @@ class Engine:
 
     @faults()
     def __init__(self) -> None:
-        given = dict(os.environ)
-        if given.get("DOCKER_HOST", "").startswith("ssh://"):
-            self._tunnel = Tunnel(given["DOCKER_HOST"], GREETING)
-            given["DOCKER_HOST"] = self._tunnel.host
-        self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=given)
+        environment = dict(os.environ)
+        if environment.get("DOCKER_HOST", "").startswith("ssh://"):
+            self._tunnel = Tunnel(environment["DOCKER_HOST"], GREETING)
+            environment["DOCKER_HOST"] = self._tunnel.host
+        self._client = docker.from_env(timeout=GREETING, max_pool_size=64, environment=environment)
         self._client.api.timeout = PATIENCE
         self.containers = Containers(self._client)
         self._open_files = 0
@@ -86,34 +86,34 @@ class Engine:
     def builder(self) -> str:
         """The builder that the engine would use; we never use it."""
         api = self._client.api
-        found = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
-        return "BuildKit" if found == "2" else "the classic builder"
+        version = api.get(f"{api.base_url}/_ping").headers.get("Builder-Version")
+        return "BuildKit" if version == "2" else "the classic builder"
 
     @property
     @faults()
     def open_files(self) -> int:
         """Files that a process in a container may hold open: OPEN_FILES, or the engine's maximum if that is lower."""
         if not self._open_files:
-            self._asked("true")
+            self._run_probe("true")
         return self._open_files
 
-    def _asked(self, *words: str) -> str:
+    def _run_probe(self, *command: str) -> str:
         """Run a trusted command; returns its output, and learns how many files it may hold open."""
-        script = ("sh", "-c", 'ulimit -Hn; exec "$@"', "sh", *words)
+        script = ("sh", "-c", 'ulimit -Hn; exec "$@"', "sh", *command)
         try:
             output = self.probe(*script, ulimits=[_ulimit("nofile", self._open_files or OPEN_FILES)])
         except APIError:  # it refuses values above its own limit, and reports that limit nowhere else
             output = self.probe(*script)
-        most, _, rest = output.partition("\n")
-        if not self._open_files and int(most) < OPEN_FILES:
-            log.info("this engine lets a process open %s files, %d were asked for", most, OPEN_FILES)
-        self._open_files = int(most)
-        return rest
+        limit, _, result = output.partition("\n")
+        if not self._open_files and int(limit) < OPEN_FILES:
+            log.info("this engine lets a process open %s files, %d were asked for", limit, OPEN_FILES)
+        self._open_files = int(limit)
+        return result
 
-    def probe(self, *words: str, **options: Any) -> str:
+    def probe(self, *command: str, **options: Any) -> str:
         """Run a trusted command in a container of the base image; returns its output. Raises what the Docker SDK
         raises."""
-        container = self.containers.create(base_image(), words, "probe", network_mode="none", user=USER, **options)
+        container = self.containers.create(base_image(), command, "probe", network_mode="none", user=USER, **options)
         try:
             container.start()
             container.wait()
@@ -124,7 +124,7 @@ class Engine:
     @faults()
     def machine(self) -> Machine:
         """The processors, memory and disk of the machine that the engine runs on."""
-        free = self._asked("df", "--block-size=1", "--output=avail", "/").split()[-1]
+        free = self._run_probe("df", "--block-size=1", "--output=avail", "/").split()[-1]
         return Machine(self.info["NCPU"], self.info["MemTotal"], int(free))
 
     @faults()
@@ -137,8 +137,8 @@ class Engine:
 
     def size(self, name: str) -> int:
         """The size of an image with all its layers, in bytes; 0 if there is none."""
-        found = self.image(name)
-        return found.attrs["Size"] if found else 0
+        image = self.image(name)
+        return image.attrs["Size"] if image else 0
 
     @faults()
     def has_volume(self, name: str) -> bool:
@@ -176,8 +176,8 @@ class Engine:
         }
 
 
-def _ulimit(name: str, most: int) -> Ulimit:
-    return Ulimit(name=name, soft=most, hard=most)
+def _ulimit(name: str, limit: int) -> Ulimit:
+    return Ulimit(name=name, soft=limit, hard=limit)
 
 
 @faults()
@@ -200,6 +200,6 @@ def commit(container: Container, image: str, labels: dict[str, str], env: Mappin
     Commands in the image get the variables `env` in addition to those of its parent.
     """
     repository, _, tag = image.rpartition(":")
-    named = {LABEL: "image", **NO_CONTAINER, **labels}
-    added = {"Env": [f"{name}={value}" for name, value in env.items()]} if env else {}
-    return container.commit(repository, tag, message=MADE_HERE, conf={"Labels": named, **added})
+    all_labels = {LABEL: "image", **NO_CONTAINER, **labels}
+    configuration = {"Env": [f"{name}={value}" for name, value in env.items()]} if env else {}
+    return container.commit(repository, tag, message=MADE_HERE, conf={"Labels": all_labels, **configuration})

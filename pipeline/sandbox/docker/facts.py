@@ -25,8 +25,8 @@ class Fact(NamedTuple):
 
 
 def version(engine: Engine) -> Fact:
-    found = engine.info
-    return Fact(f"engine {found['ServerVersion']}: {found['NCPU']} CPUs, {_gb(found['MemTotal'])} of memory")
+    info = engine.info
+    return Fact(f"engine {info['ServerVersion']}: {info['NCPU']} CPUs, {_gb(info['MemTotal'])} of memory")
 
 
 def base(engine: Engine) -> Fact | None:
@@ -47,8 +47,8 @@ def disk(engine: Engine) -> Fact:
 
 
 def open_files(engine: Engine) -> Fact:
-    most = engine.open_files
-    return Fact(f"{most} for a process", most >= OPEN_FILES)
+    limit = engine.open_files
+    return Fact(f"{limit} for a process", limit >= OPEN_FILES)
 
 
 def builder(engine: Engine) -> Fact:

@@ -22,14 +22,14 @@ def faults() -> Iterator[None]:
         yield
     except FAULTS as error:
         cause = "disk" if FULL in str(error).lower() else "engine"
-        raise InfrastructureError(f"the Docker engine failed: {_words(error)}", cause=cause) from error
+        raise InfrastructureError(f"the Docker engine failed: {_message(error)}", cause=cause) from error
 
 
-def _words(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     """The operating system's message if libraries wrapped one, else the engine's."""
     text = str(error)
-    said = [one.strerror for one in _wrapped(error) if isinstance(one, OSError) and one.strerror]
-    return said[-1] if said and said[-1] in text else text
+    messages = [inner.strerror for inner in _wrapped(error) if isinstance(inner, OSError) and inner.strerror]
+    return messages[-1] if messages and messages[-1] in text else text
 
 
 def _wrapped(error: BaseException) -> Iterator[BaseException]:

@@ -27,7 +27,7 @@ from docker.models.containers import Container
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import read
 from pipeline.sandbox.docker.engine import put
-from pipeline.sandbox.docker.reach import LOOPBACK, PORTS, carried, way_to
+from pipeline.sandbox.docker.reach import LOOPBACK, PORTS, forward, route_to
 from pipeline.sandbox.docker.relay import Address, connect
 
 #: further hosts that installs may reach, separated by spaces: HOST or HOST:PORT
@@ -59,37 +59,37 @@ MOST = 200
 LOOK_UP, NOBODY = "/etc/nsswitch.conf", b"hosts: files\npasswd: files\ngroup: files\n"
 
 
-class Ways(NamedTuple):
+class Routes(NamedTuple):
     """The connections of an install: the registry's address in the container, hosts with their addresses there, the
     connections that are forwarded, and the hosts that this machine chose."""
 
     registry: str
     hosts: dict[str, str]
-    carried: dict[Address, Address]
+    forwarded: dict[Address, Address]
     chosen: frozenset[str]
 
 
-def ways(
-    registry: str, files: Mapping[str, bytes], more: str | None = None, reaches: Callable[[str], bool] = lambda _: True
-) -> Ways:
+def routes(
+    registry: str, files: Mapping[str, bytes], extra: str | None = None, reaches: Callable[[str], bool] = lambda _: True
+) -> Routes:
     """The connections of an install with these manifests and lock files (path -> content). A registry given by IP
     address appears as the container's loopback. Hosts that this machine cannot reach are not found in the container
     either: package managers then fail at once instead of retrying."""
-    way = way_to(registry)
-    given = os.environ.get(MORE, "") if more is None else more
-    own = [way.address, *(_address(f"https://{one}") for one in given.split())]
-    others = {host for host, _ in own}
-    public = [(host, PORTS["https"]) for host in PUBLIC if host in others or reaches(host)]
-    chosen = [*own, *public]
+    route = route_to(registry)
+    extra_hosts = os.environ.get(MORE, "") if extra is None else extra
+    configured = [route.address, *(_address(f"https://{host}") for host in extra_hosts.split())]
+    configured_hosts = {host for host, _ in configured}
+    public = [(host, PORTS["https"]) for host in PUBLIC if host in configured_hosts or reaches(host)]
+    chosen = [*configured, *public]
     trusted = list(dict.fromkeys(host for host, _ in chosen))
-    named = [host for host in _named(files) if host not in {*trusted, *PUBLIC} and reaches(host)]
-    names = [host for host in (*trusted, *named) if way.hosts or host != way.address[0]]
+    repository_hosts = [host for host in _source_hosts(files) if host not in {*trusted, *PUBLIC} and reaches(host)]
+    names = [host for host in (*trusted, *repository_hosts) if route.hosts or host != route.address[0]]
     hosts = {host: f"127.9.{number // 250}.{number % 250 + 1}" for number, host in enumerate(names[:MOST])}
-    ends = [*dict.fromkeys(chosen), *((host, port) for host in named for port in PORTS.values())]
-    led = {(hosts[host], port): (host, port) for host, port in ends if host in hosts}
-    if not way.hosts:
-        led |= {(LOOPBACK, way.address[1]): way.address}
-    return Ways(way.url, hosts, led, frozenset(trusted))
+    ends = [*dict.fromkeys(chosen), *((host, port) for host in repository_hosts for port in PORTS.values())]
+    forwarded = {(hosts[host], port): (host, port) for host, port in ends if host in hosts}
+    if not route.hosts:
+        forwarded |= {(LOOPBACK, route.address[1]): route.address}
+    return Routes(route.url, hosts, forwarded, frozenset(trusted))
 
 
 def _address(url: str) -> Address:
@@ -97,31 +97,31 @@ def _address(url: str) -> Address:
     return parts.hostname or "", parts.port or PORTS[parts.scheme]
 
 
-def _named(files: Mapping[str, bytes]) -> list[str]:
+def _source_hosts(files: Mapping[str, bytes]) -> list[str]:
     """The hosts that manifests and lock files name as sources of packages, in order."""
-    found: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     for path, data in files.items():
         text = data.decode(errors="replace")
         if PurePosixPath(path).name == "package.json":
             text = _dependencies(text)
         for host in (*map(str.lower, _SOURCE.findall(text)), *(_SHORTS[name] for name in _SHORT.findall(text))):
-            found |= dict.fromkeys((host, *BESIDE.get(host, ())))
-    return list(found)
+            hosts |= dict.fromkeys((host, *BESIDE.get(host, ())))
+    return list(hosts)
 
 
 def _dependencies(manifest: str) -> str:
     """The sources of packages in a package.json, in the form of a lock file."""
     try:
-        said = json.loads(manifest)
-        asked = [said.get(field) for field in _DEPENDENCIES]
+        manifest_data = json.loads(manifest)
+        tables = [manifest_data.get(field) for field in _DEPENDENCIES]
     except (ValueError, AttributeError, RecursionError):
         return ""
-    values = [value for one in asked if isinstance(one, dict) for value in one.values() if isinstance(value, str)]
-    return "\n".join(f'resolved "{value}"' for value in values)
+    values = (value for table in tables if isinstance(table, dict) for value in table.values())
+    return "\n".join(f'resolved "{value}"' for value in values if isinstance(value, str))
 
 
 @contextmanager
-def fenced(container: Container, out: Ways, folder: str) -> Iterator[None]:
+def fenced(container: Container, allowed: Routes, folder: str) -> Iterator[None]:
     """Give a container of the Node image these connections for the duration of the block; `folder` receives the relay's
     end.
 
@@ -130,7 +130,7 @@ def fenced(container: Container, out: Ways, folder: str) -> Iterator[None]:
     before = read(container, LOOK_UP, 2**16)
     put(container, "/etc", tar.of_entries({Path(LOOK_UP).name: NOBODY}, tar.ROOT))
     try:
-        with carried(container, out.carried, lambda address: _connect(address, out.chosen), folder):
+        with forward(container, allowed.forwarded, lambda address: _connect(address, allowed.chosen), folder):
             yield
     finally:
         if before is not None:
@@ -142,11 +142,11 @@ def _connect(address: Address, chosen: Collection[str]) -> socket.socket:
     host, port = address
     if host in chosen:
         return connect(address)
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    places = [(str(place[0]), port) for *_, place in found]
-    if not places or not all(ipaddress.ip_address(place).is_global for place, _ in places):
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [(str(sockaddr[0]), port) for *_, sockaddr in answers]
+    if not addresses or not all(ipaddress.ip_address(ip).is_global for ip, _ in addresses):
         raise OSError(f"{host} has no public address")
-    return connect(places[0])
+    return connect(addresses[0])
 
 
 @cache
@@ -161,5 +161,5 @@ def reaches(host: str) -> bool:
 
 def manifests_in(folder: Path) -> Mapping[str, bytes]:
     """The files that an install gets: path -> content."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

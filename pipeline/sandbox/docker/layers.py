@@ -30,7 +30,7 @@ from pipeline.sandbox.base import Limits
 from pipeline.sandbox.docker import browser, fence, tar
 from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, put, start
-from pipeline.sandbox.docker.fence import Ways
+from pipeline.sandbox.docker.fence import Routes
 from pipeline.sandbox.docker.names import (
     BROWSER,
     DIGEST,
@@ -48,7 +48,7 @@ from pipeline.sandbox.docker.names import (
 )
 from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation, Package
-from pipeline.sandbox.progress import telling
+from pipeline.sandbox.progress import reporting
 
 INSTALL_FOLDER = "a11y-install"
 DELETE = ("-exec", "rm", "-f", "{}", "+")
@@ -66,17 +66,17 @@ class Layers:
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> Installed:
         """Make the layer of dependencies. Returns the versions that it was made with, which are labels of the image."""
         image = environment_image(digest)
-        if (found := self.engine.image(image)) and INSTALLED in found.labels:
-            version, tools, base, deviations, *browser = json.loads(found.labels[INSTALLED])
+        if (existing := self.engine.image(image)) and INSTALLED in existing.labels:
+            version, tools, base, deviations, *browser = json.loads(existing.labels[INSTALLED])
             return Installed(version, tuple(tools), base, tuple(deviations), *browser)
         parent, installed = self._tools(spec, say)
         labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(installed)}
-        out = fence.ways(node.registry(), fence.manifests_in(manifests), reaches=fence.reaches)
+        routes = fence.routes(node.registry(), fence.manifests_in(manifests), reaches=fence.reaches)
 
         def fill(container: Container) -> None:
-            self._install(container, spec, manifests, out, say)
+            self._install(container, spec, manifests, routes, say)
 
-        self._layer(image, parent, labels, fill, extra_hosts=out.hosts)
+        self._layer(image, parent, labels, fill, extra_hosts=routes.hosts)
         say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
         return installed
 
@@ -91,8 +91,8 @@ class Layers:
 
     def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill, **options: Any) -> str:
         with lock(self.cache / "locks" / folder_name(image)):
-            found = self.engine.image(image)
-            if not found or not labels.items() <= found.labels.items():
+            existing = self.engine.image(image)
+            if not existing or not labels.items() <= existing.labels.items():
                 options |= {"network_mode": "none"}
                 with self.engine.container(parent, "build", install.LIMITS, **options) as container:
                     fill(container)
@@ -104,21 +104,21 @@ class Layers:
         """The image with Node and the package manager, and the versions in it."""
         architecture = node.ARCHITECTURES[self.engine.architecture]
         runtime = node.runtime(spec.node, architecture)
-        found = node.exact(self.cache, runtime)
-        wanted = spec.tools(found.version, architecture)
-        managers = [node.exact(self.cache, package) for package in wanted]
+        release = node.exact(self.cache, runtime)
+        requested = spec.tools(release.version, architecture)
+        managers = [node.exact(self.cache, package) for package in requested]
         start = browser.image(self.engine, self.cache, say) if spec.browser else base_image()
-        image = self._node(found, start, say)
-        pairs = zip((runtime, *wanted), (found, *managers), strict=True)
+        image = self._node(release, start, say)
+        pairs = zip((runtime, *requested), (release, *managers), strict=True)
         deviations = tuple(node.deviations({str(a): str(b) for a, b in pairs}))
         base = self.engine.image(start)
         labels = base.labels if base else {}
         ran = ((base.id or "") if base else "", deviations, labels.get(BROWSER, ""))
-        return self._managers(image, managers, say), Installed(found.version, tuple(map(str, managers)), *ran)
+        return self._managers(image, managers, say), Installed(release.version, tuple(map(str, managers)), *ran)
 
     def _node(self, package: Package, parent: str, say: Say) -> str:
         def fill(container: Container) -> None:
-            with telling(say, f"fetching {package}"):
+            with reporting(say, f"fetching {package}"):
                 program = node.prefix(self.cache, package) / "lib" / "node_modules" / package.name / "bin"
                 put(container, "/usr/local", tar.of_folder(program, "bin", tar.ROOT))
 
@@ -127,7 +127,7 @@ class Layers:
 
     def _managers(self, parent: str, packages: list[Package], say: Say) -> str:
         def fill(container: Container) -> None:
-            with telling(say, f"fetching {', '.join(map(str, packages))}"):
+            with reporting(say, f"fetching {', '.join(map(str, packages))}"):
                 tools = node.prefix(self.cache, *packages)
                 put(container, "/usr", tar.of_folder(tools, "local", tar.ROOT))
 
@@ -136,22 +136,22 @@ class Layers:
 
     def _tool_layer(self, image: str, parent: str, packages: list[Package], fill: Fill) -> str:
         """A layer that is made again for another parent: a new base image gets new tools."""
-        found = self.engine.image(parent)
-        labels = {LAYER: "node", DIGEST: digest_of(found.id if found else "", *map(str, packages))}
+        base = self.engine.image(parent)
+        labels = {LAYER: "node", DIGEST: digest_of(base.id if base else "", *map(str, packages))}
         return self._layer(image, parent, labels, fill)
 
     # -- dependencies -----------------------------------------------------------------------------------------------
-    def _install(self, container: Container, spec: Installation, manifests: Path, out: Ways, say: Say) -> None:
+    def _install(self, container: Container, spec: Installation, manifests: Path, routes: Routes, say: Say) -> None:
         start(container)
         scratch, ca = f"/tmp/{INSTALL_FOLDER}", install.host_ca()
         put(container, PARENT, tar.of_folder(manifests, "repo"))
         put(container, "/tmp", tar.of_entries({INSTALL_FOLDER: None} | _bundle(ca)))
         bundle = f"{scratch}/{ca.name}" if ca else None
-        registry = out.registry
+        registry = routes.registry
         env = {"HOME": HOME} | install.variables(spec, scratch, registry, bundle)
         run = partial(execute, container, folder=REPO, env=env, limits=install.LIMITS)
-        telling_it = telling(say, f"installing: {' '.join(spec.commands[0])}")
-        with telling_it, timed("install"), fence.fenced(container, out, scratch):
+        progress = reporting(say, f"installing: {' '.join(spec.commands[0])}")
+        with progress, timed("install"), fence.fenced(container, routes, scratch):
             install.run_all(spec, registry, run)
         if spec.browser:
             put(container, scratch, tar.of_entries({browser.LINKS.name: browser.LINKS.read_bytes()}))
@@ -172,7 +172,7 @@ def _bundle(ca: Path | None) -> dict[str, bytes | None]:
 
 
 def _settle(container: Container, argv: list[str]) -> None:
-    done = execute(container, argv, folder=PARENT, env={}, limits=Limits(seconds=600))
-    if done.code:
-        said = done.output.decode(errors="replace")
-        raise InfrastructureError(f"{argv[0]} after the install failed: {said}", cause="engine")
+    completed = execute(container, argv, folder=PARENT, env={}, limits=Limits(seconds=600))
+    if completed.code:
+        output = completed.output.decode(errors="replace")
+        raise InfrastructureError(f"{argv[0]} after the install failed: {output}", cause="engine")

@@ -128,13 +128,13 @@ def kill(container: Container) -> None:
 
 def written(container: Container) -> int:
     """Bytes of files that differ from the container's image. Takes the engine milliseconds, for many files seconds."""
-    found = client_of(container).api.containers(all=True, size=True, filters={"id": container.id})
-    return sum(one.get("SizeRw", 0) for one in found)
+    rows = client_of(container).api.containers(all=True, size=True, filters={"id": container.id})
+    return sum(row.get("SizeRw", 0) for row in rows)
 
 
 def _processes(container: Container) -> int:
-    told: Any = container.stats(stream=False)
-    return told["pids_stats"].get("current", 0)
+    stats: Any = container.stats(stream=False)
+    return stats["pids_stats"].get("current", 0)
 
 
 def reached(container: Container, limits: Limits, code: int) -> Limit | None:
@@ -146,18 +146,18 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     if code == SIGXFSZ or written(container) >= limits.disk:
         return "disk"
     try:
-        look = start_command(container, LOOK)
-        output, looked = b"".join(look), client_of(container).api.exec_inspect(look.id)["ExitCode"]
+        probe = start_command(container, LOOK)
+        output, probe_code = b"".join(probe), client_of(container).api.exec_inspect(probe.id)["ExitCode"]
     except APIError:
         return died(container)
-    if looked == NOT_STARTED:
+    if probe_code == NOT_STARTED:
         container.reload()
         if not container.attrs["State"]["Running"]:
             return died(container)
         if _processes(container) + STARTING >= limits.processes:
             return "processes"
         raise InfrastructureError(f"the engine starts no command: {output.decode(errors='replace')}", cause="engine")
-    if (left := re.search(rb"\s(\d+)\s+\d+%", output)) and int(left[1]) < SPARE:
+    if (free := re.search(rb"\s(\d+)\s+\d+%", output)) and int(free[1]) < SPARE:
         raise InfrastructureError("the engine's disk is full", cause="disk")
     return next((limit for limit, line in REACHED if re.search(line, output)), None)
 
@@ -165,8 +165,8 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
 def peak(container: Container) -> int:
     """The peak memory of a container in bytes, including cached files; 0 if the kernel does not count it (control
     groups of version 2 before Linux 5.19)."""
-    said = b"".join(start_command(container, ("cat", *(f"{GROUPS}/{name}" for name in PEAKS))))
-    return max((int(line) for line in said.split() if line.isdigit()), default=0)
+    output = b"".join(start_command(container, ("cat", *(f"{GROUPS}/{name}" for name in PEAKS))))
+    return max((int(line) for line in output.split() if line.isdigit()), default=0)
 
 
 def died(container: Container) -> Limit:

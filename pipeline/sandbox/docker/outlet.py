@@ -40,18 +40,18 @@ class DockerOutlet:
         self._reader = start_command(container, [*_READ, self.path], user="root")
         Thread(target=self._collect, daemon=True).start()
 
-    def taken(self) -> bytes | None:
+    def drain(self) -> bytes | None:
         with self._changed:
             ended = self._ended
         if not ended:
-            words = [*_END, self.path, self._end.decode()]
+            command = [*_END, self.path, self._end.decode()]
             with suppress(InfrastructureError):  # everything that was written before the container ended has arrived
-                execute(self._container, words, folder="/", env={}, limits=self._limits, user="root")
+                execute(self._container, command, folder="/", env={}, limits=self._limits, user="root")
         with self._changed:
             self._changed.wait_for(lambda: self._ended, PATIENCE)
         self._reader.close()
-        written = bytes(self._kept.partition(self._end)[0])
-        return written if written and len(written) <= self._limits.output else None
+        data = bytes(self._kept.partition(self._end)[0])
+        return data if data and len(data) <= self._limits.output else None
 
     def _collect(self) -> None:
         """Read until the end is signalled or the container ends; bytes beyond the limit are dropped."""

@@ -22,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 PORTS = {"http": 80, "https": 443}
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """A container's only connection: to `address`, which its commands know as `url`. `hosts` are names in the
     container."""
 
@@ -31,14 +31,14 @@ class Way(NamedTuple):
     hosts: dict[str, str]
 
 
-def way_to(url: str) -> Way:
+def route_to(url: str) -> Route:
     """The connection to an address. A host name stays, so its certificate is valid; an IP address becomes the
     loopback's."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
     if host == "localhost" or _is_number(host):
-        return Way((host, port), parts._replace(netloc=f"{LOOPBACK}:{port}").geturl(), {})
-    return Way((host, port), url, {host: LOOPBACK})
+        return Route((host, port), parts._replace(netloc=f"{LOOPBACK}:{port}").geturl(), {})
+    return Route((host, port), url, {host: LOOPBACK})
 
 
 def _is_number(host: str) -> bool:
@@ -51,29 +51,29 @@ def _is_number(host: str) -> bool:
 @contextmanager
 def relayed(container: Container, address: Address) -> Iterator[None]:
     """Forward the container's connections to the port of `address`, for the duration of the block."""
-    with carried(container, {(LOOPBACK, address[1]): address}):
+    with forward(container, {(LOOPBACK, address[1]): address}):
         yield
 
 
 @contextmanager
-def carried(
-    container: Container, ways: Mapping[Address, Address], connect: Connect = connect, folder: str = FOLDER
+def forward(
+    container: Container, addresses: Mapping[Address, Address], connect: Connect = connect, folder: str = FOLDER
 ) -> Iterator[None]:
     """Forward connections to addresses in the container to the addresses that they stand for, for the duration of the
     block.
 
     The container's end is a script in `folder`.
     """
-    end = _other_end(container, [f"{host}:{port}" for host, port in ways], folder)
+    relay = _start_relay(container, [f"{host}:{port}" for host, port in addresses], folder)
     try:
-        Relay(end.send, iter(end), list(ways.values()), connect).open()
+        Relay(relay.send, iter(relay), list(addresses.values()), connect).open()
         yield
     finally:
-        end.close()
+        relay.close()
 
 
 @faults()
-def _other_end(container: Container, own: list[str], folder: str) -> Attached:
+def _start_relay(container: Container, addresses: list[str], folder: str) -> Attached:
     """Start the container's end, as a user whose processes the agent's commands cannot touch."""
     put(container, folder, tar.of_entries({SCRIPT.name: SCRIPT.read_bytes()}, tar.ROOT))
-    return Attached(container, ["node", f"{folder}/{SCRIPT.name}", *own], user="root")
+    return Attached(container, ["node", f"{folder}/{SCRIPT.name}", *addresses], user="root")

@@ -27,7 +27,7 @@ OVER = b""
 #: the number of a frame that only greets: bytes before it may be lost in the engine's answer
 GREETING = 0
 #: precedes the first bytes of a connection: the index of its address
-PLACE = struct.Struct(">H")
+INDEX = struct.Struct(">H")
 #: seconds for the other end to open its port, and for the address to take a connection
 PATIENCE = 30
 
@@ -82,12 +82,12 @@ class Relay(threading.Thread):
         if number > self._last:
             self._last = number
             outgoing = self._outgoing[number] = SimpleQueue()
-            (place,) = PLACE.unpack_from(data)
-            data = data[PLACE.size :]
-            address = self._addresses[place]
+            (index,) = INDEX.unpack_from(data)
+            data = data[INDEX.size :]
+            address = self._addresses[index]
             threading.Thread(target=self._carry, args=(number, outgoing, address), daemon=True).start()
-        if waiting := self._outgoing.get(number):
-            waiting.put(data)
+        if queue := self._outgoing.get(number):
+            queue.put(data)
 
     def _carry(self, number: int, outgoing: SimpleQueue[bytes], address: Address) -> None:
         """Open one connection and forward what the container sends."""
@@ -123,12 +123,12 @@ class Relay(threading.Thread):
 
 def frames(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
     """The frames of a stream that arrives in arbitrary chunks."""
-    rest = bytearray()
+    buffer = bytearray()
     for chunk in chunks:
-        rest += chunk
-        while len(rest) >= HEAD.size:
-            number, size = HEAD.unpack_from(rest)
-            if len(rest) < HEAD.size + size:
+        buffer += chunk
+        while len(buffer) >= HEAD.size:
+            number, size = HEAD.unpack_from(buffer)
+            if len(buffer) < HEAD.size + size:
                 break
-            yield number, bytes(rest[HEAD.size : HEAD.size + size])
-            del rest[: HEAD.size + size]
+            yield number, bytes(buffer[HEAD.size : HEAD.size + size])
+            del buffer[: HEAD.size + size]

@@ -52,7 +52,7 @@ rm -r "$new"
 """,
 )
 #: the arguments of the scripts, as $0, $1 and $2
-PLACES = (RUNNER_CACHE, SHARED, OWN)
+PATHS = (RUNNER_CACHE, SHARED, OWN)
 
 
 class RunnerCache:
@@ -63,11 +63,11 @@ class RunnerCache:
 
     def mounts(self) -> list[Mount]:
         """The volumes to mount; missing ones that will be filled are created."""
-        own = cache_volume(self._instance)
+        volume = cache_volume(self._instance)
         if self._cache == "fill":
             return [self._filled(SHARED, self._environment), self._filled(OWN, self._instance)]
-        found = self._cache == "use" and self._engine.has_volume(own)
-        return [Mount(OWN, own, type="volume", read_only=True)] if found else []
+        is_used = self._cache == "use" and self._engine.has_volume(volume)
+        return [Mount(OWN, volume, type="volume", read_only=True)] if is_used else []
 
     @contextmanager
     def copied(self, workspace: DockerWorkspace) -> Iterator[None]:
@@ -76,21 +76,21 @@ class RunnerCache:
             yield
             return
         filling = self._cache == "fill"
-        workspace.run([*(BEGIN if filling else USE), *PLACES])
+        workspace.run([*(BEGIN if filling else USE), *PATHS])
         yield
         if filling and not workspace.is_gone:
-            workspace.run([*END, *PLACES])
+            workspace.run([*END, *PATHS])
 
     @property
     def _environment(self) -> str:
         image = self._engine.image(instance_image(self._instance))
         return image.labels[ENVIRONMENT] if image else self._instance
 
-    def _filled(self, place: str, digest: str) -> Mount:
+    def _filled(self, path: str, digest: str) -> Mount:
         """A volume that the image's user may write: its first use gives it the owner of the mount point."""
         name = cache_volume(digest)
         if not self._engine.has_volume(name):
-            first = [Mount(RUNNER_CACHE, name, type="volume", labels={LAYER: "cache", DIGEST: digest})]
-            with self._engine.container(instance_image(self._instance), "cache", DEFAULT, mounts=first):
+            mounts = [Mount(RUNNER_CACHE, name, type="volume", labels={LAYER: "cache", DIGEST: digest})]
+            with self._engine.container(instance_image(self._instance), "cache", DEFAULT, mounts=mounts):
                 pass
-        return Mount(place, name, type="volume")
+        return Mount(path, name, type="volume")

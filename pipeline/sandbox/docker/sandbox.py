@@ -20,7 +20,7 @@ from pipeline.sandbox.docker import tools as agent_tools
 from pipeline.sandbox.docker.engine import Engine, start
 from pipeline.sandbox.docker.images import DockerImages
 from pipeline.sandbox.docker.names import base_image, instance_image
-from pipeline.sandbox.docker.reach import relayed, way_to
+from pipeline.sandbox.docker.reach import relayed, route_to
 from pipeline.sandbox.docker.runner_cache import RunnerCache
 from pipeline.sandbox.docker.workspace import DockerWorkspace
 
@@ -44,12 +44,12 @@ class DockerSandbox:
 
     def check(self) -> None:
         try:
-            found = self._engine.image(base_image())
+            image = self._engine.image(base_image())
             self._engine.sweep()
         except InfrastructureError as error:
             hint = "run: just engine-start (installs one on Debian, and starts it), or set DOCKER_HOST"
             raise UserError(str(error), hint=hint) from None
-        if found is None:
+        if image is None:
             raise UserError(f"the engine has no image {base_image()}", hint="run: just base-build")
         if self._engine.architecture not in node.ARCHITECTURES:
             raise unknown("architecture of an engine", self._engine.architecture, list(node.ARCHITECTURES))
@@ -61,13 +61,13 @@ class DockerSandbox:
     def open(
         self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT, tools: Path | None = None, reach: str = ""
     ) -> Iterator[DockerWorkspace]:
-        runner, way = RunnerCache(self._engine, digest, cache), way_to(reach) if reach else None
-        hosts = way.hosts if way else {}
+        runner, route = RunnerCache(self._engine, digest, cache), route_to(reach) if reach else None
+        hosts = route.hosts if route else {}
         with self._started(digest, limits, mounts=runner.mounts(), extra_hosts=hosts) as container:
             if tools:
                 agent_tools.give(container, tools)
-            workspace = DockerWorkspace(container, limits, way.url if way else "")
-            with relayed(container, way.address) if way else nullcontext(), runner.copied(workspace):
+            workspace = DockerWorkspace(container, limits, route.url if route else "")
+            with relayed(container, route.address) if route else nullcontext(), runner.copied(workspace):
                 yield workspace
 
     @contextmanager

@@ -21,7 +21,7 @@ DEEPEST, LONGEST = 40, 1000
 def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
     """A folder as an archive under `name`, with links as links, in a temporary file positioned at its start."""
 
-    def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    def set_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = owner
         member.uname = member.gname = ""
         member.mode |= 0o755 if member.isdir() else 0o444
@@ -29,7 +29,7 @@ def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
 
     file = tempfile.TemporaryFile()  # noqa: SIM115  the reader closes it
     with tarfile.open(fileobj=file, mode="w") as archive:
-        archive.add(folder, name, filter=owned)
+        archive.add(folder, name, filter=set_owner)
     file.seek(0)
     return file
 

@@ -22,7 +22,7 @@ from pipeline.sandbox.docker.commands import execute, fetch
 from pipeline.sandbox.docker.engine import Engine, put, start
 from pipeline.sandbox.docker.names import TOOLS, base_image
 from pipeline.sandbox.images import Kit
-from pipeline.sandbox.progress import telling
+from pipeline.sandbox.progress import reporting
 
 PARENT = posixpath.dirname(TOOLS)
 #: an install may do everything that root may in a container; otherwise no package could be installed
@@ -33,7 +33,7 @@ def archive(engine: Engine, cache: Path, kit: Kit, say: Callable[[str], None]) -
     """The archive of TOOLS, made if it is missing. Raises UserError if the script fails."""
     base = engine.image(base_image())
     folder = cache / "agents" / digest(base.id if base else "", kit.digest, kit.script)
-    once(folder, lambda made: _install(engine, kit, made / "tools.tar", say))
+    once(folder, lambda path: _install(engine, kit, path / "tools.tar", say))
     return folder / "tools.tar"
 
 
@@ -48,10 +48,10 @@ def _install(engine: Engine, kit: Kit, target: Path, say: Callable[[str], None])
         start(container)
         put(container, PARENT, tar.of_folder(kit.files, Path(TOOLS).name, tar.ROOT))
         if kit.script:
-            with telling(say, "installing the agent"):
-                code, said = run_script(container, kit.script, TOOLS)
+            with reporting(say, "installing the agent"):
+                code, output = run_script(container, kit.script, TOOLS)
             if code:
-                raise UserError(f"the agent's install script ended with {code}:\n{said}", field="install")
+                raise UserError(f"the agent's install script ended with {code}:\n{output}", field="install")
         with target.open("wb") as file:
             fetch(container, TOOLS, file)
 
@@ -65,5 +65,5 @@ def run_script(container: Container, script: str, folder: str) -> tuple[int, str
     trust = dict.fromkeys(install.TRUST, f"{scratch}/ca.crt") if ca else {}
     env = {**COMMON, "DEBIAN_FRONTEND": "noninteractive", "npm_config_registry": node.registry(), **trust}
     command = ["sh", "-eu", f"{scratch}/install.sh"]
-    done = execute(container, command, folder=folder, env=env, limits=install.LIMITS, user="root")
-    return done.code, install.mask(done.output.decode(errors="replace"))[-2000:]
+    completed = execute(container, command, folder=folder, env=env, limits=install.LIMITS, user="root")
+    return completed.code, install.mask(completed.output.decode(errors="replace"))[-2000:]

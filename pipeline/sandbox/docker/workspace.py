@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 from docker.models.containers import Container
 
-from pipeline.sandbox.base import COMMON, Completed, Limits, gone
+from pipeline.sandbox.base import COMMON, Completed, Limits, workspace_gone
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import execute, fetch, read
 from pipeline.sandbox.docker.engine import put
@@ -38,12 +38,12 @@ class DockerWorkspace:
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
     ) -> Completed:
         if self._gone:
-            raise gone()
+            raise workspace_gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
-        place = posixpath.join(self.root, folder)
-        done = execute(self._container, argv, folder=place, env=ENV | (env or {}), limits=limits)
-        self._gone = done.limit is not None
-        return done
+        path = posixpath.join(self.root, folder)
+        completed = execute(self._container, argv, folder=path, env=ENV | (env or {}), limits=limits)
+        self._gone = completed.limit is not None
+        return completed
 
     def write(self, path: str, data: bytes) -> None:
         folder, name = posixpath.split(path)

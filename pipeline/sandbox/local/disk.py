@@ -1,6 +1,6 @@
-"""What LocalSandbox keeps in its cache folder, and removing it. Sizes are what files hold, links not followed.
+"""What LocalSandbox keeps in its cache folder, and its removal. Sizes are those of files; links are not followed.
 
-Does not cover workspaces: they are emptied by whoever takes their place.
+Does not cover workspaces, which are emptied when their folder is used again.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from pipeline.core.cache import lock
 from pipeline.core.store import Unit, write_bytes
 from pipeline.sandbox.images import Kept, Kind
 
-#: folder of the cache -> the kind of what is in it
+#: folder of the cache -> the kind of its content
 KINDS: dict[str, Kind] = {"environments": "environment", "instances": "instance", "npm": "tools"}
 #: the file of a workspace that names its instance
 MARK = "instance"
 
 
 def mark(workspace: Path, digest: str) -> None:
-    """Note what a workspace was opened of."""
+    """Note the instance of a workspace."""
     write_bytes(workspace / MARK, digest.encode())
 
 
 def kept(cache: Path) -> list[Kept]:
-    """All layers that were made whole."""
+    """All layers that are complete."""
     used = _used(cache)
     units = [Unit(path.parent) for name in KINDS for path in sorted(cache.glob(f"{name}/*/manifest.json"))]
     return [_kept(cache, unit, used) for unit in units]
@@ -40,35 +40,35 @@ def _kept(cache: Path, unit: Unit, used: set[str]) -> Kept:
 
 
 def _under(cache: Path, name: str) -> str:
-    """What a layer stands on: an instance on its environment, an environment on its package manager."""
-    made = Unit(cache / name)
-    if not name.startswith(("environments/", "instances/")) or not made.path.exists():
+    """The layer below: of an instance its environment, of an environment its package manager."""
+    unit = Unit(cache / name)
+    if not name.startswith(("environments/", "instances/")) or not unit.path.exists():
         return ""
-    result = made.result()
+    result = unit.result()
     if name.startswith("instances/"):
         return f"environments/{result}"
     return str(Path(result["tools"]).relative_to(cache).parents[1])
 
 
-def remove(cache: Path, one: Kept) -> bool:
-    """Remove a layer; False when an open workspace uses it."""
-    if one.name in _used(cache):
+def remove(cache: Path, layer: Kept) -> bool:
+    """Remove a layer; False if an open workspace uses it."""
+    if layer.name in _used(cache):
         return False
-    (cache / one.name / "manifest.json").unlink(missing_ok=True)
-    shutil.rmtree(cache / one.name, ignore_errors=True)
+    (cache / layer.name / "manifest.json").unlink(missing_ok=True)
+    shutil.rmtree(cache / layer.name, ignore_errors=True)
     return True
 
 
 def _used(cache: Path) -> set[str]:
-    """The layers of open workspaces: somebody holds the locks of their folders."""
+    """The layers of open workspaces, whose folders are locked."""
     names = set()
     for path in cache.glob("workspaces/*.lock"):
         try:
             with lock(path).acquire(timeout=0):
                 continue
         except filelock.Timeout:
-            marked = path.with_suffix("") / MARK
-            name = f"instances/{marked.read_text()}" if marked.exists() else ""
+            mark_file = path.with_suffix("") / MARK
+            name = f"instances/{mark_file.read_text()}" if mark_file.exists() else ""
         while name:
             names.add(name)
             name = _under(cache, name)

@@ -1,6 +1,6 @@
 """What LocalSandbox keeps in its cache folder: layers are folders, made by the host's own Node.
 
-Does not cover the tools of agents: they would run on this machine with all that it has.
+Does not cover the tools of agents, which would run on this machine without isolation.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local import disk as local_disk
 from pipeline.sandbox.local import process
 from pipeline.sandbox.local.workspace import copy, environ
-from pipeline.sandbox.progress import telling
+from pipeline.sandbox.progress import reporting
 
-#: what machines call their architecture -> what engines call it
+#: names of architectures on machines -> in engines
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 class LocalImages:
-    """Layers in the folder `cache`; what installs them is in `running` meanwhile."""
+    """Layers in the folder `cache`; commands that install them are in `running`."""
 
     def __init__(self, cache: Path, running: process.Running) -> None:
         self._cache, self._running = cache, running
@@ -38,13 +38,13 @@ class LocalImages:
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         if spec.browser:
             raise refused("local", "browse")
-        made = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
-        packages = tuple(made.get("packages", ()))
-        return Installed(made.get("node", ""), packages, deviations=tuple(made["deviations"]))
+        result = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
+        packages = tuple(result.get("packages", ()))
+        return Installed(result.get("node", ""), packages, deviations=tuple(result["deviations"]))
 
     def _install(self, spec: Installation, folder: Path, manifests: Path, say: Callable[[str], None]) -> dict[str, Any]:
-        here = node.version()
-        tools, packages, deviations = self._tools(spec, here, say)
+        host_version = node.version()
+        tools, packages, deviations = self._tools(spec, host_version, say)
         scratch, ca = folder / "scratch", install.host_ca()
         scratch.mkdir()
         copy(manifests, folder / "tree")
@@ -52,20 +52,23 @@ class LocalImages:
         env = environ(tools, scratch) | install.variables(spec, str(scratch), registry, str(ca) if ca else None)
         limits, running = install.LIMITS, self._running
         run = partial(process.run, folder=folder / "tree", env=env, limits=limits, running=running)
-        with telling(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
+        with reporting(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
-        return {"tools": str(tools), "node": here, "packages": packages, "deviations": deviations}
+        return {"tools": str(tools), "node": host_version, "packages": packages, "deviations": deviations}
 
-    def _tools(self, spec: Installation, here: str, say: Callable[[str], None]) -> tuple[Path, list[str], list[str]]:
-        """The folder of the tools' programs, what these are, and what is not as specified."""
-        wanted = spec.tools(here, node.architecture())
-        found = [node.exact(self._cache, package) for package in wanted]
-        with telling(say, f"fetching {', '.join(map(str, found))}"):
-            tools = node.prefix(self._cache, *found) / "bin"
-        host = f"Node {here} of this machine" if node.major(here) != node.major(spec.node) else spec.node
-        packages = list(map(str, found))
-        return tools, packages, node.deviations({spec.node: host} | dict(zip(map(str, wanted), packages, strict=True)))
+    def _tools(
+        self, spec: Installation, host_version: str, say: Callable[[str], None]
+    ) -> tuple[Path, list[str], list[str]]:
+        """The folder of the tools' programs, the packages in it, and deviations from the specification."""
+        requested = spec.tools(host_version, node.architecture())
+        releases = [node.exact(self._cache, package) for package in requested]
+        with reporting(say, f"fetching {', '.join(map(str, releases))}"):
+            tools = node.prefix(self._cache, *releases) / "bin"
+        is_other = node.major(host_version) != node.major(spec.node)
+        resolved = {spec.node: f"Node {host_version} of this machine" if is_other else spec.node}
+        resolved |= {str(package): str(release) for package, release in zip(requested, releases, strict=True)}
+        return tools, list(map(str, releases)), node.deviations(resolved)
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         def make(folder: Path) -> str:
@@ -82,9 +85,9 @@ class LocalImages:
         raise refused("local", "reach")
 
     def machine(self) -> Machine:
-        place = next(path for path in (self._cache, *self._cache.parents) if path.exists())
+        folder = next(path for path in (self._cache, *self._cache.parents) if path.exists())
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return Machine(os.cpu_count() or 1, memory, shutil.disk_usage(place).free)
+        return Machine(os.cpu_count() or 1, memory, shutil.disk_usage(folder).free)
 
     def identity(self) -> Identity:
         machine = platform.machine()

@@ -1,7 +1,7 @@
-"""Commands on the host, each in a session of its own that dies with it, and that Ctrl-C in a terminal does not reach.
+"""Commands on the host, each in a session of its own, which ends with it and which Ctrl-C in a terminal does not reach.
 
-Does not cover: memory, CPUs, processes, disk and network, which are not limited; a child that starts a session of its
-own, which outlives its parents.
+Not covered: memory, CPUs, processes, disk and network, which are not limited; a child that starts its own session and
+outlives its parents.
 """
 
 from __future__ import annotations
@@ -19,44 +19,45 @@ from typing import IO
 from pipeline.sandbox.base import Completed, Limit, Limits, exit_code, stopped
 
 NOT_FOUND = 127
-#: seconds for which a look at a silent command waits
+#: seconds that one poll of a silent command waits
 POLL = 0.1
 
 
 def run(
     argv: Sequence[str], *, folder: Path, env: dict[str, str], limits: Limits, running: Running | None = None
 ) -> Completed:
-    """Run a command without a shell and with nothing but `env`, within the limits on seconds and output.
+    """Run a command without a shell and with no other variables than `env`, within the limits on seconds and output.
 
-    It is in `running` meanwhile. A command that cannot be started ends with 127. What it leaves running is killed.
-    Raises InfrastructureError when `running` was ended: how the command came out says nothing then.
+    It is in `running` while it runs. A command that cannot be started ends with 127. Processes that it leaves are
+    killed. Raises InfrastructureError if `running` was ended, since the command's result then means nothing.
     """
-    begun = time.monotonic()
+    started_at = time.monotonic()
     with contextlib.ExitStack() as stack:
-        known = Running() if running is None else running
+        commands = Running() if running is None else running
         try:
-            process = stack.enter_context(started(argv, folder=folder, env=env, output=subprocess.PIPE, running=known))
+            session = started(argv, folder=folder, env=env, output=subprocess.PIPE, running=commands)
+            process = stack.enter_context(session)
         except OSError as error:
             return Completed(NOT_FOUND, str(error).encode(), 0)
-        output = read_output(process, begun + limits.seconds, limits.output)
-        limit = _limit(process, len(output) > limits.output, begun + limits.seconds)
-    seconds = time.monotonic() - begun
+        output = read_output(process, started_at + limits.seconds, limits.output)
+        limit = _limit(process, len(output) > limits.output, started_at + limits.seconds)
+    seconds = time.monotonic() - started_at
     return Completed(exit_code(process.returncode), output[: limits.output], seconds, limit)
 
 
 class Running(set[int]):
-    """The commands that run now, for an end at once."""
+    """The commands that are running, so that all can be ended at once."""
 
     ended = False
 
     def end(self) -> None:
-        """Kill them with all that they have started, and start no more."""
+        """Kill them and everything that they started, and start no more."""
         self.ended = True
         for pid in tuple(self):
             _kill(pid)
 
     def check(self) -> None:
-        """Raise InfrastructureError when all has been ended."""
+        """Raise InfrastructureError after `end`."""
         if self.ended:
             raise stopped()
 
@@ -65,9 +66,9 @@ class Running(set[int]):
 def started(
     argv: Sequence[str], *, folder: Path, env: dict[str, str], output: IO[bytes] | int, running: Running
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A command with nothing but `env`, whose whole session is killed at the end of the block.
+    """A command with no other variables than `env`, whose whole session is killed at the end of the block.
 
-    Raises OSError, and InfrastructureError when `running` was ended.
+    Raises OSError, and InfrastructureError if `running` was ended.
     """
     running.check()
     with subprocess.Popen(
@@ -81,7 +82,7 @@ def started(
     ) as process:
         running.add(process.pid)
         try:
-            running.check()  # the end may have come before it was known
+            running.check()  # `end` may have been called before the command was added
             yield process
         finally:
             running.discard(process.pid)
@@ -94,26 +95,27 @@ def _kill(session: int) -> None:
         os.killpg(session, signal.SIGKILL)
 
 
-def read_output(process: subprocess.Popen[bytes], deadline: float, most: int) -> bytes:
-    """Output until its end, the deadline, one byte above the limit, or the end of a command whose children hold on.
+def read_output(process: subprocess.Popen[bytes], deadline: float, limit: int) -> bytes:
+    """Read output until its end, the deadline, one byte above the limit, or the end of the command, even if children of
+    it keep the pipe open.
 
-    Whether the command has ended is asked before each look: what it wrote until then, that look finds.
+    Each round first checks whether the command has ended, so the poll that follows finds everything it wrote.
     """
     assert process.stdout
-    kept, looking = bytearray(), select.poll()  # select() fails where a process holds a thousand files open
-    looking.register(process.stdout, select.POLLIN)
-    while len(kept) <= most and time.monotonic() < deadline:
+    data, poller = bytearray(), select.poll()  # select() fails where a process holds a thousand files open
+    poller.register(process.stdout, select.POLLIN)
+    while len(data) <= limit and time.monotonic() < deadline:
         ended = process.poll() is not None
-        ready = looking.poll(0 if ended else POLL * 1000)
-        data = os.read(process.stdout.fileno(), min(2**16, most + 1 - len(kept))) if ready else None
-        if data == b"" or (ended and not ready):
+        ready = poller.poll(0 if ended else POLL * 1000)
+        chunk = os.read(process.stdout.fileno(), min(2**16, limit + 1 - len(data))) if ready else None
+        if chunk == b"" or (ended and not ready):
             break
-        kept += data or b""
-    return bytes(kept)
+        data += chunk or b""
+    return bytes(data)
 
 
 def _limit(process: subprocess.Popen[bytes], flooded: bool, deadline: float) -> Limit | None:
-    """The limit that a command has reached; without one it has ended."""
+    """The limit that a command has reached; None if it has ended without one."""
     if flooded:
         return "output"
     try:

@@ -3,7 +3,7 @@
 Writes to its cache folder: `environments/DIGEST` (tree with node_modules), `instances/DIGEST` (sources, runner-cache),
 `workspaces/N` (emptied after use) and `npm/`. A command gets a clean environment, a time limit, an output limit and a
 session that is killed with it. Not limited: memory, CPUs, processes, disk and network. Not isolated: it runs as the
-caller, on the host's Node, and may read and write whatever the caller may.
+caller, on the host's Node, and can read and write everything that the caller can.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LocalSandbox:
     can = frozenset[Ability]()
 
     def __init__(self, cache: Path) -> None:
-        self.cache = cache.resolve()  # node names files by their real path
+        self.cache = cache.resolve()  # Node reports files by their real path
         self.running = process.Running()
         self.images = LocalImages(self.cache, self.running)
 

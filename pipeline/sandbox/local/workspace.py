@@ -1,4 +1,4 @@
-"""The workspace of LocalSandbox: a numbered folder, emptied after use. It protects from nothing (sandbox.py)."""
+"""The workspace of LocalSandbox: a numbered folder, emptied after use. It isolates nothing (sandbox.py)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import filelock
 
 from pipeline.core.cache import lock
 from pipeline.core.store import write_bytes
-from pipeline.sandbox.base import COMMON, Completed, Limits, gone
+from pipeline.sandbox.base import COMMON, Completed, Limits, workspace_gone
 from pipeline.sandbox.local import process
 
 
 class LocalWorkspace:
-    """`folder` with a repository, a scratch folder, a runner's cache, a home and a folder for temporary files."""
+    """A folder with a repository, a scratch folder, a runner's cache, a home and a folder for temporary files."""
 
     tools, url = "", ""
 
@@ -35,51 +35,51 @@ class LocalWorkspace:
         self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
     ) -> Completed:
         if self._gone:
-            raise gone()
+            raise workspace_gone()
         limits = replace(self._limits, seconds=self._limits.seconds if seconds is None else seconds)
-        place, env = Path(self.root, folder), self._env | (env or {})
-        done = process.run(argv, folder=place, env=env, limits=limits, running=self._running)
-        self._gone = done.limit is not None
-        return done
+        path, env = Path(self.root, folder), self._env | (env or {})
+        completed = process.run(argv, folder=path, env=env, limits=limits, running=self._running)
+        self._gone = completed.limit is not None
+        return completed
 
     def write(self, path: str, data: bytes) -> None:
         write_bytes(Path(path), data)
 
     def read(self, path: str) -> bytes | None:
         with suppress(FileNotFoundError, NotADirectoryError):
-            found = os.lstat(path)
-            if stat.S_ISREG(found.st_mode) and found.st_size <= self._limits.output:
+            status = os.lstat(path)
+            if stat.S_ISREG(status.st_mode) and status.st_size <= self._limits.output:
                 return Path(path).read_bytes()
         return None
 
     def outlet(self, name: str) -> None:
-        """Code that is trusted needs none."""
+        """Trusted code does not need one."""
 
     def peak(self) -> int:
         return 0
 
     def fetch(self, folder: str, target: Path) -> None:
-        left = self._limits.output
-        for place, _, names in os.walk(folder):
-            for path in (Path(place, name) for name in sorted(names)):
+        remaining = self._limits.output
+        for parent, _, names in os.walk(folder):
+            for path in (Path(parent, name) for name in sorted(names)):
                 data = self.read(str(path))
-                if data is None or len(data) > left:
+                if data is None or len(data) > remaining:
                     continue
-                left -= len(data)
+                remaining -= len(data)
                 write_bytes(target / path.relative_to(folder), data)
 
 
 def environ(tools: Path, home: Path) -> dict[str, str]:
-    """Nothing of the host's environment but where its programs are."""
+    """The variables of commands: of the host's environment, only its PATH."""
     return {**COMMON, "PATH": f"{tools}{os.pathsep}{os.environ.get('PATH', os.defpath)}", "HOME": str(home)}
 
 
 @contextmanager
 def slot(root: Path) -> Iterator[Path]:
-    """The first free of the folders 0, 1, … below `root`, empty: paths recur, since runners' caches depend on them."""
+    """The first free folder of 0, 1, … in `root`, emptied. Paths are reused, since runners' caches depend on them."""
     for number in itertools.count():
-        held = lock(root / f"{number}.lock")
-        with suppress(filelock.Timeout), held.acquire(timeout=0):
+        slot_lock = lock(root / f"{number}.lock")
+        with suppress(filelock.Timeout), slot_lock.acquire(timeout=0):
             yield from _emptied(root / str(number))
             return
 
@@ -94,12 +94,12 @@ def _emptied(folder: Path) -> Iterator[Path]:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a folder's content into another, links as links; the files belong to the caller."""
+    """Copy a folder's content into another one, with links as links; the files belong to the caller."""
     shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
 
 
 def link_modules(tree: Path, repo: Path) -> None:
-    """Give `repo` the modules of every top-most node_modules folder in `tree`, at the same places."""
+    """Link the modules of every top-most node_modules folder in `tree` into `repo`, at the same paths."""
     for folder, names, _ in os.walk(tree):
         if "node_modules" in names:
             names.remove("node_modules")
@@ -107,7 +107,7 @@ def link_modules(tree: Path, repo: Path) -> None:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link each module; relative links (the repository's own packages) stay as they are and so lead into `repo`."""
+    """Link each module. Relative links (the repository's own packages) are copied, so they point into `repo`."""
     target.mkdir(parents=True, exist_ok=True)
     for entry in source.iterdir():
         if entry.name.startswith("@") and not entry.is_symlink():

@@ -18,7 +18,7 @@ from pipeline.core.cache import cache_root
 from pipeline.core.records import Environment
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.docker import fence, relay
-from pipeline.sandbox.docker.fence import ways
+from pipeline.sandbox.docker.fence import routes
 from pipeline.sandbox.docker.names import environment_image
 from pipeline.sandbox.docker.sandbox import DockerSandbox
 
@@ -28,30 +28,32 @@ PUBLIC = ["registry.npmjs.org", "registry.yarnpkg.com"]
 
 @pytest.mark.rule("install-fence")
 def test_the_registry_and_no_more() -> None:
-    found = ways(REGISTRY, {"package.json": b'{"homepage": "https://acme.org/", "dependencies": {"a": "^1.0.0"}}'}, "")
+    found = routes(
+        REGISTRY, {"package.json": b'{"homepage": "https://acme.org/", "dependencies": {"a": "^1.0.0"}}'}, ""
+    )
     assert list(found.hosts) == PUBLIC
-    assert set(found.carried.values()) == {(host, 443) for host in PUBLIC}
+    assert set(found.forwarded.values()) == {(host, 443) for host in PUBLIC}
     assert len(set(found.hosts.values())) == 2 and all(one.startswith("127.") for one in found.hosts.values())
 
 
 def test_a_registry_of_ones_own_with_its_port() -> None:
-    found = ways("http://npm.acme.org:4873/", {}, "nodejs.org cache.acme.org:8443")
-    assert {*found.carried.values()} >= {("npm.acme.org", 4873), ("nodejs.org", 443), ("cache.acme.org", 8443)}
+    found = routes("http://npm.acme.org:4873/", {}, "nodejs.org cache.acme.org:8443")
+    assert {*found.forwarded.values()} >= {("npm.acme.org", 4873), ("nodejs.org", 443), ("cache.acme.org", 8443)}
     assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
 
 
 def test_a_host_that_is_not_reached_is_a_name_that_is_not_found() -> None:
     """A connection that breaks looks like a registry that is ill for a while, and is tried again for minutes."""
     files = {"package.json": b'{"dependencies": {"b": "github:a/b", "c": "git+https://gitlab.com/a/c.git"}}'}
-    found = ways("http://npm.acme.org:4873/", files, "", lambda host: host == "gitlab.com")
+    found = routes("http://npm.acme.org:4873/", files, "", lambda host: host == "gitlab.com")
     assert list(found.hosts) == ["npm.acme.org", "gitlab.com"]
 
 
 def test_a_registry_without_a_name_is_the_loopback() -> None:
-    found = ways("http://10.0.0.5:4873/npm/", {}, "")
+    found = routes("http://10.0.0.5:4873/npm/", {}, "")
     assert (found.registry, list(found.hosts)) == ("http://127.0.0.1:4873/npm/", PUBLIC)
-    assert found.carried["127.0.0.1", 4873] == ("10.0.0.5", 4873) and "10.0.0.5" in found.chosen
-    assert ways(REGISTRY, {}, "").registry == REGISTRY
+    assert found.forwarded["127.0.0.1", 4873] == ("10.0.0.5", 4873) and "10.0.0.5" in found.chosen
+    assert routes(REGISTRY, {}, "").registry == REGISTRY
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_a_registry_without_a_name_is_the_loopback() -> None:
     ],
 )
 def test_what_lock_files_name(path: str, text: str, hosts: list[str]) -> None:
-    assert list(ways(REGISTRY, {f"a/{path}": text.encode()}, "").hosts)[2:] == hosts
+    assert list(routes(REGISTRY, {f"a/{path}": text.encode()}, "").hosts)[2:] == hosts
 
 
 @pytest.mark.rule("install-fence")
@@ -100,9 +102,9 @@ def test_a_host_that_a_repository_chose_is_public(monkeypatch: pytest.MonkeyPatc
 
 def test_no_more_hosts_than_there_are_addresses() -> None:
     text = "\n".join(f'resolved "https://host{number}.acme.org/a.tgz"' for number in range(1000))
-    found = ways(REGISTRY, {"yarn.lock": text.encode()}, "")
+    found = routes(REGISTRY, {"yarn.lock": text.encode()}, "")
     assert len(found.hosts) == fence.MOST == len(set(found.hosts.values()))
-    assert {host for host, _ in found.carried.values()} == set(found.hosts)
+    assert {host for host, _ in found.forwarded.values()} == set(found.hosts)
 
 
 def test_a_connection_goes_to_the_address_of_its_place() -> None:
@@ -113,7 +115,7 @@ def test_a_connection_goes_to_the_address_of_its_place() -> None:
         asked.append(address)
         raise OSError
 
-    first = relay.HEAD.pack(1, 4) + relay.PLACE.pack(1) + b"hi"
+    first = relay.HEAD.pack(1, 4) + relay.INDEX.pack(1) + b"hi"
     carried = relay.Relay(lambda _: None, iter([first]), [("one", 1), ("other", 2)], connect)
     carried.run()
     deadline = threading.Event()

@@ -25,7 +25,7 @@ def write(workspace: Workspace, script: str) -> bytes | None:
     outlet = workspace.outlet(NAME)
     assert outlet is not None
     workspace.run(["sh", "-c", script, "sh", outlet.path])
-    return outlet.taken()
+    return outlet.drain()
 
 
 @pytest.mark.rule("report-leaves-at-once")

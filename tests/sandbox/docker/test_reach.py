@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.sandbox.docker.reach import Way, way_to
+from pipeline.sandbox.docker.reach import Route, route_to
 
 
 @pytest.mark.parametrize(
     ("url", "way"),
     [
-        ("http://127.0.0.1:4000/v1", Way(("127.0.0.1", 4000), "http://127.0.0.1:4000/v1", {})),
-        ("http://10.0.0.5:4000/v1", Way(("10.0.0.5", 4000), "http://127.0.0.1:4000/v1", {})),
-        ("http://[::1]:4000/v1", Way(("::1", 4000), "http://127.0.0.1:4000/v1", {})),
-        ("http://localhost/v1", Way(("localhost", 80), "http://127.0.0.1:80/v1", {})),
+        ("http://127.0.0.1:4000/v1", Route(("127.0.0.1", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://10.0.0.5:4000/v1", Route(("10.0.0.5", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://[::1]:4000/v1", Route(("::1", 4000), "http://127.0.0.1:4000/v1", {})),
+        ("http://localhost/v1", Route(("localhost", 80), "http://127.0.0.1:80/v1", {})),
         (
             "https://llm.acme.org/v1",
-            Way(("llm.acme.org", 443), "https://llm.acme.org/v1", {"llm.acme.org": "127.0.0.1"}),
+            Route(("llm.acme.org", 443), "https://llm.acme.org/v1", {"llm.acme.org": "127.0.0.1"}),
         ),
     ],
 )
-def test_a_name_stays_and_a_number_becomes_the_containers_own(url: str, way: Way) -> None:
+def test_a_name_stays_and_a_number_becomes_the_containers_own(url: str, way: Route) -> None:
     """A certificate holds for a name: the container must know the gateway by it."""
-    assert way_to(url) == way
+    assert route_to(url) == way
