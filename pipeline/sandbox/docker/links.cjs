@@ -18,18 +18,18 @@ const FOLDERS = {
   "chromium-headless-shell": { chromium_headless_shell: HEADLESS },
 };
 
-function link(folder, places) {
-  for (const place of places) {
-    const program = path.join(folder, place);
+function link(folder, paths) {
+  for (const file of paths) {
+    const program = path.join(folder, file);
     fs.mkdirSync(path.dirname(program), { recursive: true });
     if (!fs.existsSync(program)) fs.symlinkSync(process.env.CHROME_BIN, program);
   }
   fs.writeFileSync(path.join(folder, "INSTALLATION_COMPLETE"), "");
 }
 
-const named = ["-path", "*/node_modules/*playwright*/browsers.json"];
-const lists = execFileSync("find", [process.argv[2], ...named], { maxBuffer: 1 << 28 }).toString();
+const pattern = ["-path", "*/node_modules/*playwright*/browsers.json"];
+const lists = execFileSync("find", [process.argv[2], ...pattern], { maxBuffer: 1 << 28 }).toString();
 for (const list of lists.split("\n").filter(Boolean))
   for (const { name, revision } of JSON.parse(fs.readFileSync(list, "utf8")).browsers || [])
-    for (const [folder, places] of Object.entries(FOLDERS[name] || {}))
-      link(path.join(process.env.PLAYWRIGHT_BROWSERS_PATH, `${folder}-${revision}`), places);
+    for (const [folder, paths] of Object.entries(FOLDERS[name] || {}))
+      link(path.join(process.env.PLAYWRIGHT_BROWSERS_PATH, `${folder}-${revision}`), paths);

@@ -20,9 +20,9 @@ function send(number, data) {
 }
 
 // Numbers are assigned when a client first sends data, so they arrive at the other end in order.
-function serve(place) {
+function serve(index) {
   const begin = Buffer.alloc(2);
-  begin.writeUInt16BE(place, 0);
+  begin.writeUInt16BE(index, 0);
   return net.createServer((socket) => {
     let number = 0;
     socket.on("data", (data) => {
@@ -39,9 +39,9 @@ function serve(place) {
 
 function open(addresses) {
   let closed = addresses.length;
-  addresses.forEach((text, place) => {
+  addresses.forEach((text, index) => {
     const end = text.lastIndexOf(":");
-    serve(place).listen(Number(text.slice(end + 1)), text.slice(0, end), () => --closed || send(0, NOTHING));
+    serve(index).listen(Number(text.slice(end + 1)), text.slice(0, end), () => --closed || send(0, NOTHING));
   });
 }
 

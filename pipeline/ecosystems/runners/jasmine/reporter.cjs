@@ -36,7 +36,7 @@ const single = (runner, name) => {
   loading = real(name);
   return loadSpecs.call(Object.assign(Object.create(runner), { specFiles: [name] }));
 };
-const one = function () {
+const atOnce = function () {
   for (const name of this.specFiles)
     try {
       single(this, name);
@@ -52,7 +52,7 @@ const later = async function () {
       failed(error);
     }
 };
-Jasmine.prototype.loadSpecs = loadSpecs.constructor.name === "AsyncFunction" ? later : one;
+Jasmine.prototype.loadSpecs = loadSpecs.constructor.name === "AsyncFunction" ? later : atOnce;
 
 const groups = [];
 const tests = [];

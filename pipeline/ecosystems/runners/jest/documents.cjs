@@ -18,7 +18,7 @@ Module._load = function (request, parent, isMain) {
   return found;
 };
 
-const isNew = (one) => !known.has(one) && known.add(one);
+const isNew = (value) => !known.has(value) && known.add(value);
 
 function listen(Environment) {
   const environment = Environment && Environment.prototype;
@@ -76,7 +76,7 @@ function ending(fn, end) {
 function keep(environment, called) {
   const { document } = environment.global;
   if (!document || !document.body || !document.body.firstElementChild) return;
-  const styles = [...document.querySelectorAll("head style")].map((one) => one.outerHTML);
+  const styles = [...document.querySelectorAll("head style")].map((style) => style.outerHTML);
   const { testPath } = environment.global[Symbol.for("$$jest-matchers-object")].state;
   const html = [...styles, document.body.innerHTML].join("\n");
   const line = JSON.stringify({ file: testPath, names: called, html });

@@ -27,19 +27,19 @@ const wrapped = new WeakMap();
 
 Module._load = function (request) {
   const found = load.apply(this, arguments);
-  const way = /jest-jasmine2/.test(request) ? byJasmine : /jest-circus/.test(request) ? byCircus : null;
-  return way ? replaced(found, way) : found;
+  const wrap = /jest-jasmine2/.test(request) ? byJasmine : /jest-circus/.test(request) ? byCircus : null;
+  return wrap ? replaced(found, wrap) : found;
 };
 
 // A runner is a function, or the default of a module.
-function replaced(found, way) {
+function replaced(found, wrap) {
   const run = found && found.__esModule ? found.default : found;
   if (typeof run !== "function" || run.length < 5) return found;
-  if (!wrapped.has(run)) wrapped.set(run, way(run));
+  if (!wrapped.has(run)) wrapped.set(run, wrap(run));
   return run === found ? wrapped.get(run) : Object.assign({}, found, { __esModule: true, default: wrapped.get(run) });
 }
 
-const told = (failed) => (result) => {
+const marked = (failed) => (result) => {
   if (failed.length) result.failureMessage = `${result.failureMessage || ""}\n\n${MARK}`;
   return result;
 };
@@ -52,7 +52,7 @@ function byCircus(run) {
       if (event.name === "hook_failure" && /All$/.test(event.hook.type)) failed.push(event.hook);
       return own && own.apply(environment, arguments);
     };
-    return run.call(this, globals, config, environment, runtime, path, ...rest).then(told(failed));
+    return run.call(this, globals, config, environment, runtime, path, ...rest).then(marked(failed));
   };
 }
 
@@ -66,7 +66,7 @@ function byJasmine(run) {
       if (made.Suite) watch(made.Suite.prototype, failed);
     };
     Object.defineProperty(environment.global, "jasmine", { configurable: true, enumerable: true, get, set });
-    return run.call(this, globals, config, environment, ...rest).then(told(failed));
+    return run.call(this, globals, config, environment, ...rest).then(marked(failed));
   };
 }
 

@@ -16,8 +16,8 @@ process.env.CHROME_BIN = process.env.CHROME_BIN || programs.find((program) => fs
 
 // what Karma's own launcher of Chrome passes (karma-chrome-launcher), which need not be installed
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
-  ["no-default-browser-check", "disable-default-apps", "disable-popup-blocking", "disable-translate"].map((one) => `--${one}`),
-  ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((one) => `--${one}`),
+  ["no-default-browser-check", "disable-default-apps", "disable-popup-blocking", "disable-translate"].map((flag) => `--${flag}`),
+  ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((flag) => `--${flag}`),
 );
 const PATIENCE = 300000;
 // characters of what a test that failed has said
@@ -38,10 +38,10 @@ function flags(config) {
   return [];
 }
 
-function launcher(more) {
+function launcher(extra) {
   function Chromium(decorate) {
     decorate(this);
-    this._getOptions = (url) => FLAGS.concat(more, `--user-data-dir=${this._tempDir}`, url);
+    this._getOptions = (url) => FLAGS.concat(extra, `--user-data-dir=${this._tempDir}`, url);
   }
   Chromium.prototype = { name: "Chromium", DEFAULT_CMD: { linux: process.env.CHROME_BIN }, ENV_CMD: "CHROME_BIN" };
   Chromium.$inject = ["baseBrowserDecorator"];

@@ -107,12 +107,13 @@ function reporting(Mocha) {
       super(runner, options);
       const report = process.env.TEST_REPORT;
       const tests = [];
-      const one = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
+      const testOf = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
       const keep = (status) => (test, error) => {
         const hook = test.type === "hook";
-        const of = hook ? one(test) : null; // the test that a hook of each test failed for
-        const said = error ? String(error.message) : undefined;
-        tests.push({ file: file(of || test), path: titles(of || test), hook: hook && !of, each: !!of, status, said });
+        const owner = hook ? testOf(test) : null; // the test that a hook of each test failed for
+        const message = error ? String(error.message) : undefined;
+        const subject = owner || test;
+        tests.push({ file: file(subject), path: titles(subject), hook: hook && !owner, each: !!owner, status, said: message });
       };
       runner.on("pass", keep("passed"));
       runner.on("pending", keep("pending"));

@@ -5,8 +5,8 @@ import { junit } from "node:test/reporters";
 
 const isHook = ({ type, data }) =>
   type === "test:fail" && data.details.type === "suite" && data.details.error.failureType === "hookFailed";
-const escaped = (name) => name.replace(/[-%\s]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
-const told = (file) => `<!-- hook ${escaped(file)} -->\n`;
+const escaped = (name) => name.replace(/[-%\s]/g, (char) => `%${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+const hookComment = (file) => `<!-- hook ${escaped(file)} -->\n`;
 
 async function* byFile(source, failed) {
   let file;
@@ -27,7 +27,7 @@ async function* byFile(source, failed) {
 export default async function* (source) {
   const failed = new Set();
   yield* junit(byFile(source, failed));
-  for (const file of failed) yield told(file);
+  for (const file of failed) yield hookComment(file);
   // on a line of its own: what the stream of the run still holds may end in the middle of one
   writeSync(1, `\nTest results written to: ${process.env.TEST_REPORT}\n`);
 }

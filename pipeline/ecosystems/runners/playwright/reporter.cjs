@@ -16,9 +16,9 @@ module.exports = class {
   }
 
   onEnd() {
-    const place = process.env.PLAYWRIGHT_JSON_OUTPUT_NAME;
-    const report = JSON.parse(fs.readFileSync(place, "utf8"));
-    fs.writeFileSync(place, JSON.stringify(Object.assign(report, { hooks: Array.from(this.hooks) }), null, 2));
+    const file = process.env.PLAYWRIGHT_JSON_OUTPUT_NAME;
+    const report = JSON.parse(fs.readFileSync(file, "utf8"));
+    fs.writeFileSync(file, JSON.stringify(Object.assign(report, { hooks: Array.from(this.hooks) }), null, 2));
   }
 
   printsToStdio() {

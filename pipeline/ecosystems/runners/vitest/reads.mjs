@@ -4,7 +4,8 @@ const reads = globalThis[Symbol.for("a11y-bench.reads")];
 const NAMED = ["setupFiles", "globalSetup", "environment", "environmentMatchGlobs", "snapshotSerializers", "snapshotEnvironment", "runner", "pool", "poolMatchGlobs", "diff", "reporters", "typecheck", "browser", "sequence"];
 
 const parts = (vitest) => {
-  const all = [vitest, ...(vitest.projects ?? [])].map((one) => [one.config, one.vite ?? one.server ?? one.vitenode?.server]);
+  const projects = [vitest, ...(vitest.projects ?? [])];
+  const all = projects.map((project) => [project.config, project.vite ?? project.server ?? project.vitenode?.server]);
   return all.filter(([, server], at) => server || at);
 };
 
@@ -19,9 +20,9 @@ function configured(vitest) {
 
 function graph(vitest) {
   for (const [, server] of parts(vitest)) {
-    const graphs = [server?.moduleGraph, ...Object.values(server?.environments ?? {}).map((one) => one.moduleGraph)];
-    for (const one of graphs)
-      for (const module of one?.idToModuleMap?.values() ?? [])
+    const graphs = [server?.moduleGraph, ...Object.values(server?.environments ?? {}).map((env) => env.moduleGraph)];
+    for (const moduleGraph of graphs)
+      for (const module of moduleGraph?.idToModuleMap?.values() ?? [])
         for (const importer of module.importers ?? []) if (importer.file && module.file) reads.edge(importer.file, module.file);
   }
 }

@@ -7,11 +7,11 @@ const runner = fileURLToPath(new URL("./vitest.runner.mjs", import.meta.url));
 
 function hooked(config) {
   const test = { ...config.test, runner };
-  const projects = test.projects && { projects: test.projects.map((one) => (one.test ? hooked(one) : one)) };
+  const projects = test.projects && { projects: test.projects.map((project) => (project.test ? hooked(project) : project)) };
   return { ...config, test: { ...test, ...projects } };
 }
 
 export default async (environment) => {
-  const given = await module.default;
-  return hooked(typeof given === "function" ? await given(environment) : (given ?? {}));
+  const exported = await module.default;
+  return hooked(typeof exported === "function" ? await exported(environment) : (exported ?? {}));
 };

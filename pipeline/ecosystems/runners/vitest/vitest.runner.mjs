@@ -18,7 +18,7 @@ const names = (suite) => (isGroup(suite) ? [...names(suite.suite), suite.name] :
 function keep(test) {
   const { document, navigator } = globalThis;
   if (!/jsdom/.test(navigator?.userAgent) || !document?.body?.firstElementChild) return;
-  const styles = [...document.querySelectorAll("head style")].map((one) => one.outerHTML);
+  const styles = [...document.querySelectorAll("head style")].map((style) => style.outerHTML);
   const html = [...styles, document.body.innerHTML].join("\n");
   const line = { file: test.file.filepath, names: [...names(test.suite), test.name], html };
   fs.appendFileSync(beside("captured.jsonl"), `${JSON.stringify(line)}\n`);
