@@ -26,7 +26,7 @@ from pipeline.execution import generated
 from pipeline.sandbox import node
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Installed
-from pipeline.sandbox.progress import telling
+from pipeline.sandbox.progress import reporting
 
 #: raised whenever layers are made differently: images that were made before are not used
 VERSION = 2
@@ -98,7 +98,7 @@ def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], No
 def _prepare(sandbox: Sandbox, made: Recipe, sources: Path, say: Callable[[str], None]) -> None:
     """Add the files that the environment's own commands make from the sources. Raises InstallFailed."""
     commands = made.environment.prepare
-    with telling(say, f"preparing: {'; '.join(' '.join(argv) for argv in commands)}"[:200]):
+    with reporting(say, f"preparing: {'; '.join(' '.join(argv) for argv in commands)}"[:200]):
         if not sandbox.images.has(made.plain):
             sandbox.images.instance(made.environment_digest, made.plain, sources)
         generated.add(sandbox, made.plain, commands, sources)
