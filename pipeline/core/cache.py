@@ -1,4 +1,4 @@
-"""The user's cache folder: what is slow to make and safe to delete, made once by whoever needs it first.
+"""The user's cache folder: files that are slow to make and safe to delete, made by the first process that needs them.
 
 Reads the environment variable A11Y_BENCH_CACHE. It holds no results; those are in `data/` (store.py).
 """

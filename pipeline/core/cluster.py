@@ -1,7 +1,7 @@
 """Units on remote workers, through a scheduler of dask.distributed: the coordinator's side.
 
 Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports requests, results and messages and knows
-the workers. Which worker gets a unit is decided here, one unit per slot, where its environment was made if there is
+the workers. This module decides which worker gets a unit: one unit per slot, where its environment was made if there is
 room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
 performed elsewhere. A unit that TRIES workers did not survive is not tried again: it is not evaluated, with that cause.
 """

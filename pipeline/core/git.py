@@ -1,7 +1,7 @@
 """Reading clones with GitPython: diffs, files and checkouts of single commits.
 
-A clone is never changed, and nothing in it runs: commands read its objects through a repository of ours (objects.py),
-and every tree is checked first (trees.py). The host's git configuration is ignored too, so the same commit gives the
+A clone is never changed, and nothing in it runs: commands read its objects through our own repository (objects.py), and
+every tree is checked first (trees.py). The host's git configuration is ignored too, so the same commit gives the
 same bytes on every machine. Does not cover fetching.
 """
 
@@ -26,7 +26,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.reader import reader_of
 from pipeline.core.trees import check_tree
 
-#: settings that decide what git writes and what it starts, above those of any repository
+#: settings that decide what git writes and starts; they override those of any repository
 _SETTINGS = {
     "core.attributesFile": os.devnull,
     "core.fsmonitor": "false",
@@ -72,7 +72,7 @@ _LINK = "120000"
 
 
 class Clone(git.Repo):
-    """A clone as it is read: commands run in a repository of ours. `place` is the clone's own git folder."""
+    """A clone, read through a repository of our own. `place` is the clone's own git folder."""
 
     def __init__(self, ours: Path, place: Path, config: Path) -> None:
         super().__init__(ours)

@@ -51,7 +51,7 @@ def patterns() -> dict[str, Any]:
 
 @cache
 def named_table(name: str) -> dict[str, Any]:
-    """One of the tables of patterns beside this module."""
+    """One of the tables of patterns next to this module."""
     return tomllib.loads(files("pipeline.core").joinpath(name).read_text(encoding="utf-8"))
 
 

@@ -170,8 +170,8 @@ class Decision(Versioned):
     kind: Literal["choose", "include", "exclude", "set", "comment", "undo"]
     reason: str = ""
     field: str = Field(default="", description="of `set`: the field of the candidate or the rejection")
-    value: Any = Field(default=None, description="of `set`: what the field says from now on")
-    before: Any = Field(default=None, description="of `set`: what the source said when this was decided")
+    value: Any = Field(default=None, description="of `set`: the new value of the field")
+    before: Any = Field(default=None, description="of `set`: the source's value at the time of the decision")
     record: dict[str, Any] | None = Field(
         default=None, description="of `include` and `exclude`: the candidate or rejection, where the source has another"
     )
@@ -269,24 +269,24 @@ class CounterRuns(Record):
     """Further runs of patches that pass all tests, and the results of gold in them (`execution.counter`)."""
 
     kinds: tuple[Literal["falsified", "first", "former", "disguised"], ...] = Field(
-        default=(), description="the counter-runs that are made, in their order: those in which gold tells something"
+        default=(), description="the counter-runs to make, in order: those in which gold's results prove something"
     )
     falsified: str = Field(default="", description="patch on gold's tests that makes expectations false")
     false: tuple[str, ...] = Field(default=(), description="tests that gold fails with it: so must every patch")
     said: dict[str, str] = Field(
         default={},
-        description="why gold fails tests of `false` in which every patch must fail for the same reason, as a digest",
+        description="why gold fails tests of `false`, as a digest, if every patch must fail for the same reason",
     )
     first: str = Field(default="", description="the same patch with the first expectation of tests that have several")
     first_false: tuple[str, ...] = Field(default=(), description="tests that gold fails with that")
-    first_said: dict[str, str] = Field(default={}, description="why gold fails them, as `said`")
+    first_said: dict[str, str] = Field(default={}, description="why gold fails them, in the form of `said`")
     former: tuple[str, ...] = Field(
         default=(), description="tests that gold fails as the base has them, which contradicts gold's version"
     )
     undisguised: tuple[str, ...] = Field(
-        default=(), description="expected tests that gold does not pass where nothing says that tests run"
+        default=(), description="expected tests that gold does not pass if nothing reveals that tests run"
     )
-    moved: bool = Field(default=False, description="whether that is so in a folder of another name")
+    moved: bool = Field(default=False, description="whether that holds in a folder of another name")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
@@ -350,17 +350,17 @@ class Instance(Versioned):
     files: tuple[str, ...] = Field(description="test files that are run; of no meaning in the scope `full`")
     repeats: int = Field(ge=1)
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
-        default={}, description="tests that disagree with themselves, which are none of `tests`: run -> status -> count"
+        default={}, description="tests whose repeats disagree, which are not in `tests`: run -> status -> count"
     )
     counter_runs: CounterRuns = CounterRuns()
     moved: tuple[str, ...] = Field(
-        default=(), description="files of the test patch that are no tests by name: only tests import them"
+        default=(), description="files of the test patch that are not tests by name, but that only tests import"
     )
     needs: tuple[str, ...] = Field(
-        default=(), description="files of the gold patch that only tests import, and without which it fixes nothing"
+        default=(), description="files of the gold patch that only tests import, and that it needs to fix anything"
     )
     protected: tuple[str, ...] = Field(
-        default=(), description="files that the runner reads, whatever their names: no patch decides them"
+        default=(), description="files that the runner reads, whatever their names; no patch may change them"
     )
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
@@ -369,13 +369,13 @@ class Instance(Versioned):
     deviations: tuple[str, ...] = ()
     health: Health | None = Field(default=None, description="of the base")
     memory: int = Field(
-        default=0, ge=0, description="most that gold's tests held, in bytes, rounded up to a power of two; 0: not known"
+        default=0, ge=0, description="peak memory of gold's tests, in bytes, rounded up to a power of two; 0: not known"
     )
     ran: Identity | None = None
     set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that its runner or its tests cannot have")
-    stale: str = Field(default="", description="why it would be decided anew; empty for what is current")
+    stale: str = Field(default="", description="why it needs a new decision; empty if it is current")
 
     @property
     def repository(self) -> Repo:
@@ -483,7 +483,7 @@ class Prediction(Versioned):
     outcome: str = ""
     answer: str = Field(default="", description="the kept answer: 03_predictions/answers/<repo>/<instance>/<answer>")
     attempt: int = Field(default=1, ge=1, description="which of several answers to the same question")
-    trusted: bool = Field(default=False, description="no model wrote it: gold, empty, or a script of this project")
+    trusted: bool = Field(default=False, description="not written by a model: gold, empty, or from a script of ours")
 
 
 class Verdict(Versioned):
@@ -499,14 +499,14 @@ class Verdict(Versioned):
     image: str
     expected: int = 0
     fixed: tuple[str, ...] = Field(default=(), description="tests that gold fixes (f2p, s2p, n2p) and that pass")
-    unfixed: dict[str, Status] = Field(default={}, description="those that do not, and what they do")
+    unfixed: dict[str, Status] = Field(default={}, description="those that do not pass, with their status")
     broken: dict[str, Status] = Field(
-        default={}, description="expected tests that passed before and do not, and what they do"
+        default={}, description="expected tests that passed before and do not pass now, with their status"
     )
     restored: tuple[str, ...] = Field(default=(), description="protected files that the patch had changed")
-    merged: bool = Field(default=False, description="the patch applied in a three-way merge only")
+    merged: bool = Field(default=False, description="whether the patch applied only as a three-way merge")
     test_aware: tuple[str, ...] = Field(
-        default=(), description="tests that the patch, and not gold, does not pass where nothing says that tests run"
+        default=(), description="tests that the patch, unlike gold, does not pass if nothing reveals that tests run"
     )
     flaky: tuple[str, ...] = Field(
         default=(), description="expected tests that failed in one run and passed in another, as they do with gold"
@@ -514,7 +514,7 @@ class Verdict(Versioned):
     ran: Identity | None = None
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that its runner or its tests cannot have")
-    differs: tuple[str, ...] = Field(default=(), description="what ran otherwise than at qualification")
+    differs: tuple[str, ...] = Field(default=(), description="what ran differently than at qualification")
 
     @property
     def tests(self) -> Mapping[str, Status]:

@@ -1,4 +1,4 @@
-"""A unit on a worker: what a task of the scheduler does on the machine where it runs.
+"""A unit on a worker: the part of a scheduler's task that runs on the worker's machine.
 
 Each slot of a worker has its own process, so that a unit that ends its process ends nothing else. The unit's messages
 and log go to its coordinator as they happen. Paths on the coordinator's machine (the project, its cache, a clone) are

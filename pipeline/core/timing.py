@@ -1,7 +1,7 @@
 """Where a unit's time goes: installs, test processes, waiting for its turn, and our own overhead.
 
-A clock belongs to a thread and is found by whatever that thread calls, so that no signature has to pass it on. Without
-a clock, nothing is measured.
+A clock belongs to a thread and is available to all code that the thread calls, so that no signature has to pass it on.
+Without a clock, nothing is measured.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _read(chunks: Iterator[bytes], limit: int) -> bytes:
 
 @faults()
 def read(container: Container, path: str, limit: int) -> bytes | None:
-    """The bytes of a regular file; None if there is none, or if it has more than `most` bytes."""
+    """The bytes of a regular file; None if there is none, or if it has more than `limit` bytes."""
     with suppress(NotFound):
         chunks, stat = container.get_archive(path)
         if stat and stat["size"] <= limit and not stat["mode"] & NOT_REGULAR:
@@ -72,7 +72,7 @@ def read(container: Container, path: str, limit: int) -> bytes | None:
 
 @faults()
 def fetch(container: Container, folder: str, target: IO[bytes], limit: int | None = None) -> None:
-    """Write a folder, if it exists, to `target` as an archive that begins with its name, up to about `most` bytes."""
+    """Write a folder, if it exists, to `target` as an archive that begins with its name, up to about `limit` bytes."""
     with suppress(NotFound):
         for chunk in container.get_archive(folder)[0]:
             target.write(chunk)

@@ -38,7 +38,7 @@ class Disk:
 
     @faults()
     def kept(self) -> list[Kept]:
-        """Everything that this project made. An image is in use if any container uses it, whoever's that is."""
+        """Everything that this project made. An image is in use if any container uses it, even another program's."""
         usage = {kind: rows or () for kind, rows in self._usage().items() if kind != "LayersSize"}
         used = {row["ImageID"] for row in usage["Containers"]}
         labelled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}

@@ -125,7 +125,7 @@ def fenced(container: Container, allowed: Routes, folder: str) -> Iterator[None]
     """Give a container of the Node image these connections for the duration of the block; `folder` receives the relay's
     end.
 
-    The container must have been created with `out.hosts`, and without network.
+    The container must have been created with `allowed.hosts`, and without network.
     """
     before = read(container, LOOK_UP, 2**16)
     put(container, "/etc", tar.of_entries({Path(LOOK_UP).name: NOBODY}, tar.ROOT))
